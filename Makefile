@@ -89,11 +89,11 @@ fmt: .venv/.test
 	newer; $(PYTHON) is %d.%d.%d; allowed: make run PYTHON=python3.12" % sys.version_info[:3])'
 	@echo installing hogeq and its libraries into .venv, which takes some minutes
 	test -e $@ || $(PYTHON) -m venv --clear .venv
-	$(PIP) --only-binary :all: --editable '.[openspiel,report]'
+	$(PIP) --only-binary :all: --editable '.[report]'
 	touch $@
 
 .venv/.test: .venv/.run
-	$(PIP) --only-binary :all: --editable '.[openspiel,report,cluster,docs,dev]'
+	$(PIP) --only-binary :all: --editable '.[report,cluster,docs,dev]'
 	touch $@
 
 clean:

@@ -14,6 +14,7 @@ from itertools import chain
 
 import bench_alternatives
 import bench_first_use
+import bench_limits
 import bench_trees
 from timing import FOLDER, Timing, report
 
@@ -44,6 +45,7 @@ def main() -> None:
         by_pytest(),
         bench_alternatives.timings(),
         bench_trees.timings(),
+        bench_limits.timings(),
     )
     report("bench", list(chain(*parts)))
 

@@ -1,8 +1,7 @@
 """An iteration of CFR+ on game trees: OpenSpiel's and LiteEFG's C++, and ours; and our passes.
 
     python benchmarks/bench_trees.py
-    python benchmarks/bench_trees.py --device cuda               # trees up to 60 million nodes
-    python benchmarks/bench_trees.py --device cpu --cards 10 50  # on a core, up to 8 million
+    python benchmarks/bench_trees.py --cards 10 50   # large trees, up to 8 million nodes
 
 All do the same iterations in turn, in one thread, and come to policies of the same value. LiteEFG
 (``pip install '.[bench]'``) is left out where it is not installed, and in games of imperfect
@@ -27,7 +26,6 @@ from hogeq.model.protocol import Role
 from hogeq.model.shared import shared_minimiser, shared_workspace
 from hogeq.solvers import SOLVERS
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import CPU, CUDA
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
@@ -43,7 +41,6 @@ LITE = "LiteEFG, C++"
 TURN = 0.1  # seconds of a turn, about
 SECONDS = 4.0  # of all turns of a game
 FIRST = 20  # iterations after which values are compared
-CARDS = (10, 50, 86, 135)  # 0.3, 8, 24 and 60 million nodes
 MOVES, ACTIONS = 7, 3  # of the game in which they are dealt
 
 
@@ -210,11 +207,11 @@ def dealt(cards: int) -> FlatTree:
     )
 
 
-def sizes(devices: Sequence[str], cards: Sequence[int]) -> Iterator[Timing]:
-    """Time a pass and an iteration of CFR+ over large trees, on devices in turn."""
+def sizes(cards: Sequence[int]) -> Iterator[Timing]:
+    """Time a pass and an iteration of CFR+ over large trees."""
     for number in cards:
         tree = dealt(number)
-        engines = [TreeEngine(tree, device) for device in devices]
+        engine = TreeEngine(tree)
         rows = np.random.default_rng(0).dirichlet(np.ones(ACTIONS), (2, tree.num_rows))
 
         def values(engine: TreeEngine, rows: Floats = rows) -> float:
@@ -231,23 +228,8 @@ def sizes(devices: Sequence[str], cards: Sequence[int]) -> Iterator[Timing]:
             return float(tables.sum())
 
         for what, call, count in (("pass", values, 1), ("iteration of CFR+", learnt, 10)):
-            runs = [partial(call, engine) for engine in engines]
-            found, wall, _ = in_turn(runs, 10.0)
-            assert max(found) - min(found) < 1e-9 * max(1.0, abs(found[0])), found
-            for device, seconds in zip(devices, wall, strict=True):
-                group = f"{tree.num_nodes:,} nodes: {what}"
-                yield Timing(group, OURS if device == CPU else device, seconds / count, "wall")
-
-
-def on_device(device: str, cards: Sequence[int]) -> Iterator[Timing]:
-    """Time large trees on a core and on a device, and a game beside OpenSpiel's C++."""
-    yield from sizes([CPU] if device == CPU else [CPU, device], cards)
-    if device != CPU:
-        known = [openspiel("liars_dice"), ours(Game("liars_dice", device=device))]
-        runs, counts = zip(*map(turn, known), strict=True)
-        _, wall, _ = in_turn(runs, SECONDS)
-        for way, taken, count in zip(known, wall, counts, strict=True):
-            yield Timing("liars_dice: iteration of CFR+", way.name, taken / count, "wall")
+            _, _, (seconds,) = in_turn([partial(call, engine)], 10.0)
+            yield Timing(f"{tree.num_nodes:,} nodes: {what}", OURS, seconds / count)
 
 
 def timings() -> Iterator[Timing]:
@@ -268,10 +250,9 @@ def timings() -> Iterator[Timing]:
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser()
-    asked.add_argument("--device", choices=(CPU, CUDA))
-    asked.add_argument("--cards", type=int, nargs="+", default=CARDS)
-    given = asked.parse_args()
-    if given.device:
-        report(f"trees-{given.device}", list(on_device(given.device, given.cards)))
+    asked.add_argument("--cards", type=int, nargs="+")
+    cards = asked.parse_args().cards
+    if cards:
+        report("large-trees", list(sizes(cards)))
     else:
         report("trees", list(timings()))

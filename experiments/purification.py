@@ -3,10 +3,9 @@
     python experiments/purification.py                         (policy by CFR-BR)
     python experiments/purification.py --strategy results/champions/su20/policy.npz
 
-Besides the methods: the bundle method with a rising price of
-entropy, begun from the policy; what trails find near the matrix that it ends with, begun with its
-counters; integer programs over the rows that such a price has left mixed, begun twice; and how the
-best of n samples depends on n, Huan's open question (2020).
+Besides the methods: the bundle method with a rising price of entropy, begun from the policy;
+integer programs over the rows that such a price has left mixed, begun twice; and how the best of n
+samples depends on n, Huan's open question (2020).
 Prints a Markdown table and writes results/purification.md and .png, or purification_GOAL if that is
 given.
 """
@@ -26,7 +25,6 @@ from hogeq.model.game import HogEngine
 from hogeq.purification import PURIFIERS, argmax, thresholded
 from hogeq.purification.base import Threshold
 from hogeq.purification.integer import IntegerRounding
-from hogeq.purification.local_search import LocalSearch
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
@@ -42,16 +40,12 @@ RISING: dict[str, Any] = {"trails": 6, "responses": 1, "largest_step": 60.0, "sh
 """Of the bundle method before integer programs, as in configs/champion_matrix.yaml ..."""
 RISEN = 40  # ... in so many iterations
 
-NEAR = {"trails": 8, "trials": 20, "radius": 20, "most": 600, "active": 48}  # of local search
-
 
 class Run(NamedTuple):
     """One row of the table."""
 
     method: str
     parameters: dict[str, Any]
-    start: str = ""
-    """Method whose matrix it begins with; the policy by default."""
 
 
 def main() -> None:
@@ -65,7 +59,6 @@ def main() -> None:
         methods=(*PURIFIERS, "bundle"),
         iterations=300,
         samples=16,
-        rounds=25,
         programs=40,
         sharpened=120,
         jobs=1,
@@ -83,20 +76,18 @@ def compare(given: argparse.Namespace) -> None:
     else:
         policy = solved(game, "cfr_br", given.iterations, averaging="last", responder_sweeps=2)
     strong = effort(given)
-    trails = {"rounds": given.rounds, **NEAR}
     runs: list[Run] = [
         Run("argmax", {}),
         *(
             Run("threshold", {"threshold": level, "samples": given.samples})
             for level in (0.0, 0.1, 0.2, 0.3, 0.4)
         ),
-        Run("local_search", trails, "argmax"),
     ]
-    runs = [run for run in runs if {run.method, run.start or run.method} <= {*given.methods}]
+    runs = [run for run in runs if run.method in given.methods]
     header = ["method", "parameters", "attack", "bound", "processor seconds"]
     rows = lines(game, policy, runs, strong)
     if "bundle" in given.methods:
-        rows = chain(rows, sharpened(game, policy, given.sharpened, trails, strong))
+        rows = chain(rows, sharpened(game, policy, given.sharpened, strong))
     if "integer" in given.methods:
         rows = chain(rows, rounded(game, policy, given.programs, strong))
     name = f"purification_{given.goal}" if given.goal else "purification"
@@ -112,14 +103,12 @@ def lines(
     for level in (0.05, 0.1, 0.2, 0.3):
         cut = thresholded(game, policy, level)
         yield [f"policy cut at {level}", "", *measured(game, cut, strong), ""]
-    made: dict[str, Any] = {"": policy}
-    for method, parameters, start in runs:
+    for method, parameters in runs:
         began = time.process_time()
-        made[method] = PURIFIERS[method](**parameters).matrix(game, made[start])
+        matrix = PURIFIERS[method](**parameters).matrix(game, policy)
         seconds = time.process_time() - began
         labels = [f"{key} {value}" for key, value in parameters.items()]
-        labels += [f"from {start}"] if start else []
-        yield [method, ", ".join(labels), *measured(game, made[method], strong), f"{seconds:.1f}"]
+        yield [method, ", ".join(labels), *measured(game, matrix, strong), f"{seconds:.1f}"]
 
 
 def measured(game: Any, strategy: Any, budget: Budget) -> list[str]:
@@ -129,12 +118,9 @@ def measured(game: Any, strategy: Any, budget: Budget) -> list[str]:
 
 
 def sharpened(
-    game: HogEngine, policy: Floats, iterations: int, trails: dict[str, Any], strong: Budget
+    game: HogEngine, policy: Floats, iterations: int, strong: Budget
 ) -> Iterator[list[object]]:
-    """Measure the matrix that the bundle method ends with when entropy has a rising price.
-
-    Then what local search by trails, begun with the counters of the method, finds near it.
-    """
+    """Measure the matrix that the bundle method ends with when entropy has a rising price."""
     sharpen = LAST_PRICE / iterations
     with TemporaryDirectory() as folder:
         start = Path(folder) / "policy.npz"
@@ -146,15 +132,6 @@ def sharpened(
         seconds = time.process_time() - began
     labels = f"sharpen {sharpen:.1e}, iterations {iterations}"
     yield ["bundle", labels, *measured(game, matrix, strong), f"{seconds:.1f}"]
-    began = time.process_time()
-    with TemporaryDirectory() as folder:
-        counters = Path(folder) / "counters.npz"
-        np.savez(counters, pool=state.pool)
-        near = LocalSearch(counters=str(counters), **trails).matrix(game, matrix)
-    seconds = time.process_time() - began
-    labels = ", ".join(f"{key} {value}" for key, value in trails.items())
-    row = [f"{labels}, from bundle", *measured(game, near, strong), f"{seconds:.1f}"]
-    yield ["local_search", *row]
 
 
 def rounded(

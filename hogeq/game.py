@@ -4,17 +4,21 @@ Purifiers, contests and game trees are imported where they are used: SciPy takes
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from sys import float_info
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from hogeq.baselines import solved
 from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
@@ -39,23 +43,31 @@ from hogeq.search.results import (
 from hogeq.strategies.profiles import hog_profile, is_profile
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import CPU, require_device
+from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import refusal
+from hogeq.support.messages import BadInputError, refusal
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
+    from hogeq.solvers.existence import Existence, SymmetricGame
     from hogeq.solvers.solving import Solution
     from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
+    from hogeq.trees.full_information import FullInformation
+    from hogeq.trees.positions import Positions
     from hogeq.trees.recall import Audit
 
+MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
+
 StrategySpec = StrategyLike | str | Path | Mapping[str, Any]
-"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel."""
+"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel; or a result.
+
+Of an `Equilibrium` it is the `profile`, of other results the `strategy`.
+"""
 
 
 class Game:
@@ -81,8 +93,6 @@ class Game:
         forgets.
     trust : bool
         Whether the code of ``.py`` files may be run, in processes of its own.
-    device : {"cpu", "cuda"}
-        What runs the passes of games other than Hog: a core, or a GPU.
 
     Attributes
     ----------
@@ -90,13 +100,15 @@ class Game:
         Of Hog.
     tree : FlatTree or None
         Of other games: all their nodes.
+    positions : Positions or None
+        Of a game of one's own whose tree is too large or endless: its graph, states and rows.
     engine
         The game compiled: what solvers and purifiers take.
 
     Raises
     ------
     ValueError
-        If there is no such game, or it is infinite, or payoffs have no constant sum.
+        If there is no such game, or it has too many positions, or payoffs have no constant sum.
 
     Examples
     --------
@@ -118,23 +130,45 @@ class Game:
         forget: Any = None,
         teams: Any = None,
         trust: bool = False,
-        device: str = CPU,
     ) -> None:
         """Find the game and compile it; the same rules are compiled once."""
         from hogeq.trees.loading import find_game
 
-        require_device(device)
         found = find_game(given, forget, trust, teams)
-        if isinstance(found, Rules) and device != CPU:
-            raise ValueError(refusal("device", device, f"{CPU} for games of Hog"))
-        self.trust, self.device = trust, device
-        self.tree: FlatTree | None = None
+        self.trust = trust
+        self.positions: Positions | None = None
+        self._tree: FlatTree | None = None
         if isinstance(found, Rules):
             self._hog: HogEngine | None = compile_game(found, own_goals=True)
             called = edition_name(given) if isinstance(given, str) else ""
             self._called = called if called in names_of(found) else found.name
         else:
-            self._hog, self.tree = None, found
+            from hogeq.trees import flat
+
+            self._hog = None
+            if isinstance(found, flat.FlatTree):
+                self._tree = found
+            else:
+                self.positions = found
+
+    @property
+    def is_hog(self) -> bool:
+        """Whether this is a game of Hog."""
+        return self._hog is not None
+
+    @property
+    def tree(self) -> "FlatTree | None":
+        """All nodes of a game other than Hog; None of Hog.
+
+        ValueError if there are too many, or they have no end, so that the game is held by its
+        positions.
+        """
+        if self.positions is not None:
+            raise BadInputError(
+                f"{self.name}: is held by its {self.positions.graph.positions:,} positions, since "
+                "its tree is too large or has no end; allowed: what needs no tree"
+            )
+        return self._tree
 
     @property
     def engine(self) -> "HogEngine | TreeEngine":
@@ -144,6 +178,8 @@ class Game:
     @cached_property
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
+        if self.positions is not None:
+            return self.positions.graph
         if self.tree is None:
             return of_hog(self.rules)
         from hogeq.trees.graphs import of_tree
@@ -165,7 +201,7 @@ class Game:
     def _tree_engine(self) -> "TreeEngine":
         from hogeq.trees.engine import TreeEngine
 
-        return TreeEngine(self._flat, self.device)
+        return TreeEngine(self._flat)
 
     @property
     def _flat(self) -> "FlatTree":
@@ -182,12 +218,14 @@ class Game:
     @property
     def units(self) -> Units:
         """Units of this game: how figures are written, and the value of an even game."""
-        return WIN_RATES if self.tree is None else self.tree.units
+        held = self.positions or self.tree
+        return WIN_RATES if held is None else held.units
 
     @property
     def name(self) -> str:
         """Name of the rules or of the tree."""
-        return self.rules.name if self.tree is None else self.tree.name
+        held = self.positions or self.tree
+        return self.rules.name if held is None else held.name
 
     @property
     def rules(self) -> Rules:
@@ -197,16 +235,17 @@ class Game:
     @property
     def second(self) -> "Game":
         """The game as the second player has it: with the goals exchanged, if there are two."""
-        if self.tree is not None:
+        if not self.is_hog:
             return self
         rules = self.rules.for_second()
         return self if rules is self.rules else Game(rules, trust=self.trust)
 
     def __repr__(self) -> str:
         """Name the game, and say the size of a tree."""
-        if self.tree is None:
+        held = self.positions or self.tree
+        if held is None:
             return f"Game({self._called})"
-        return repr(self.tree).replace("FlatTree", "Game", 1)
+        return re.sub("^[A-Za-z]+", "Game", repr(held))
 
     def strategy(
         self, given: StrategySpec, *, trust: bool = False, time_limit: float = 60.0
@@ -215,11 +254,12 @@ class Game:
 
         Parameters
         ----------
-        given : str, path, function, array_like, Mixture or Strategy
+        given : str, path, function, array_like, Mixture, Strategy or result
             A name such as ``"always_roll:6"`` or, of other games, ``"uniform"``; a file; a run's
             folder; a matrix, an action for every row; a policy, probabilities; a mixture of such;
-            a tabular policy of OpenSpiel, or what its ``to_dict`` gives. Of Hog also a function of
-            the own score and the opponent's. Rows are (G, G) in Hog, elsewhere those of `tree`.
+            a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
+            `solve` or `attack` returned. Of Hog also a function of the own score and the
+            opponent's. Rows are (G, G) in Hog, elsewhere those of `tree`.
         trust : bool
             As for the game: of this strategy alone.
         time_limit : float
@@ -230,10 +270,11 @@ class Game:
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
-        if self.tree is not None:
+        held = self.positions or self.tree
+        if held is not None:
             from hogeq.trees.strategies import tree_strategy
 
-            return tree_strategy(self.tree, given)
+            return tree_strategy(held, given)
         if isinstance(given, str | os.PathLike):
             trust = trust or self.trust
             given = find_strategy(str(given), self._compiled, trust, time_limit=time_limit)
@@ -252,8 +293,10 @@ class Game:
 
         return playable(self.tree, self._tree_engine.legal, solved, name)
 
-    def value(self, a: StrategySpec, b: StrategySpec) -> Value:
-        """Exact payoff to strategy `a` against `b`: in Hog its win rate.
+    def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
+        """Exact payoff to strategy `a` against `b`, by default itself: in Hog its win rate.
+
+        Of an equilibrium, ``game.value(solved).first`` is the value of the game to the first side.
 
         Raises
         ------
@@ -262,11 +305,16 @@ class Game:
         ValueError
             If a game between the two may never end.
         """
-        if self.tree is None:
+        b = a if b is None else b
+        if self.is_hog:
             return Value(*self.win_rate(a, b))
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.value(self.positions, self.strategy(a), self.strategy(b))
         from hogeq.trees.strategies import value
 
-        return value(self.tree, self.strategy(a), self.strategy(b))
+        return value(self._flat, self.strategy(a), self.strategy(b))
 
     def win_rate(
         self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
@@ -284,8 +332,11 @@ class Game:
         StrategyError
             If a strategy is refused.
         ValueError
-            If a game between the two may never end.
+            If a game between the two may never end, or this is no game of Hog.
         """
+        if not self.is_hog:
+            allowed = "games of Hog; game.value gives payoffs here"
+            raise ValueError(f"{self.name}: has no win rates; allowed: {allowed}")
         return values.win_rate(
             self._compiled, self.strategy(a), self.second.strategy(b), start=start
         )
@@ -307,11 +358,15 @@ class Game:
         ValueError
             If a game of Hog has too many histories for an integer program.
         """
-        target, budget = self.second.strategy(strategy), budget or Budget()
+        target, budget = self.second.strategy(strategy).whole(), budget or Budget()
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.respond(self.positions, target)
         if self.tree is not None:
             from hogeq.trees.answers import respond
 
-            return respond(self.tree, target, budget, self.device)
+            return respond(self.tree, target, budget)
         if not budget.exact_seconds:
             known = solved.counters(self._compiled, target)
             return bounds.respond(self._compiled, target, budget, known)
@@ -329,14 +384,18 @@ class Game:
             Of a mixture in Hog: that of the grid of beliefs about the draw. At 1 the responder
             knows the draw, the crudest bound; by default one that takes seconds.
         """
-        target = self.second.strategy(strategy)
+        target = self.second.strategy(strategy).whole()
         if resolution is not None and target.kind != "mixture":
             allowed = f"for mixtures, not for a {target.kind}"
             raise ValueError(refusal("resolution", resolution, allowed))
-        if self.tree is not None:
-            from hogeq.trees.exact import respond
+        if self.positions is not None:
+            from hogeq.trees import full_information
 
-            return respond(self.tree, target, 0.0).full_memory
+            return full_information.bound(self.positions, target)
+        if self.tree is not None:
+            from hogeq.trees.exact import full_memory
+
+            return full_memory(self.tree, target)
         return bounds.upper_bound(self._compiled, target, resolution)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
@@ -344,11 +403,14 @@ class Game:
 
         It is what a best response gets beyond an even game: 0 for an equilibrium.
         """
-        if self.tree is None:
+        if self.is_hog:
             self.rules.require_one_goal()  # with two no game is even
         response = self.attack(strategy, budget)
-        even = response.units.even
-        return Interval(response.value - even, response.bound - even, response)
+        lower, upper = (end - response.units.even for end in (response.value, response.bound))
+        tree = self._tree
+        if tree is not None and lower <= float_info.epsilon * tree.num_nodes * tree.largest_payoff:
+            lower = min(lower, 0.0)  # it may be rounding alone, and nothing is below 0
+        return Interval(lower, upper, response)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
@@ -367,19 +429,25 @@ class Game:
             responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
 
         A game of Hog is alike for both players, and worth 1/2. Without hidden memory optimal play
-        by the scores is an equilibrium. Where there are too many histories, the solver
-        ``mixture_bundle`` looks for a mixture, and both ends are what that secures.
+        by the scores is an equilibrium. Elsewhere half of the time is a double oracle's, which an
+        exact best response ends; a matrix that is an equilibrium alone is given as one. If it does
+        not end, small games are solved as trees; in others the solver ``mixture_bundle`` looks for
+        a mixture, and both ends are what that secures.
 
         Raises
         ------
         ValueError
-            If the time does not suffice for one iteration, a belief DAG is too large for the
-            method, or it takes no game in which an information set can be met twice in a play.
+            If a belief DAG is too large for the method, or it takes no game in which an information
+            set can be met twice in a play.
         """
         from hogeq.solvers import dags
         from hogeq.trees.answers import hog_tree, solve_hog
 
         Budget(seconds=seconds)  # refuses what is no time
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.equilibrium(self.positions, Deadline(seconds))
         if self.tree is not None:
             return dags.equilibrium(self.tree, seconds, method)
         if method != "auto":
@@ -387,10 +455,69 @@ class Game:
         self.engine  # noqa: B018 - refuses two goals
         from hogeq.solvers.solving import equilibrium
 
-        tree = hog_tree(self.rules) if self.hog.has_memory else None
+        tree = hog_tree(self.rules) if self.hog.has_memory else None  # building takes no time
+        deadline = Deadline(seconds)
+        if self.hog.has_memory and self._is_small:
+            from hogeq.solvers.existence import in_mixtures
+
+            found = in_mixtures(self._small()[0], self.hog, deadline.share(0.5))
+            if found is not None:
+                return found
         if tree is None:
-            return equilibrium(self.hog, seconds)
-        return solve_hog(self.hog, tree, seconds)
+            return equilibrium(self.hog, deadline)
+        return solve_hog(self.hog, tree, deadline)
+
+    def existence(
+        self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter
+    ) -> "Existence":
+        """Decide whether a game of Hog has an equilibrium in policies, with proof.
+
+        The result encloses the least exploitability of a policy: 0 if one exists.
+        ``docs/existence.md`` says how, and what is proved.
+
+        Parameters
+        ----------
+        seconds : float
+        clock : callable
+            Tells the seconds; ``time.process_time`` counts those of the processor.
+
+        Raises
+        ------
+        ValueError
+            For other games, for two goals, for rules under which the total score need not rise, and
+            for games that are too large.
+        """
+        from hogeq.solvers.existence import decide, known
+
+        Budget(seconds=seconds)  # refuses what is no time
+        if not self.hog.has_memory and not self.hog.positions_recur:
+            matrix = tablebase.solve(self.hog).matrix
+            return known(np.eye(self.engine.num_actions)[matrix.ravel()])
+        return decide(*self._small(), seconds, clock)
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether a game of Hog can be laid out as a graph of states."""
+        from hogeq.rules.turn import total_rises
+
+        engine = self.hog
+        states = 2 * self.rules.size**2 * engine.memory_size * engine.num_actions
+        return states <= MOST_STATES and total_rises(self.rules)
+
+    def _small(self) -> "tuple[SymmetricGame, int]":
+        """Give the graph of a small game of Hog, and a common denominator of its chances."""
+        from hogeq.rules.turn import denominator
+        from hogeq.search.branching import ResponseGraph
+        from hogeq.solvers.existence import SymmetricGame
+
+        engine, rules = self.hog, self.rules
+        if not self._is_small:
+            allowed = (
+                f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
+            )
+            raise ValueError(refusal("rules", rules.name, allowed))
+        uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+        return SymmetricGame(ResponseGraph.of(self.graph.against(uniform))), denominator(rules)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
@@ -423,7 +550,7 @@ class Game:
         """
         from hogeq.contest import field
 
-        one, two = self.strategy(first), self.strategy(second)
+        one, two = self.strategy(first).whole(), self.strategy(second).whole()
         if self.tree is not None:
             rivals = [one] if against is None else self._rivals(against)
             return field.diff_rows(self._tree_engine, one, two, rivals)
@@ -447,21 +574,58 @@ class Game:
         """Make a matrix of a policy by a purifier's name and parameters."""
         from hogeq.purification import purify
 
-        return self.playable(purify(self.engine, self.strategy(strategy), method, **parameters))
+        target = self.strategy(strategy).whole()
+        return self.playable(purify(self.engine, target, method, **parameters))
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual value of every action at every information set, (G, G, K).
+
+        In games other than Hog it is a payoff to the player who moves, (R, K); NaN where the
+        information set has no such action.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How hidden states are weighted: by reach, which is the gradient of the win rate; without
+            the player's own actions, as CFR is defined; or given that the information set is
+            reached.
+        """
+        one, two = self._both(a, b)
+        if self.tree is None:
+            return counterfactual.action_values(self._compiled, one, two, weight)
+        from hogeq.trees.strategies import action_values
+
+        return action_values(self.tree, one, one if two is None else two, weight)
 
     # --- games other than Hog ---------------------------------------------------------------------
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
-        """Value in policies, as an interval: of teams the TME, whose members draw apart.
+        """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
 
-        The first half of the time solves the game in mixtures by a method of `equilibrium`, the
-        other half searches for policies. Of games other than Hog.
+        A policy is measured by the best response of an opponent who knows it, and who, if a team or
+        forgetful, may draw together. Half of the time at most solves the game in mixtures by a
+        method of `equilibrium`, the rest is for branch and bound (:mod:`hogeq.trees.maxmin`). Both
+        ends hold whenever the time ends.
+
+        Raises
+        ------
+        ValueError
+            If nobody decides, or a game of Hog has too many histories.
         """
-        from hogeq.solvers import dags
+        from hogeq.trees import maxmin
+        from hogeq.trees.answers import hog_in_policies
 
-        self._tree_engine  # noqa: B018 - refuses absent-mindedness
-        tree, solved = self._flat, self.equilibrium(seconds / 2.0, method)
-        return dags.in_policies(tree, solved, seconds - solved.seconds)
+        Budget(seconds=seconds)  # refuses what is no time
+        deadline = Deadline(seconds)
+        if self.tree is None:
+            self.engine  # noqa: B018 - refuses two goals
+            return hog_in_policies(self.hog, deadline)
+        solved = self.equilibrium(seconds / 2.0, method)
+        return maxmin.in_policies(self.tree, solved, deadline)
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
@@ -471,19 +635,27 @@ class Game:
         """
         from hogeq.trees.absent import Decision
 
-        tree, policy = self._flat, self.strategy(strategy).policy
-        sides = (Decision.of(tree, policy, player, around=True) for player in (0, 1))
-        first, second = (side.gaps(policy, seconds / 2.0) for side in sides)
+        tree, policy = self._flat, self.strategy(strategy).whole().policy
+        deadline = Deadline(seconds)
+        sides = [Decision.of(tree, policy, player, around=True) for player in (0, 1)]
+        first, second = (
+            side.gaps(policy, deadline.share(1.0 / (2 - player)))
+            for player, side in enumerate(sides)
+        )
         return first, second
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One mixture for both seats, of a strategy of the first player and one of the second.
+        """One strategy for both seats, of one of the first player and one of the second.
 
-        Of games other than Hog: their rows are of one seat each.
+        Of games other than Hog: their rows are of one seat each. `Equilibrium.profile` is this of
+        its two strategies.
         """
-        from hogeq.trees.strategies import joined
+        from hogeq.strategies.strategy import joined
+        from hogeq.trees.strategies import seated
 
-        return joined(self._flat, self.strategy(first), self.strategy(second))
+        tree, two = self._flat, (self.strategy(first), self.strategy(second))
+        one, other = (seated(tree, strategy, seat) for seat, strategy in enumerate(two))
+        return joined(tree.seat, one, other)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree of a game other than Hog to a file that `Game` reads.
@@ -512,19 +684,34 @@ class Game:
         """Every value of the hidden memory of the player to move, H of them."""
         return self._compiled.memories
 
-    def tablebase(self) -> Tablebase:
-        """Optimal play from every position, both players remembering everything."""
-        return tablebase.solve(self._compiled)
+    def tablebase(self) -> Any:
+        """Optimal play from every position, both players seeing and remembering everything.
+
+        A `Tablebase` in Hog, elsewhere a `FullInformation`: its `value` is the payoff to who moves
+        first, and its `error` is proved.
+        """
+        if self.is_hog:
+            return tablebase.solve(self._compiled)
+        return self._full_information
+
+    @cached_property
+    def _full_information(self) -> "FullInformation":
+        from hogeq.trees import full_information
+
+        return full_information.solve(self.graph, self.units)
 
     def analyze(
         self,
-        score: int,
-        opponent: int,
+        score: Any,
+        opponent: int | None = None,
         strategy: StrategySpec | None = None,
         memory: Memory | None = None,
         past: StrategySpec | None = None,
-    ) -> Analysis:
-        """Exact win probability of every roll at a position.
+    ) -> Any:
+        """Exact win probability of every roll at a position, an `Analysis`.
+
+        Of a game that is held by its positions, ``game.analyze(state)`` values every action of the
+        player to move, who sees everything: a `PositionAnalysis`.
 
         Parameters
         ----------
@@ -538,6 +725,12 @@ class Game:
         past : strategy, optional
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
+        if self.positions is not None:
+            from hogeq.trees import full_information
+
+            return full_information.analyze(self.positions, self._full_information, score)
+        if opponent is None:
+            raise BadInputError("opponent: missing; allowed: the score of the other player")
         plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
         return tablebase.analyze(self._compiled, score, opponent, plays, memory, played)
 
@@ -565,22 +758,6 @@ class Game:
         """Posterior distribution of the draws of mixtures, given that a position is reached."""
         one, two = self._both(a, b)
         return values.components_at(self._compiled, one, score, opponent, two)
-
-    def action_values(
-        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
-    ) -> Floats:
-        """Counterfactual value of every action at every information set, (G, G, K).
-
-        Parameters
-        ----------
-        a, b : strategy
-            Of the player whose actions are valued, and of the other; by default the same.
-        weight : {"reach", "counterfactual", "belief"}
-            How hidden states are weighted: by reach, which is the gradient of the win rate; without
-            the player's own actions, as CFR is defined; or given that the information set is
-            reached.
-        """
-        return counterfactual.action_values(self._compiled, *self._both(a, b), weight)
 
     def gains(self, counter: StrategySpec, strategy: StrategySpec) -> Gains:
         """Exact gain of every cell of a counter-strategy over the rolls of a strategy."""

@@ -47,6 +47,7 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
     from hogeq.solvers import SOLVERS
     from hogeq.support.plugins import _loaded
+    from hogeq.trees import families  # noqa: F401 - registers its games, for all tests after this
     from hogeq.trees.rules import GAMES
 
     found: list[MutableMapping[str, Any]] = [

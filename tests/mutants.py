@@ -127,7 +127,7 @@ TARGETS = (
     Target(
         "purification",
         "purification",
-        "local_search integer base",
+        "integer base",
         "purification",
         each=7,
     ),
@@ -148,6 +148,21 @@ TARGETS = (
         "contest/tournament contest/assessment contest/field",
         each=6,
         without="judged_by_attacks cap_is_kept",
+    ),
+    Target(
+        "tree kernels",
+        "kernels",
+        "sequences dag_flows row_search",
+        "test_engines.py trees/tree_engine trees/random_trees trees/belief_dags kernels/row_search",
+        each=5,
+        without="every_solver every_purifier too_large",
+    ),
+    Target(
+        "dags",
+        "solvers",
+        "dags",
+        "trees/belief_dags trees/teams trees/seats",
+        each=8,
     ),
     Target(
         "kernels",
@@ -274,7 +289,7 @@ class Copy:
         command = [*started, "pytest", "-x", "-q", "-p", "no:cacheprovider"]
         command += ["--benchmark-disable", *target.arguments]
         # Every mutant of a kernel would leave its machine code among the user's.
-        own = {"NUMBA_CACHE_DIR": self.kernels} if target.name == "kernels" else {}
+        own = {"NUMBA_CACHE_DIR": self.kernels} if target.room == "kernels" else {}
         process = subprocess.Popen(  # noqa: S603 (our own tests)
             command,
             cwd=self.home,

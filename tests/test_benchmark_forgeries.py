@@ -374,12 +374,14 @@ def test_weights_of_other_policies_are_refused(good: Results, folder: Path) -> N
 def test_probabilities_that_miss_one_move_no_digit_the_wrong_way(
     good: Results, folder: Path, miss: float
 ) -> None:
-    for what, player in product(("weights", "policies"), (0, 1)):
+    # Of both, since a lower bound above the upper one is refused for that.
+    for what, players in product(("weights", "policies"), ((0,), (1,), (0, 1))):
         forged = good.copy()
-        key = f"{GAME}.{player}.{what}"
-        forged.strategies[key] = forged.strategies[key] * (1.0 + miss)
+        for player in players:
+            key = f"{GAME}.{player}.{what}"
+            forged.strategies[key] = forged.strategies[key] * (1.0 + miss)
         said = claims(folder, forged, GAME)
-        assert said is None or said["lower"] <= 1.0 <= said["upper"], key
+        assert said is None or said["lower"] <= 1.0 <= said["upper"], (what, players)
 
 
 def test_chance_that_misses_one_moves_no_value_above_the_best(good: Results, folder: Path) -> None:
@@ -542,6 +544,8 @@ def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> No
             assert best_of_these <= found <= max(best_of_these, floor) + 1e-9
     with pytest.raises(RefusedError, match="too many parts"):
         pasts.searched(pasts.legal, best + 1e-8, 0)
+    chosen = np.array(pure)[:, None] == np.arange(pasts.actions)  # all questions answered
+    assert best <= pasts.bound(chosen) <= best + 1e-9
 
 
 def test_a_search_is_refused_before_it_is_too_deep_for_the_stack() -> None:
@@ -576,17 +580,20 @@ def test_a_search_is_refused_before_it_is_too_deep_for_the_stack() -> None:
         assert pasts.searched(pasts.legal, 1.0) == pytest.approx(1.0)
 
 
-def orders(seed: int) -> FlatTree:
-    """Three rows of two actions, met in an order that chance draws, with payoffs at random."""
-    draw = np.random.default_rng(seed)
-    order, payoffs = [draw.permutation(3) for _ in range(4)], draw.random((4, 2, 2, 2))
+def orders(seed: int, parts: int = 1) -> FlatTree:
+    """Three rows of two actions, met in an order that chance draws, with payoffs at random.
+
+    Or so many parts that have nothing in common, of which chance draws one.
+    """
+    draw, deals = np.random.default_rng(seed), 4 * parts
+    order, payoffs = [draw.permutation(3) for _ in range(deals)], draw.random((deals, 2, 2, 2))
 
     def look(moves: tuple[int, ...]) -> Node:
         if not moves:
-            return Node(CHANCE, moves=[(move, 0.25, (move,)) for move in range(4)])
+            return Node(CHANCE, moves=[(move, 1.0 / deals, (move,)) for move in range(deals)])
         if len(moves) == 4:
             return Node(TERMINAL, payoff=float(payoffs[moves]))
-        row = f"row {order[moves[0]][len(moves) - 1]}"
+        row = f"part {moves[0] % parts} row {order[moves[0]][len(moves) - 1]}"
         return Node(0, row, moves=[(move, 1.0, (*moves, move)) for move in (0, 1)])
 
     return flatten(f"orders-{seed}", (), look, lambda moves: [str(move) for move in moves])
@@ -605,6 +612,15 @@ def test_a_search_of_rows_that_are_met_in_several_orders_is_true(seed: int) -> N
         assert best <= pasts.searched(allowed, target)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_of_parts_is_exact_above_its_floor(seed: int) -> None:
+    instance = checker.Instance(of_tree(orders(seed, 2)).arrays())
+    best, _ = best_of_all(instance)
+    pasts = player_tree(instance)
+    for less in (1e-8, 0.01, 0.1, 1.0):
+        assert best <= pasts.searched(pasts.legal, best - less) <= best + 1e-9
+
+
 @pytest.mark.parametrize("size", [1e8, 1e12, 1e16, 1e17, 1e20, 1e30])
 def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> None:
     for tree in SMALL:
@@ -615,6 +631,24 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
         place = np.flatnonzero(prices).tolist()
         proof = checker.Proof(**priced(place, [size] * len(place)))
         assert proof.bound(pasts, pasts.legal) >= best_of_all(instance)[0]
+
+
+@pytest.mark.parametrize("miss", [-9e-10, 9e-10])
+@pytest.mark.parametrize("what", ["chance", "fixed", "start_chance"])
+def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
+    """By whatever is computed: full memory, the own past, a search; nor a value above it."""
+    for tree in (dealt(0), random_tree(2, 2, 2, 0), trials(2, 3, 2, 0), interview(2, 2, 2, 0)):
+        arrays = of_tree(tree).arrays()
+        true, made = (
+            checker.Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss)
+        )
+        best, pure = best_of_all(true)
+        pasts, legal = player_tree(made), true.legal
+        assert made.value(np.array(pure)) - made.error <= best
+        assert made.bound(legal) >= true.bound(legal) - 2.0 * true.error
+        assert pasts.bound(legal) >= player_tree(true).bound(legal) - 1e-12
+        for floor in (best - 1.0, best - 1e-9, -1e300):
+            assert pasts.searched(legal, floor) >= best
 
 
 # --- files ----------------------------------------------------------------------------------------

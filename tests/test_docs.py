@@ -86,10 +86,14 @@ def test_the_ten_line_script_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ((_, script),) = blocks("tutorial.md", "python")
+    (_, script), (_, shorter) = blocks("tutorial.md", "python")
     assert len([line for line in script.splitlines() if line.strip()]) == 10
-    exec(compile(script, "tutorial.md", "exec"), {})  # noqa: S102 - our own
-    assert capsys.readouterr().out.startswith("Interval(lower=0.00")
+    names: dict[str, object] = {}
+    exec(compile(script, "tutorial.md", "exec"), names)  # noqa: S102 - our own
+    by_steps = capsys.readouterr().out
+    assert by_steps.startswith("Interval(lower=0.00")
+    exec(compile(shorter, "tutorial.md", "exec"), names)  # noqa: S102 - our own
+    assert capsys.readouterr().out.startswith(by_steps.strip())
     assert (tmp_path / "matrix.png").read_bytes().startswith(b"\x89PNG")
 
 

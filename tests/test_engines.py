@@ -30,7 +30,6 @@ from hogeq.solvers import SOLVERS, regret
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import has_gpu
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.graphs import of_tree
 from tests import toys
@@ -91,11 +90,6 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "graph of imperfect recall": lambda: GraphEngine(of_tree(toys.bits().tree)),
     "numpy": TwoNumbers,
 }
-if has_gpu():  # or one that numba simulates
-    ENGINES |= {
-        "cuda": lambda: TreeEngine(toys.kuhn().tree, "cuda"),
-        "cuda of imperfect recall": lambda: TreeEngine(toys.bits().tree, "cuda"),
-    }
 TINY: dict[str, Callable[[], Any]] = {
     "interpreter": lambda: hog(HogEngine, "su20", 2, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "sp22", 2, max_dice=2),
@@ -104,8 +98,6 @@ TINY: dict[str, Callable[[], Any]] = {
     "tree": toys.bits,
     "tree of imperfect recall": toys.forgetful_rock_paper_scissors,
 }
-if has_gpu():
-    TINY["cuda"] = lambda: TreeEngine(toys.forgetful_rock_paper_scissors().tree, "cuda")
 """So small that all matrices can be tried."""
 
 
@@ -470,7 +462,6 @@ PURIFYING: dict[str, dict[str, Any]] = {
     "threshold": {"samples": 2},
     "sample": {"samples": 2},
     "integer": {"rounds": 1, "trails": 1},
-    "local_search": {"rounds": 1, "trails": 1},
 }
 
 

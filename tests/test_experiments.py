@@ -79,11 +79,11 @@ def test_convergence(table: Run) -> None:
 
 
 def test_purification(table: Run) -> None:
-    options = "--iterations 5 --samples 2 --rounds 1 --sharpened 3"
+    options = "--iterations 5 --samples 2 --sharpened 3"
     options += " --starts 2 --anneal-steps 5 --kicks 2"
     rows = table("purification", f"{GAME} {options}", "purification_8")
     methods = {row["method"] for row in rows}
-    assert methods >= {"argmax", "threshold", "local_search", "bundle"}
+    assert methods >= {"argmax", "threshold", "bundle"}
     assert all(0.5 - 1e-6 <= float(row["attack"]) <= float(row["bound"]) + 1e-6 for row in rows)
     assert (table.out / "purification_8.png").exists()
 
@@ -418,3 +418,24 @@ def test_points_are_projected_by_weights(table: Run, monkeypatch: pytest.MonkeyP
     assert (np.abs(moved - level)[found > 0.0] < 1e-9).all()
     assert (moved <= level + 1e-9).all()
     assert (found >= 0.0).all()
+
+
+def test_a_census_goes_on_where_it_was_stopped(table: Run) -> None:
+    options = "--goals 4 5 --dice 2 --sides 6 --editions su20 fa18"
+    first = table("census", f"{options} --seconds 0", "existence")
+    assert [row["5"] for row in first] == ["open", "open"]
+    rows = table("census", f"{options} --seconds 20", "existence")
+    assert [(row["edition"], row["4"]) for row in rows] == [("su20", "pure"), ("fa18", "pure")]
+    assert rows[0]["5"] == "pure"
+    assert rows[1]["5"].startswith("**none**, at most ")
+    kept = (table.out / "existence" / "census.jsonl").read_text()
+    assert table("census", f"{options} --seconds 20", "existence") == rows
+    assert (table.out / "existence" / "census.jsonl").read_text() == kept
+    assert (table.out / "existence.png").stat().st_size > 1000
+    assert main_of_checker(table.out / "existence" / "proofs") == 0
+
+
+def main_of_checker(folder: Path) -> int:
+    from check_existence import main
+
+    return main(str(folder))

@@ -1,6 +1,7 @@
 """One Game for every game: the same lines on Hog, games of OpenSpiel, files and own rules."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_the_same_lines_run_on_a_game_of_openspiel() -> None:
     game = ten_lines("kuhn_poker")
     assert repr(game) == "Game(kuhn_poker(): 58 nodes, 12 infosets)"
     with pytest.raises(ValueError, match=r"^kuhn_poker\(\): is not asked this; allowed: games of"):
-        game.tablebase()
+        game.reach("uniform")
 
 
 @pytest.mark.parametrize("forget", [None, "own_actions"])
@@ -145,13 +146,30 @@ def test_a_program_narrows_an_interval_of_hog() -> None:
     assert exact.is_proved
 
 
+@pytest.mark.parametrize(("method", "proves"), [("integer program", False), ("belief DAG", True)])
+def test_what_highs_alone_bounds_is_not_proved_in_hog(
+    method: str, proves: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = hogeq.Game(TINY)
+    searched = game.attack("always_roll:1", QUICK)
+    loose = replace(searched, bound=searched.value + 0.1, is_proved=False)
+    payoff = 2.0 * searched.value - 1.0
+    tight = replace(searched, value=payoff, bound=payoff, method=method)
+    monkeypatch.setattr("hogeq.search.bounds.respond", lambda *_: loose)
+    monkeypatch.setattr("hogeq.trees.exact.respond", lambda *_, **__: tight)
+    found = game.attack("always_roll:1", hogeq.Budget(exact_seconds=30.0))
+    assert found.method == method
+    assert found.bound == pytest.approx(searched.value, abs=1e-12)
+    assert found.is_proved is proves
+
+
 def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:
     with pytest.raises(ValueError, match="exact_seconds: a game to 100 has too many histories"):
         hogeq.Game("su20").attack("always_roll:6", hogeq.Budget(1, 1, kicks=0, exact_seconds=1.0))
 
 
 @pytest.mark.parametrize(
-    ("rules", "method"), [(TINY, "columns"), ({"edition": "fa22", "goal": 20}, "tablebase")]
+    ("rules", "method"), [(TINY, "double oracle"), ({"edition": "fa22", "goal": 20}, "tablebase")]
 )
 def test_an_equilibrium_of_hog_is_worth_a_half(rules: dict[str, Any], method: str) -> None:
     game = hogeq.Game(rules)
@@ -161,11 +179,6 @@ def test_an_equilibrium_of_hog_is_worth_a_half(rules: dict[str, Any], method: st
     assert solved.upper == pytest.approx(0.5, abs=1e-9)
     for one in solved.strategies:
         assert game.attack(one).value == pytest.approx(0.5, abs=1e-9)
-
-
-def test_an_equilibrium_of_hog_needs_the_time_of_one_iteration() -> None:
-    with pytest.raises(ValueError, match="seconds: got 0; allowed: enough for an iteration"):
-        hogeq.Game({"edition": "su20", "goal": 30}).equilibrium(seconds=0)
 
 
 # --- other games ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +73,10 @@ def test_every_file_of_the_package_is_in_it(wheel: Path) -> None:
     assert {name for name in shipped - files if ".dist-info/" not in name} == set()
 
 
+def _is_openspiel(requirement: str) -> bool:
+    return requirement.startswith("open_spiel") and "extra ==" not in requirement
+
+
 def test_its_metadata_say_what_it_is(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -79,6 +84,20 @@ def test_its_metadata_say_what_it_is(wheel: Path) -> None:
     assert (said["Name"], said["License-Expression"]) == ("hogeq", "MIT")
     assert said["Requires-Python"] == ">=3.11"
     assert {"openspiel", "report", "cluster", "gambit"} <= set(said.get_all("Provides-Extra", []))
+    (needed,) = (one for one in said.get_all("Requires-Dist", []) if _is_openspiel(one))
+    for system, machine, has_wheels in (
+        ("linux", "x86_64", True),
+        ("linux", "aarch64", True),
+        ("linux", "riscv64", False),
+        ("darwin", "arm64", True),
+        ("darwin", "x86_64", False),
+        ("win32", "AMD64", True),
+        ("win32", "ARM64", False),
+    ):
+        place = {"sys_platform": system, "platform_machine": machine, "python_version": "3.11"}
+        marker = Requirement(needed).marker
+        assert marker is not None
+        assert marker.evaluate(place) is has_wheels, place
     assert str(said.get_payload()).startswith("# hogeq")
 
 

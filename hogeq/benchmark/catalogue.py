@@ -17,6 +17,7 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.solvers.dags import equilibrium
 from hogeq.strategies.strategy import Strategy
+from hogeq.support.deadline import Deadline
 from hogeq.trees.exact import best_response
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
@@ -105,7 +106,8 @@ class Entry(NamedTuple):
             solved = equilibrium(tree, seconds)
             return solved.lower, solved.upper
         form = sequence_form(tree, self.seat or 0)
-        response = best_response(form, form.payoffs(tree.uniform()), seconds)
+        worth, deadline = form.payoffs(tree.uniform()), Deadline(seconds)
+        response = best_response(form, worth, deadline, deadline=deadline)
         return response.payoff * tree.largest_payoff, response.bound * tree.largest_payoff
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -129,22 +129,21 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     if is_any:
         uses |= {"--rules": [options.without("--game")], "--digits": [options.OF_HOG]}
 
-    def checked(given: dict[str, Any], trust: bool) -> dict[str, Any]:
+    def checked(given: dict[str, Any], trust: bool, plugins: list[Path]) -> dict[str, Any]:
         overwrite = given.pop("overwrite") if kept else True
         reads = options.texts(value for name, value in given.items() if name not in outputs)
         is_tree = is_any and options.tree_of(given) is not None
-        for name, output in outputs.items():
-            check_output(
-                given[name],
-                (is_tree and output.of_games) or output.suffixes,
-                reads=reads,
-                replace=overwrite or not output.is_kept,
-                option=_written(taken[name]),
-            )
+        why = "" if is_any else options.HOG_ALONE.get(written, "the command is of Hog")
+        files = [(given[name], output, _written(taken[name])) for name, output in outputs.items()]
+        try:
+            _check_files(files, reads, is_tree, overwrite)
+        except BadInputError:  # but first a typo in a name
+            _settle(given, {key: given[key] for key in by}, trust, why)
+            raise
         if choice:
             chosen: dict[str, Any] = {name: given.pop(name) for name in by}
-            why = "" if is_any else options.HOG_ALONE.get(written, "the command is of Hog")
             given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
+            given[choice].plugins = plugins
         return {**given, "trust": trust} if "trust" in own else given
 
     @wraps(function)
@@ -155,7 +154,7 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
             with _answer_alone() if as_json else nullcontext():
                 for path in plugins or ():
                     load_plugin(path, trust)
-                result = function(**checked(given, trust))
+                result = function(**checked(given, trust, plugins or []))
             if isinstance(result, Result):
                 show(result.with_files({name: given[name] for name in outputs}), as_json)
                 if result.status:
@@ -164,6 +163,28 @@ def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
     command.__annotations__ = {name: one.annotation for name, one in taken.items()}
     vars(command).update(__signature__=Signature([*taken.values()]), uses=uses)
     return command
+
+
+def _check_files(
+    files: Sequence[tuple[Path | None, Output, str]],
+    reads: Sequence[str],
+    is_tree: bool,
+    overwrite: bool,
+) -> None:
+    """Refuse files that could not be written; each with its option."""
+    for path, output, option in files:
+        suffixes = (is_tree and output.of_games) or output.suffixes
+        replace = overwrite or not output.is_kept
+        check_output(path, suffixes, reads=reads, replace=replace, option=option)
+
+
+def _settle(given: dict[str, Any], choice: dict[str, Any], trust: bool, why: str) -> None:
+    """Refuse names of no game and no strategy among the arguments of a command."""
+    named = options.texts(given[name] for name in options.STRATEGIES if name in given)
+    strategies = [name for name in named if name not in options.PLAYERS]
+    games = [choice] if choice else [{"rules": one} for one in given.get("rules") or ()]
+    for game in games:
+        Chosen(**game, trust=trust, hog_alone=why).settle(strategies, own_goals=True)
 
 
 def _declared(command: str, wanted: dict[str, tuple[Any, Any]]) -> dict[str, Parameter]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -59,6 +60,7 @@ class Chosen:
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self._rules: Rules | None = None
         self._run, self.scores = "", (0, 0)
+        self.plugins: Sequence[Path] = ()  # of --plugin
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
@@ -71,6 +73,12 @@ class Chosen:
     def rules(self) -> Rules:
         """The rules of a game of Hog."""
         return self._rules or Rules()
+
+    def command(self, *words: object) -> str:
+        """Write a command of hogeq that a user may type, with the plugins that this one has."""
+        plugins = [word for path in self.plugins for word in ("--plugin", path)]
+        trust = ["--trust"] if plugins and "--trust" not in words else []
+        return shlex.join(map(str, ["hogeq", *words, *plugins, *trust]))
 
     def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
         """Settle the game, with a notice where none was named; give the rules of Hog.
@@ -107,7 +115,6 @@ class Chosen:
         own_goals: bool = False,
         at: tuple[int, int] | None = None,
         start: str | None = None,
-        device: str = "cpu",
     ) -> "Game":
         """Settle the game and build it, and announce the kernels of Hog to compile.
 
@@ -116,28 +123,38 @@ class Chosen:
         """
         named = [name for name in strategies if name]
         self.choose(named, own_goals=own_goals)
-        if not self.is_hog:
-            from hogeq.trees.loading import require_game
-
-            with refusing():
-                for name in named:
-                    from hogeq.trees.strategies import require_named
-
-                    require_named(name)
-                require_game(self._run or str(self.spec))
-                from hogeq.game import Game
-
-                self.game = Game(
-                    self._run or self.spec, **self.how, trust=self.trust, device=device
-                )
+        if self.is_hog:
+            self.scores = self.start(start)
+            for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
+                if not 0 <= own < goal:
+                    raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
+        self._require(named)
+        if self.is_hog:
+            self._compiled().expect(*parts, strategies=named)
             return self.game
-        self.scores = self.start(start)
-        for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
-            if not 0 <= own < goal:
-                raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
-        _require_known(named)
-        self._compiled().expect(*parts, strategies=named)
+        with refusing():
+            from hogeq.game import Game
+
+            self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
+
+    def settle(self, named: Sequence[str], *, own_goals: bool = False) -> None:
+        """Settle the game, and refuse names of no game and no strategy; nothing is built."""
+        self.choose(named, own_goals=own_goals)
+        self._require(named)
+
+    def _require(self, named: Sequence[str]) -> None:
+        if self.is_hog:
+            _require_known(named)
+            return
+        from hogeq.trees.loading import require_game
+
+        with refusing():
+            for name in named:
+                from hogeq.trees.strategies import require_named
+
+                require_named(name)
+            require_game(self._run or str(self.spec))
 
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
@@ -238,10 +255,10 @@ AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
 """Marks a command that takes games other than Hog as well, by --game."""
 
 
-def default_rules() -> str:
+def default_rules(*, is_told: bool = True) -> str:
     """Give the rules where none are named, with a notice unless HOGEQ_RULES has them."""
     chosen = os.environ.get(VARIABLE, "").strip()
-    if not chosen:
+    if not chosen and is_told:
         warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")
     return chosen or DEFAULT
 

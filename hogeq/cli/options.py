@@ -107,7 +107,6 @@ HOG_ALONE: Final[dict[str, str]] = {
     "improve": "cells are positions, of two scores",
     "play": "turns are Hog's",
     "review": "turns are Hog's",
-    "tablebase": "optimal play knows all that Hog hides; hogeq equilibrium solves other games",
     "tournament": "the contest is Hog's",
 }
 """Why commands are of Hog alone, in the words of a refusal of another game."""
@@ -270,6 +269,11 @@ TABLE: Final[dict[str, Any]] = {
     "review.rules": option("Refuse a game by other rules than these. [the transcript's]", "RULES"),
     "name": argument("RULES", "An edition, a YAML file or a run, shown in full."),
     "dice": (option("Mean points by dice and sides."), TEXT),
+    "parts": (
+        option("Keys of a YAML file of rules, and what their values mean."),
+        TEXT,
+        When("without RULES", lambda given: "name" not in given),
+    ),
     "audit.goal": (
         option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
         OF_HOG,
@@ -294,7 +298,11 @@ TABLE: Final[dict[str, Any]] = {
         "Opponent of losses and changes. [optimal; with hidden memory, champion]"
     ),
     "report.against": option("A strategy to compare with (may be repeated).", "S"),
-    "tablebase.against": option("Win rate of its rolls against a strategy.", "S"),
+    "tablebase.against": (option("Win rate of its rolls against a strategy.", "S"), OF_HOG),
+    "tablebase.start": (
+        option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
+        OF_HOG,
+    ),
     "board.opponent": option(
         "A table to play against too (may be repeated).", "S", name="--against --opponent"
     ),
@@ -351,8 +359,12 @@ TABLE: Final[dict[str, Any]] = {
     "most_kicks": (option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")),
     "seed": option("Seed of random starts and kicks.", group=SEARCH, min=0),
     "objective": option("The mean win rate, or how many are beaten (above 0.500001)."),
+    "attack.seconds": option(
+        "Time limit of search and proofs, but --certify. [none]", group=SEARCH, min=0
+    ),
     "exact": option(
-        "Seconds of an integer program. [60; of Hog 0: small goals alone allow it]",
+        "Seconds of an integer program, and of a usual search before it."
+        " [60; of Hog 0: small goals alone allow it]",
         "SECONDS",
         PROOF,
         min=0,
@@ -372,8 +384,8 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "equilibrium.seconds": option("Time limit; both bounds hold at any time.", min=0),
     "equilibrium.method": (option("auto, dag, columns or cfr.", "METHOD"), OF_TREES),
-    "policies": (option("Policies as well, whose players draw apart: the TME of teams."), OF_TREES),
-    "purify.method": option("How: argmax, threshold, local_search or integer.", "METHOD"),
+    "policies": option("Policies as well, whose players draw apart; in Hog, whether one exists."),
+    "purify.method": option("How: argmax, threshold or integer.", "METHOD"),
     "checkpoint": (
         option(
             "With a method of rounds: keep every round, and go on from it if it is there.",
@@ -391,9 +403,7 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "sweep.config": argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable),
     "overrides": option("Set a key: solver.iterations=50", "KEY=VALUE", name="--set"),
-    "purify.overrides": option(
-        "Set a parameter: rounds=100 of local_search", "KEY=VALUE", name="--set"
-    ),
+    "purify.overrides": option("Set a parameter: rounds=100 of integer", "KEY=VALUE", name="--set"),
     "run.out_root": (option("Where runs are kept.", "DIR"), without("--resume")),
     "sweep.out_root": option("Where the sweep's folder is made.", "DIR"),
     "resume": option("Continue the run in this directory.", "DIR"),
@@ -425,7 +435,7 @@ TABLE: Final[dict[str, Any]] = {
     "player_name": option("Your name in the contest; for .py. [PLAYER_NAME of a .py read]", "NAME"),
     "part": option("Of a mixture: its N-th component alone, from 1.", "N"),
     # Files to write.
-    "out": (option("A name ending in .html.", "FILE"), PAGE),
+    "out": (option("A name ending in .html.", "FILE"), Output(PAGE.suffixes, is_kept=True)),
     "attack.out": (option("Write the response.", "FILE"), MATRIX),
     "attack-field.out": (option("Write the answer.", "FILE"), MATRIX),
     "equilibrium.out": (
@@ -435,14 +445,19 @@ TABLE: Final[dict[str, Any]] = {
     "export.out": (option("The suffix is the format.", "FILE"), SUBMISSION),
     "export-game.out": (
         option("A name ending in .efg, or with --game in .npz.", "FILE"),
-        Output((".efg",), of_games=(".efg", ".npz")),
+        Output((".efg",), is_kept=True, of_games=(".efg", ".npz")),
     ),
     "improve.out": (option("Where the better table goes.", "FILE"), SUBMISSION),
     "purify.out": (option("The suffix is the format.", "FILE"), MATRIX),
-    "show.out": (option("Draw to a file. [text in the terminal]", "PNG"), PICTURE, OF_HOG),
+    "show.out": (
+        option("Draw to a file. [text in the terminal]", "PNG"),
+        Output(PICTURE.suffixes, is_kept=True),
+        OF_HOG,
+    ),
     "tablebase.out": (
         option("Write its matrix (rules without memory).", "FILE"),
         Output(MATRIX_SUFFIXES, is_kept=True),
+        OF_HOG,
     ),
     "tournament.out": option(
         "Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"
@@ -462,10 +477,6 @@ TABLE: Final[dict[str, Any]] = {
     "diff.plot": (option("Draw the result.", "PNG"), PICTURE, OF_HOG),
     "overwrite": option("Replace files that are there."),
     # Who computes; and the options of every command.
-    "device": (
-        option("What runs passes over trees: cpu, or cuda, a GPU. [cpu]", "DEVICE", WORKERS),
-        OF_TREES,
-    ),
     "jobs": option(
         "Threads, or processes; the result does not depend on it. [all cores]",
         group=WORKERS,
@@ -497,6 +508,12 @@ TABLE: Final[dict[str, Any]] = {
     ),
 }
 """Options and arguments by the names of parameters, or those of one command; with their marks."""
+
+STRATEGIES: Final = ("strategy", "a", "b", "table", "against", "opponent", "engine", "strategies")
+"""Parameters that name strategies."""
+
+PLAYERS: Final = ("optimal", "memory")
+"""Best play that remembers everything, which `play` takes beside strategies."""
 
 CHOICE: Final = ("rules", "game", "forget", "teams")
 """Parameters by which any game is chosen."""

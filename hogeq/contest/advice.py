@@ -1,14 +1,10 @@
-"""Simple changes of a strategy that win more: of a rule that a table follows, of a number in code.
+"""Simple changes of a table that win more.
 
-For a table: roll b dice, instead of a or of anything, under one condition on the scores. The gain
-to first order is the sum over the cells; the best by that are measured exactly. For code: each
-whole number in it is changed a little, and the tables that come out are measured.
+Roll b dice, instead of a or of anything, under one condition on the scores. The gain to first order
+is the sum over the cells; the best by that are measured exactly.
 """
 
-import ast
-import tempfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,8 +16,6 @@ from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
-from hogeq.strategies.arrays import check_matrix
-from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
@@ -35,13 +29,6 @@ OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that bo
 
 FIT: Final = 0.75  # share of what a threshold or a table says that both say
 
-STEPS: Final = (-1, 1, -2, 2, -4, 4, -8, 8)
-"""By which numbers in code are changed, all of them by the first before any by the second."""
-
-MOST_NUMBERS: Final = 24
-
-SECONDS: Final = 5.0  # for all tables of changed code
-
 
 class RuleChange(NamedTuple):
     """A simple change of a table, measured."""
@@ -49,24 +36,6 @@ class RuleChange(NamedTuple):
     change: str
     positions: int  # that change
     gain: float  # of win rate
-
-
-class ConstantChange(NamedTuple):
-    """Another number in code, measured."""
-
-    line: int
-    column: int
-    number: int
-    instead: int
-    gain: float
-
-
-class ConstantChanges(NamedTuple):
-    """Changes of numbers in code."""
-
-    best: list[ConstantChange]  # one for each number, the best first
-    tried: int  # changes that there was time for
-    possible: int
 
 
 class _Candidate(NamedTuple):
@@ -122,7 +91,7 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
             sums = np.zeros((len(limits), game.num_actions))
             np.add.at(sums, key.max() - key[where], gains[where])
             best = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
-            instead = "" if before is None else f", not {names[before]},"
+            instead = "" if before is None else f" instead of {names[before]}"
             for (_, roll), place in np.ndenumerate(best):
                 limit = int(limits[place])
                 change = f"{names[roll]}{instead} {text.format(abs(limit))}"
@@ -160,115 +129,3 @@ def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Cand
 def dice_in_words(number: int) -> str:
     """Name a roll."""
     return {0: "no dice", 1: "1 die", -1: "-1"}.get(number, f"{number} dice")
-
-
-# --- numbers in code ------------------------------------------------------------------------------
-
-
-def constant_changes(
-    game: HogEngine, path: Path, matrix: Matrix, against: Strategy
-) -> ConstantChanges | None:
-    """Try other numbers in a trusted file, which is run alone; None if it has none, or too many."""
-    try:
-        source = path.read_text("utf-8")
-        numbers = list(_numbers(source))
-    except (UnicodeDecodeError, SyntaxError):
-        return None
-    if not 0 < len(numbers) <= MOST_NUMBERS:
-        return None
-    changes = [(one, one.value + step) for step in STEPS for one in numbers]
-    texts = [_with_number(source, one, number) for one, number in changes]
-    least, most, dice = min(game.choices), game.rules.most_answer, game.rules.max_dice
-    tables = _ask_variants(texts, game.goal, range(least, most + 1), SECONDS)
-    rate = win_rate(game, matrix, against, endless_is_draw=True).win_rate
-    best: dict[tuple[int, int], ConstantChange] = {}
-    for (one, number), table in zip(changes, tables, strict=False):
-        if table is None:
-            continue
-        changed = check_matrix(table, game.goal, dice, "changed code", least, most)
-        gain = win_rate(game, changed, against, endless_is_draw=True).win_rate - rate
-        place = one.line, one.column
-        if gain >= LEAST and (place not in best or gain > best[place].gain):
-            best[place] = ConstantChange(*place, one.value, number, gain)
-    ranked = sorted(best.values(), key=lambda one: -one.gain)
-    return ConstantChanges(ranked[:LISTED], len(tables), len(changes))
-
-
-class _Number(NamedTuple):
-    """A whole number in a program."""
-
-    line: int
-    column: int  # in bytes, as its length
-    length: int
-    value: int
-
-
-def _numbers(source: str) -> Iterator[_Number]:
-    """Give the whole numbers in the functions of a program, and those that it names."""
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef | ast.Assign | ast.AnnAssign):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Constant) and type(node.value) is int:
-                    text = str(node.value)
-                    # Within an f-string places are not those of the file.
-                    if ast.get_source_segment(source, node) == text:
-                        yield _Number(node.lineno, node.col_offset, len(text), node.value)
-
-
-def _with_number(source: str, place: _Number, number: int) -> str:
-    lines = source.encode().splitlines(keepends=True)
-    line, text = lines[place.line - 1], b"%d" % number if number >= 0 else b"(%d)" % number
-    lines[place.line - 1] = line[: place.column] + text + line[place.column + place.length :]
-    return b"".join(lines).decode()
-
-
-_VARIANTS: Final = """
-TEXTS, GOAL, LEAST, BASE, EACH = {!r}
-made = {{}}
-
-def table(variant):
-    names = {{"__name__": "final_strategy"}}
-    exec(TEXTS[variant], names)
-    rolls = [names["final_strategy"](own, other) for own in range(GOAL) for other in range(GOAL)]
-    good = all(type(one) is int and LEAST <= one < LEAST + BASE for one in rolls)
-    return rolls + [LEAST] * EACH if good else None
-
-def final_strategy(variant, first):
-    if variant not in made:
-        made[variant] = None
-        made[variant] = table(variant)
-    number = 0
-    for roll in made[variant][first : first + EACH]:
-        number = number * BASE + roll - LEAST
-    return number
-"""
-"""A program that asks several programs, and gives some rolls at a time, as digits of a number."""
-
-
-def _ask_variants(
-    texts: Sequence[str], goal: int, choices: range, seconds: float
-) -> list[NDArray[np.int64] | None]:
-    """Ask variants of a trusted program for their tables, (G, G) each, in one process.
-
-    As many as there is time for; None for one that fails.
-    """
-    base, each = max(2, len(choices)), 1
-    while base ** (each + 1) < 10**9:
-        each += 1
-    code = _VARIANTS.format((list(texts), goal, choices[0], base, each))
-    firsts = range(0, goal * goal, each)
-    cells = [(variant, first) for variant in range(len(texts)) for first in firsts]
-    with tempfile.TemporaryDirectory(prefix="hogeq-") as folder:
-        path = Path(folder, "variants.py")
-        path.write_text(code, "utf-8")
-        answers = hear(Entry(path, True, seconds), cells).answers
-    tables: list[NDArray[np.int64] | None] = []
-    for begin in range(0, len(answers) - len(firsts) + 1, len(firsts)):
-        packed = answers[begin : begin + len(firsts)]
-        if not all(isinstance(one, int) and 0 <= one < base**each for one in packed):
-            tables.append(None)
-            continue
-        powers = base ** np.arange(each - 1, -1, -1)
-        rolls = np.array(packed, np.int64)[:, None] // powers % base + choices[0]
-        tables.append(rolls.ravel()[: goal * goal].reshape(goal, goal))
-    return tables

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
-from hogeq.contest.advice import ConstantChanges, RuleChange, constant_changes, rule_changes
+from hogeq.contest.advice import RuleChange, rule_changes
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
@@ -44,15 +43,15 @@ MEASURED = 12
 
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
-    *("loss", "loss_by_phase", "loss_by_lead", "rule_changes", "constant_changes"),
+    *("loss", "loss_by_phase", "loss_by_lead", "rule_changes"),
     *("losses", "changes", "changed", "endless"),
 )
-"""Facts about a submission that are None if it is not valid."""
+"""Facts about a submission that are None if it has no valid table."""
 
 GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
 """Groupings of the loss, and how they are headed."""
 
-SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints")
+SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints", "draws")
 """Facts that a `Submission` has by the same names."""
 
 ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
@@ -106,7 +105,6 @@ class Assessment(NamedTuple):
     loss_by_phase: list[Group]
     loss_by_lead: list[Group]
     rule_changes: list[RuleChange]  # simple changes that gain most, the best first
-    constant_changes: ConstantChanges | None  # the same of numbers in code
     costs: Floats  # (G, G), of every position as in `Loss`
     rolls: Matrix  # (G, G), dice of the strategy, the likeliest of a policy, or -1 for that choice
     best: Matrix  # (G, G), those of the response
@@ -150,28 +148,27 @@ def facts_of(
     rules: str,
     submission: Submission,
     reference: Reference | None,
-    code: Path | None = None,
 ) -> tuple[dict[str, Any], Assessment | None]:
-    """Give a submission as plain values, fit for JSON, and how it does if it is valid.
+    """Give a submission as plain values, fit for JSON, and how it does if its table is valid.
 
     ``rules``, ``file``, ``valid``, ``player_name``, ``name`` (the same), ``bytes``, ``answered``
     (positions), ``asked`` (the one at which it was stopped), ``files`` (other files that it says
     it used), ``alone`` (whether it works without them), ``prints`` (whether it says that it prints,
-    which is lost), ``seconds`` (load, table, slowest: the longest wait for an answer; None for a
-    table), ``faults`` (kind, count, told); and, None if not valid: ``win_rates`` (strategy,
+    which is lost), ``draws`` (whether it says that it draws random numbers without a seed),
+    ``seconds`` (load, table, slowest: the longest wait for an answer; None for a table), ``faults``
+    (kind, count, told); and, None if there is no valid table: ``win_rates`` (strategy,
     win_rate, first, second), ``against``, ``win_rate``, ``best_response`` (with hidden memory, win
     rate of the best found), ``bound`` (no response wins more), ``effort`` (of that search: starts,
     anneal_steps, damping, kicks, seed; None if best_response is exact), ``loss`` (kind, loss,
     positions: of each kind of mistake, with the sum best_response - win_rate), ``loss_by_phase``
     and ``loss_by_lead`` (the same), ``rule_changes`` (change, positions, gain: simple changes of
-    the table), ``constant_changes`` (None, or best: line, column, number, instead, gain, of numbers
-    in ``code``, a trusted file; tried; possible), ``losses`` (score, opponent, roll, best, loss,
-    reach), ``changes`` (score, opponent, roll, instead, gain), ``changed`` (win rate with all the
-    changes), ``endless`` (win rate lost by games that never end).
+    the table), ``losses`` (score, opponent, roll, best, loss, reach), ``changes`` (score, opponent,
+    roll, instead, gain), ``changed`` (win rate with all the changes), ``endless`` (win rate lost by
+    games that never end).
     """
     assessed, facts = None, dict.fromkeys(ASSESSED)
     if submission.strategy is not None and reference is not None:
-        assessed = assess(game, submission.strategy, reference.against, code)
+        assessed = assess(game, submission.strategy, reference.against)
         facts |= {
             "win_rates": outcomes(game, submission.strategy, reference.opponents),
             "against": reference.against.name,
@@ -197,8 +194,6 @@ def assessed_facts(assessed: Assessment) -> dict[str, Any]:
     """Give an assessment as plain values, without its tables."""
     found = {key: getattr(assessed, key) for key in ASSESSED if hasattr(assessed, key)}
     found["effort"] = assessed.effort and assessed.effort.fields()
-    numbers = assessed.constant_changes
-    found["constant_changes"] = numbers and numbers._asdict() | {"best": _plain(numbers.best)}
     return {
         key: _plain(value) if isinstance(value, list | tuple) else value
         for key, value in found.items()
@@ -252,13 +247,10 @@ def outcomes(
     return found
 
 
-def assess(
-    game: HogEngine, strategy: StrategyLike, against: StrategyLike, code: Path | None = None
-) -> Assessment:
+def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
     """Find the losses of a matrix or a policy and the best changes.
 
-    Games that never end are half wins. `code` is the trusted file of the strategy, if it is one
-    that works alone: then its numbers are changed too.
+    Games that never end are half wins.
     """
     against, table = table_of(game, against), table_of(game, strategy)
     rate = _rate(game, table.array, against)
@@ -280,7 +272,6 @@ def assess(
         loss_by_phase=by_phase(game, lost),
         loss_by_lead=by_lead(game, lost),
         rule_changes=rule_changes(game, likeliest, against) if table.is_pure else [],
-        constant_changes=constant_changes(game, code, likeliest, against) if code else None,
         costs=costs,
         rolls=dice,
         best=ideal,
@@ -346,6 +337,9 @@ def contest_notes(found: Mapping[str, Any]) -> list[str]:
     if found["files"]:
         alone = "works without them" if found["alone"] else "does not work without them"
         notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
+    if found["draws"]:
+        seed = "without a seed of its own: another run may give other answers"
+        notes.append(f"it draws random numbers {seed}")
     if found["prints"]:
         notes.append("it prints: what it prints is not shown")
     return notes
@@ -424,11 +418,6 @@ def reasons(data: Mapping[str, Any]) -> Iterator[Part]:
     if changes:
         table = Table(changes, ("roll", "gain", "positions"))
         yield Part("simple changes that gain most, each alone", table)
-    code = data["constant_changes"]
-    if code and code["best"]:
-        tried = "" if code["tried"] == code["possible"] else f"; {code['tried']} were tried"
-        heading = f"other numbers in its code, each alone{tried}"
-        yield Part(heading, _cells(code["best"], "line", "number", "instead", "gain"))
 
 
 def results(data: Mapping[str, Any]) -> Iterator[Part]:

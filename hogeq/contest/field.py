@@ -7,7 +7,7 @@ raise the objective is halved, down to the one cell that gains most.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from time import monotonic
+from math import inf
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import Table, Text, counted, percent, pp, shown
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine
@@ -411,7 +412,7 @@ def improvements(
     `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
     With `seconds` the first step that ends later is the last.
     """
-    start, begun = _matrix(game, table), monotonic()
+    deadline, start = Deadline(inf if seconds is None else seconds), _matrix(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
     yield field.answer(start)
     for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
@@ -419,7 +420,7 @@ def improvements(
         if cells is not None and changed > cells:
             return
         yield answer
-        if seconds is not None and monotonic() - begun > seconds:
+        if deadline.is_over:
             return
 
 

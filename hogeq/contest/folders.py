@@ -22,7 +22,14 @@ from typing import Final, NamedTuple
 
 from hogeq.baselines.registry import is_builtin
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import IN_FOLDER, MAX_BYTES, PICKLES, SUFFIXES, is_folder
+from hogeq.strategies.files import (
+    IN_FOLDER,
+    MAX_BYTES,
+    PICKLES,
+    SUBMISSION,
+    SUFFIXES,
+    is_folder,
+)
 from hogeq.support.files import read_whole, scan_within
 from hogeq.support.messages import printable, unreadable
 
@@ -34,9 +41,6 @@ MOST_FILES: Final = 10_000
 
 DEEPEST: Final = 32
 """Most folders in each other there."""
-
-SUBMISSION: Final = "final_strategy.py"
-"""Name of a student's file, whatever else lies in the student's folder."""
 
 ARCHIVES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 

@@ -64,7 +64,8 @@ class Judged(NamedTuple):
         """Remark on the entry for the staff of a contest, one line; empty if there is none."""
         one = self.submission
         parts = ("reads other files", one.files), ("tried in vain", one.attempts)
-        remarks = [f"{what}: {', '.join(files)}" for what, files in parts if files]
+        remarks = ["draws random numbers"] * one.draws
+        remarks += [f"{what}: {', '.join(files)}" for what, files in parts if files]
         return one_line("; ".join(remarks), LONGEST_REMARK)
 
 

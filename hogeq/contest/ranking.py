@@ -15,9 +15,13 @@ from hogeq.contest.tournament import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.files import csv_text
-from hogeq.support.messages import Table, Text, percent, printable
+from hogeq.support.messages import Table, Text, one_line, percent, printable
 
 MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
+
+WIDEST: Final = 100  # characters of a line of ranks in a terminal
+
+_LEAST_SHOWN: Final = 8  # characters of a name there
 
 _COLUMNS: Final = (
     ("rank", "number", "rank"),
@@ -34,8 +38,8 @@ _COLUMNS: Final = (
 )
 
 _IN_TEXT: Final = (
-    *("name", "goal", "rank", "wins", "ties", "mean_win_rate", "nash", "lowest_win_rate"),
-    *("lowest_against", "file", "tie_break"),
+    *("name", "goal", "rank", "wins", "ties", "tie_break", "mean_win_rate", "nash"),
+    *("lowest_win_rate", "lowest_against", "file"),
 )
 """Keys of the columns in a terminal, in their order there."""
 
@@ -83,11 +87,13 @@ class Ranking:
     """Strategy, or ``bytes``, by which equals are told apart."""
     broken: list[float] | None = None
     """Number of each entry by it, the higher first."""
+    public: list[str] | None = None
+    """Names for everybody in place of the entries' own, and of their files."""
 
     @property
     def names(self) -> list[str]:
-        """Names of the entries, printable."""
-        return [printable(name) for name in self.field.names]
+        """Names of the entries, printable; those for everybody, if there are any."""
+        return self.public or [printable(name) for name in self.field.names]
 
     @cached_property
     def _data(self) -> dict[str, Any]:
@@ -104,7 +110,7 @@ class Ranking:
                 **({} if self.goals is None else {"goal": self.goals[one.entry]}),
                 "wins": one.wins,
                 "ties": one.ties,
-                **({} if broken is None else {"tie_break": abs(broken[one.entry])}),
+                **({} if broken is None else {"tie_break": self._told(broken[one.entry])}),
                 "mean_win_rate": means[one.entry],
                 "nash": float(weights[one.entry]),
                 "lowest_win_rate": lowest[one.entry][0],
@@ -126,6 +132,10 @@ class Ranking:
             **({} if self.tie_break is None else {"tie_break": self.tie_break}),
         }
 
+    def _told(self, number: float) -> float:
+        """Give what ties are broken by: bytes, of which fewer are better, or a win rate."""
+        return int(-number) if self.tie_break == "bytes" else number
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
 
@@ -137,25 +147,16 @@ class Ranking:
         """
         return self._data
 
-    def text(self, title: str) -> Text:
-        """Lay out the ranks, the equilibrium, and remarks on entries."""
+    def text(self, title: str, remarks: Text) -> Text:
+        """Lay out remarks on entries, those given, the equilibrium, and last the ranks."""
         found, names = self._data, self.names
         ranking = named_ranking(found, names)
-        columns = columns_of(ranking, self.tie_break)
-        columns.sort(key=lambda column: _IN_TEXT.index(column[2]))
-        rows = [[_cell(line[key], kind, key) for _, kind, key in columns] for line in ranking]
         mixed = sorted(ranking, key=lambda line: -line["nash"])
         shares = [f"{percent(one['nash'])} {one['name']}" for one in mixed if one["nash"] > 0.0]
         more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
         begins = ", from {}:{}".format(*self.start) if any(self.start) else ""
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
-        text: Text = [
-            f"{title}, {len(names)} strategies, {matches} each{begins}",
-            "",
-            Table(rows, [title for title, *_ in columns]),
-            "",
-            f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}",
-        ]
+        text: Text = [f"{title}, {len(names)} strategies, {matches} each{begins}"]
         for heading, lines in (
             (
                 "the same strategy",
@@ -170,11 +171,38 @@ class Ranking:
         ):
             if lines:
                 text += ["", *(f"{heading}: {line}" for line in lines)]
-        return text
+        nash = f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}"
+        return [*text, *([""] if remarks else []), *remarks, "", nash, "", self._table(ranking)]
+
+    def _table(self, ranking: Sequence[Mapping[str, Any]]) -> Table:
+        """Lay out the ranks, names cut so that a line has at most `WIDEST` characters."""
+        columns = columns_of(ranking, self.tie_break)
+        columns.sort(key=lambda column: _IN_TEXT.index(column[2]))
+        if any(key == "file" for *_, key in columns):  # which need not be in brackets too
+            given = self.field.player_names
+            ranking = [{**line, "name": given[line["index"]] or line["name"]} for line in ranking]
+        rows = [
+            [printable(_cell(line[key], kind, key)) for _, kind, key in columns] for line in ranking
+        ]
+        header = [title for title, *_ in columns]
+        widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+        texts = [place for place, (_, kind, _) in enumerate(columns) if kind == "text"]
+        excess = sum(widths) + 2 * (len(widths) - 1) - WIDEST
+        for _ in range(max(0, excess)):
+            # The rival first, whom the table names elsewhere; then the widest.
+            rival = next(n for n, (*_, key) in enumerate(columns) if key == "lowest_against")
+            widest = max(texts, key=widths.__getitem__)
+            widths[rival if widths[rival] > _LEAST_SHOWN else widest] -= 1
+        cut = [
+            [one_line(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows
+        ]
+        return Table(cut, header)
 
     def ranks_csv(self) -> str:
         """Write the ranks as a table with a header."""
         lines = named_ranking(self._data, self.names)
+        if self.public is not None:
+            lines = [{**line, "file": ""} for line in lines]
         header = [key for key in lines[0] if key not in {"entry", "index"}]
         return csv_text(header, ([line[key] for key in header] for line in lines))
 

@@ -1,7 +1,6 @@
 """Files as a contest takes them: one matrix, of one file, by an entrant with a name."""
 
 import re
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,14 +41,21 @@ def inspect_submission(
     return replace(found, strategy=None) if found.faults else found
 
 
-def as_one_file(found: Submission, path: Path, rules: str) -> Submission:
-    """Judge a file as a contest that takes one does: other files that it needs are a fault."""
+def as_one_file(found: Submission, export: str) -> Submission:
+    """Judge a file as a contest that takes one does: other files that it needs are a fault.
+
+    Its table stays, if that is the only fault. `export` is the command that makes one file.
+    """
     if found.alone is not False:
         return found
-    export = ["hogeq", "export", str(path), "--rules", rules, "--trust", "--out", "one.py"]
     line = f"needs {', '.join(found.files) or 'other files'}; allowed: one file alone"
-    cure = f"{line}; this command makes one: {shlex.join(export)}"
-    return replace(found, strategy=None, faults=(*found.faults, Fault("files", 1, cure)))
+    cure = f"{line}; this command makes one: {export}"
+    return replace(found, faults=(*found.faults, Fault("files", 1, cure)))
+
+
+def is_named(found: Submission) -> bool:
+    """Whether a file says a name of its player that a contest takes."""
+    return not _name_faults(found.name, is_asked=True)
 
 
 def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:

@@ -74,6 +74,8 @@ class Talk:
             return self.after_turn(self.session.play(int(number[2])))
         if line in self.commands:
             return self.commands[line]()
+        if not line:
+            return ["type a number of dice, or help"]
         return [f"{line[:40]!a}: not understood; type a number of dice, or help"]
 
     def after_turn(self, turn: Turn) -> Text:

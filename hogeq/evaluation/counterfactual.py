@@ -46,10 +46,15 @@ def action_values(
     >>> values.shape == game.engine.shape
     True
     """
-    if weight not in get_args(RegretWeight):
-        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
+    require_weight(weight)
     policies = policies_of(game, policy, policy if opponent is None else opponent)
     return counterfactual_values(shared_workspace(game, 2), policies, weight).values
+
+
+def require_weight(weight: str) -> None:
+    """Refuse a name that is no way to weight hidden states."""
+    if weight not in get_args(RegretWeight):
+        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
 
 
 def counterfactual_values(

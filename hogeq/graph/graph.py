@@ -137,7 +137,7 @@ class Graph:
         """Legal actions of each row, (R, K); all False where a number is no row."""
         legal = np.zeros((self.rows, self.num_actions), bool)
         moves = self.player != NATURE
-        exists: NDArray[np.bool_] = np.all(self.way >= 0, axis=1)
+        exists: NDArray[np.bool_] = np.logical_and.reduce(self.way >= 0, axis=1)
         legal[self.row[moves]] = exists[self.situation[moves]]
         return legal
 
@@ -222,10 +222,9 @@ class Graph:
         if seat == 1:
             payoff = self.total - payoff if self.total else -payoff
             endless = None if endless is None else self.total - endless
-        player = np.where(self.player == seat, 0, NATURE)
         return replace(
             self,
-            player=player.astype(np.int8),
+            player=np.where(self.player == seat, 0, NATURE),
             row=row.astype(np.int32),
             fixed=np.concatenate([self.fixed, chosen]),
             payoff=payoff,
@@ -395,13 +394,17 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 
 def _check_rows(graph: Graph) -> None:
     """Refuse rows whose actions hang on the memory or on the position."""
-    nature, exists = graph.player == NATURE, graph.way >= 0
-    always: NDArray[np.bool_] = np.all(exists, axis=1)  # by situation
-    ever: NDArray[np.bool_] = np.any(exists, axis=1)
-    _require("way", np.asarray(np.all(always == ever, axis=1)), "the same actions in every memory")
-    _require("way", np.asarray(np.any(always, axis=1)), "at least one action")
+    nature: NDArray[np.bool_] = graph.player == NATURE
+    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)
+    always: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
+    ever: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
+    same_actions: NDArray[np.bool_] = np.logical_and.reduce(always == ever, axis=1)
+    _require("way", same_actions, "the same actions in every memory")
+    _require("way", np.logical_or.reduce(always, axis=1), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
-    _require("row", nature | (graph.row < graph.positions), "at most one row a position")
+    # Rows that nobody sees are allowed, in Hog those beyond a lower goal; not a table beyond all.
+    most = MOST_BYTES // (8 * graph.num_actions)
+    _require("row", nature | (graph.row < most), f"numbers below {most:,}")
     legal = graph.legal[graph.row[~nature]]
     same = (legal == always[graph.situation[~nature]]).all(axis=1)
     _require("row", same, "the same actions wherever a player sees a row")

@@ -11,8 +11,8 @@ Files are written whole, and those of one name mean the same: any number of proc
 write at once. Where the folder cannot be written, every process compiles what it needs.
 
 A file begins with a digest of its state, its name and its content: one that is damaged, or has come
-to the name of another, is compiled anew. Its content is unpickled, which can run any code, so files
-of a folder that others may write to are not read.
+to the name of another, is compiled anew. Its content is unpickled, which can run any code, so it is
+read from a folder that nobody else can change or exchange (:mod:`hogeq.support.private`).
 
 numba compiles one kernel at a time in a process, and most commands need several. A command that
 knows which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing,
@@ -25,6 +25,7 @@ import hashlib
 import logging
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import user_cache_dir
 
-from hogeq.support.files import write_whole
+from hogeq.support.private import PrivateFolder, private_folder
 from hogeq.support.progress import begin_compiling, compiling, end_compiling, tell
 from hogeq.support.workers import cores
 
@@ -53,6 +54,7 @@ KEPT_SECONDS = 30 * 24 * 3600.0  # without use
 PATIENCE = 120.0  # seconds after which another process is not waited for
 PROGRAM = "import pickle, sys\nfor kernel in pickle.load(sys.stdin.buffer): kernel.compile()"
 
+_FILE = re.compile(r"[^.].*\.nbc")
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("hogeq")
 
@@ -80,25 +82,31 @@ def root() -> Path:
 
 def stored() -> list[Path]:
     """List the files of the present state."""
-    return sorted((root() / state()).glob("[!.]*.nbc"))
+    place = root() / state()
+    with suppress(OSError), private_folder(place) as folder:
+        names = sorted(name for name in folder.names() if _FILE.fullmatch(name))
+        return [place / name for name in names]
+    return []
 
 
 def problem() -> str:
     """Name the reason why compiled kernels cannot be stored; empty if they can."""
-    folder = root() / state()
-    if not folder.is_absolute():
+    place = root() / state()
+    if not place.is_absolute():
         return "no home folder"
     try:
-        if not folder.is_dir():
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError), private_folder(place):
+            return _unwritable(place)
+        with private_folder(place, make=True):
             _prune()
-        if not _is_private(folder):
-            return f"others may write to {folder.name}"
-        with tempfile.TemporaryFile(dir=folder):
-            return ""
+            return _unwritable(place)
     except OSError as error:
         return error.strerror or str(error)
+
+
+def _unwritable(place: Path) -> str:
+    with tempfile.TemporaryFile(dir=place):
+        return ""
 
 
 def _prune() -> None:
@@ -108,28 +116,19 @@ def _prune() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_private(folder: Path) -> bool:
-    """Whether nobody but the user and root may write to a folder."""
-    if sys.platform == "win32":  # where a user's folders are private by inheritance
-        return True
-    status = folder.stat()
-    return status.st_uid in {0, os.geteuid()} and not status.st_mode & 0o022
-
-
 def _digest(name: str, data: bytes) -> bytes:
     return hashlib.sha256(f"{state()}/{name}\0".encode() + data).digest()
 
 
 def _read(name: str) -> Any:
     """Read a file; None if there is none, if it is damaged, another's or not to be trusted."""
-    folder = root() / state()
-    if folder.is_absolute():
-        with suppress(OSError):
-            data = (folder / name).read_bytes()
-            content = data[_DIGEST:]
-            if _digest(name, content) == data[:_DIGEST] and _is_private(folder):
-                _note_use(folder)
-                return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
+    place = root() / state()
+    with suppress(OSError), private_folder(place) as folder:
+        data = folder.read(name)
+        content = data[_DIGEST:]
+        if _digest(name, content) == data[:_DIGEST]:
+            _note_use(folder)
+            return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
     return None
 
 
@@ -139,17 +138,22 @@ def _write(name: str, content: Any) -> None:
     if not why_not:
         data = dumps(content)
         try:
-            write_whole(root() / state() / name, _digest(name, data) + data)
+            with private_folder(root() / state()) as folder:
+                folder.write(name, _digest(name, data) + data)
         except OSError as error:
             why_not = error.strerror or str(error)
     if why_not:
         _warn_once(f"hogeq: compiled kernels cannot be kept in {root()} ({why_not})")
 
 
-@cache
-def _note_use(folder: Path) -> None:
-    with suppress(OSError):
-        os.utime(folder)
+_used = set[Path]()
+
+
+def _note_use(folder: PrivateFolder) -> None:
+    """Note once in a process that a folder is used."""
+    if folder.path not in _used:
+        _used.add(folder.path)
+        folder.note_use()
 
 
 @cache

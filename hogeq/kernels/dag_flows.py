@@ -40,6 +40,19 @@ def rise_best(ends, source, legal, worth, best):
 
 
 @kernel
+def rise_above(ends, source, legal, worth):
+    """Add all that follows best choices, every sum rounded upward: no choices are worth more."""
+    actions = legal.shape[1]
+    for at in range(len(legal) - 1, -1, -1):
+        value = -np.inf
+        for action in range(actions):
+            if legal[at, action]:
+                value = max(value, worth[1 + at * actions + action])
+        for edge in range(ends[at], ends[at + 1]):
+            worth[source[edge]] = np.nextafter(worth[source[edge]] + value, np.inf)
+
+
+@kernel
 def match_all(regrets, prediction, counts, epsilon, strategy):
     """Set all decisions of a player by their regrets."""
     for at in range(len(strategy)):

@@ -40,7 +40,7 @@ MOST_ROUNDS = 100_000  # of an iteration
 MOST_DENSE = 256  # states of a small block
 
 # Called, not written into their callers: what is long stands by itself, and is compiled faster.
-routine = njit(error_model="numpy", _nrt=False)
+routine = njit(error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Loop(NamedTuple):

@@ -33,58 +33,60 @@ class Progress(NamedTuple):
 
 @kernel
 def ascend(plays, payoff, least, strategy, weights, worth):
-    """Improve rows by more than `least` until none alone can be, (R, K) in the order of plays.
+    """Improve each row by more than `least` if it alone can be, (R, K) in the order of plays.
 
     The last are set first: what comes before a row is set after it, so its weight is that of the
-    last round. The payoff never falls. `weights`, (J,), and `worth`, (S,), are scratch.
+    last round. The payoff never falls. `weights`, (J,), and `worth`, (S,), are scratch. Returns
+    whether a row was improved; if so, others may now be.
     """
     rows, actions = strategy.shape
-    improves = True
-    while improves:
-        improves = False
-        for refined in range(len(weights)):
-            above, action = divmod(plays.before[refined] - 1, actions)
-            weights[refined] = 1.0
-            if above >= 0:
-                weights[refined] = weights[above] * strategy[plays.row[above], action]
-        for sequence in range(len(worth)):  # a slice may overlap, and would be copied
-            worth[sequence] = payoff[sequence]
-        for at in range(rows - 1, -1, -1):
-            now, best, choice = 0.0, -np.inf, 0
-            for action in range(actions):
-                total = 0.0
-                for place in range(plays.begins[at], plays.begins[at + 1]):
-                    refined = plays.members[place]
-                    total += weights[refined] * worth[1 + refined * actions + action]
-                now += strategy[at, action] * total
-                if plays.legal[at, action] and total > best:
-                    best, choice = total, action
-            if best - now > least:
-                improves = True
-                strategy[at] = 0.0
-                strategy[at, choice] = 1.0
+    improves = False
+    for refined in range(len(weights)):
+        above, action = divmod(plays.before[refined] - 1, actions)
+        weights[refined] = 1.0
+        if above >= 0:
+            weights[refined] = weights[above] * strategy[plays.row[above], action]
+    for sequence in range(len(worth)):  # a slice may overlap, and would be copied
+        worth[sequence] = payoff[sequence]
+    for at in range(rows - 1, -1, -1):
+        now, best, choice = 0.0, -np.inf, 0
+        for action in range(actions):
+            total = 0.0
             for place in range(plays.begins[at], plays.begins[at + 1]):
                 refined = plays.members[place]
-                for action in range(actions):
-                    here = worth[1 + refined * actions + action]
-                    worth[plays.before[refined]] += strategy[at, action] * here
+                total += weights[refined] * worth[1 + refined * actions + action]
+            now += strategy[at, action] * total
+            if plays.legal[at, action] and total > best:
+                best, choice = total, action
+        if best - now > least:
+            improves = True
+            strategy[at] = 0.0
+            strategy[at, choice] = 1.0
+        for place in range(plays.begins[at], plays.begins[at + 1]):
+            refined = plays.members[place]
+            for action in range(actions):
+                here = worth[1 + refined * actions + action]
+                worth[plays.before[refined]] += strategy[at, action] * here
+    return improves
 
 
 @kernel
-def search_rows(plays, progress, payoff, worth, chosen, bound, target, most):
+def search_rows(plays, progress, payoff, worth, chosen, bound, target, now, most):
     """Set rows in turn as long as a bound is above `target`, in at most `most` parts.
 
     `payoff`, (S,), is of sequences, and `worth`, (J, K), of actions to a player who remembers from
     there on; -inf if illegal.
     Fills `chosen`, (R,), all -1 before, with a response above the target if there is one, and
     `bound[0]` with the highest bound of the parts that are not. Returns the number of rows that
-    are set at the end: all, if a response was found; -1, if every part is bounded.
+    are set at the end: all, if a response was found; -1, if every part is bounded. Else the search
+    goes on if that number is given as `now`, which is -1 to begin.
     """
     met, count, gain, won = progress
     rows, actions = gain.shape[1:]
-    won[0] = payoff[0]
-    _meet(plays, worth, met, 0, count, gain, 0)
-    now = 0
+    if now < 0:
+        won[0] = payoff[0]
+        _meet(plays, worth, met, 0, count, gain, 0)
+        now = 0
     while 0 <= now < rows and most > 0:
         chosen[now] += 1
         is_met = count[now, now] > 0  # a row that is not met has one choice

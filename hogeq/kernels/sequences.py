@@ -332,7 +332,7 @@ def minimise(
 
 
 class Loops:
-    """The loops over a tree on a core, and the arrays that they fill."""
+    """The loops over a tree, and the arrays that they fill."""
 
     def __init__(self, tree):
         self.tree = tree

@@ -32,7 +32,9 @@ def ascend(policy: Floats, values: Floats, reach: Floats) -> int:
     """
     good = values >= values.max(axis=-1, keepdims=True) - TIE * reach[..., None]
     changes = (reach > 0.0) & ~(good & (policy == 1.0)).any(axis=-1)
-    policy[changes] = np.eye(policy.shape[-1])[good[changes].argmax(axis=-1)]
+    first = good[changes].argmax(axis=-1)
+    policy[changes] = 0.0
+    policy[(*np.nonzero(changes), first)] = 1.0
     return int(changes.sum())
 
 

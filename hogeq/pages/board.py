@@ -79,7 +79,7 @@ def opponents(
     """Tables to play against, by name; they have the second of two goals."""
     if game.has_own_goals:
         game = compile_game(game.rules.for_second(), own_goals=True)
-    # Where nothing is hidden, there is nothing to ignore: that is perfect play.
+    # Where nothing is hidden, there is nothing to ignore: that is optimal play.
     idle = dict.fromkeys(("champion", "ignore_memory"), not game.has_memory)
     idle |= {"hog_wild_heuristic": not game.rules.hog_wild}
     named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])

@@ -26,6 +26,7 @@ from hogeq.rules.turn import (
     play_turn,
     turn_effects,
 )
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
 
@@ -162,7 +163,7 @@ def _commonest(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
     """Commonest roll around each position, itself left out."""
     goal = len(best)
     counts = np.zeros((goal + 2 * AROUND, goal + 2 * AROUND, actions))
-    chosen = np.eye(actions)[best]
+    chosen = one_hot(best, actions)
     for down, right in product(range(2 * AROUND + 1), repeat=2):
         if (down, right) != (AROUND, AROUND):
             counts[down : down + goal, right : right + goal] += chosen

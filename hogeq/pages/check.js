@@ -5,7 +5,7 @@ function tell(row, column) {
   const loss = data.losses[row][column];
   const roll = data.dice[row][column];
   const best = data.best[row][column];
-  const judged = roll === best || loss === 0 ? "nothing is lost" : `${best} would be best; loss ${pp(loss, 4).replace("+", "")}`;
+  const judged = roll === best || loss === 0 ? "nothing is lost" : `${best} would be best; loss ${pp(loss).replace("+", "")}`;
   document.getElementById("position").textContent = `At ${row} against ${column} it rolls ${roll}: ${judged}.`;
 }
 
@@ -21,7 +21,7 @@ if (part) {
   const draw = () => {
     const stops = LOSS[DARK.matches ? "dark" : "light"];
     grid.show(data.dice.length, (row, column) => colourAt(stops, lossShare(data.losses[row][column], data.most)));
-    fillRamp(document.getElementById("scale"), stops, "loses nothing", `loses ${pp(data.most, 4).replace("+", "")}`);
+    fillRamp(document.getElementById("scale"), stops, "loses nothing", `loses ${pp(data.most).replace("+", "")}`);
   };
   DARK.addEventListener("change", draw);
   draw();

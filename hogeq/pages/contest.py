@@ -2,7 +2,7 @@
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -13,17 +13,20 @@ from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
 from hogeq.pages.field import public_page
 from hogeq.support.files import csv_text, write_whole
-from hogeq.support.messages import counted
+from hogeq.support.messages import counted, percent
 
-_FIGURES: Final = "wins", "ties", "mean_win_rate", "nash", "lowest_win_rate", "lowest_against"
+_FIGURES: Final = (
+    *("wins", "ties", "tie_break"),
+    *("mean_win_rate", "nash", "lowest_win_rate", "lowest_against"),
+)
 
 RANKS: Final = (
-    *("rank", "name", "student", "file", "page", *_FIGURES),
+    *("goal", "rank", "name", "student", "file", "page", *_FIGURES),
     *("public_name", "not_valid", "remark"),
 )
-"""Columns of the table of ranks for staff."""
+"""Columns of the table of ranks for staff; goal and tie-break stand there if there are any."""
 
-PUBLIC_RANKS: Final = ("rank", "name", "file", *_FIGURES)
+PUBLIC_RANKS: Final = ("goal", "rank", "name", "file", *_FIGURES)
 """Columns of the table of ranks for everybody; ``file`` is empty, since it could name a student."""
 
 
@@ -47,7 +50,7 @@ def write_contest(
     pages = entrants_pages(contest, staff / "entrants", rules, found, names, heading)
     rows = _staff_rows(contest, found, names)
     public = [{**line, "file": ""} for line in named_ranking(found, names)]
-    own = ("goal",) if contest.own_goals else ()
+    absent = {"goal", "tie_break"}.difference(found["ranking"][0])
     contest.keep(out)
     for folder in (staff / "entrants", everybody):
         folder.mkdir(exist_ok=True)
@@ -58,10 +61,10 @@ def write_contest(
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
     page = public_page({**found, "rules": rules}, names, contest.game.rules, title)
-    write_whole(staff / "index.html", _staff_page(rows, title or rules))
-    write_whole(staff / "ranks.csv", _csv((*own, *RANKS), rows))
+    write_whole(staff / "index.html", _staff_page(rows, title or rules, absent))
+    write_whole(staff / "ranks.csv", _csv(RANKS, absent, rows))
     write_whole(everybody / "index.html", page)
-    write_whole(everybody / "ranks.csv", _csv((*own, *PUBLIC_RANKS), public))
+    write_whole(everybody / "ranks.csv", _csv(PUBLIC_RANKS, absent, public))
     late = sum(fault.kind == "time" for one in judged for fault in one.submission.faults)
     earlier = sum(len(one.entrant.earlier) for one in judged)
     return [
@@ -73,7 +76,8 @@ def write_contest(
     ]
 
 
-def _csv(keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    keys = [key for key in keys if key not in absent]
     return csv_text(keys, [[row[key] for key in keys] for row in rows])
 
 
@@ -85,7 +89,7 @@ def _staff_rows(
     rows = []
     for one in contest.judged:
         entrant, line = one.entrant, ranked.get(one.entrant)
-        row = dict.fromkeys(("goal", *RANKS), "") | dict(line or {})
+        row = dict.fromkeys(RANKS, "") | dict(line or {})
         if line is not None:
             against, public = valid[line["lowest_against"]].name, names[line["index"]]
             row |= {"lowest_against": against, "public_name": public}
@@ -96,12 +100,14 @@ def _staff_rows(
     return sorted(rows, key=lambda row: row["rank"] or math.inf)
 
 
-def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
+def _staff_page(rows: Sequence[Mapping[str, Any]], title: str, absent: Collection[str]) -> str:
     """Write the page of all submissions for staff, which leads to that of each entrant."""
     valid = [row for row in rows if not row["not_valid"]]
     left_out = [row for row in rows if row["not_valid"]]
     remarks = [row for row in rows if row["remark"]]
-    parts = [_listing("Ranks", ("rank", "student", "name", "public_name", "file"), valid)]
+    broken = () if "tie_break" in absent else ("wins", "tie_break")
+    keys = ("rank", "student", "name", *broken, "public_name", "file")
+    parts = [_listing("Ranks", keys, valid)]
     if left_out:
         parts.append(_listing("Not valid", ("student", "file", "faults"), left_out))
     if remarks:
@@ -118,7 +124,12 @@ def _staff_page(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     return frame.page(title, body, styles="sheet", scripts="", data={})
 
 
-_HEADS: Final = {"public_name": "on the public page", "faults": "why"}
+_HEADS: Final = {
+    "public_name": "on the public page",
+    "faults": "why",
+    "wins": "won",
+    "tie_break": "tie-break",
+}
 
 _KINDS: Final = {
     **dict.fromkeys(("name", "public_name", "student"), "text name"),
@@ -131,7 +142,8 @@ def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]])
     """Make a table of texts, each student's with a link to the page."""
     lines = []
     for row in rows:
-        cells = {key: html.escape(str(row[key])) for key in keys}
+        texts = {key: percent(row[key]) if type(row[key]) is float else row[key] for key in keys}
+        cells = {key: html.escape(str(text)) for key, text in texts.items()}
         cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
         lines.append([cells[key] for key in keys])
     header = [_HEADS.get(key, key) for key in keys]

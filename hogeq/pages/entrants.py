@@ -43,14 +43,14 @@ LATEST: Final = "of a student's files the last by name counts"
 def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     """Write the page about a submission, one self-contained HTML file."""
     title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
-    if assessed is None:
-        parts, data = _faults(found["faults"]), {}
-        verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
-    else:
+    parts, data = _faults(found["faults"]), {}
+    verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
+    if found["valid"]:
         seconds = found["seconds"]
         answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
         verdict = f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}.</p>'
-        parts = f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(found)))}.</p>"
+    if assessed is not None:
+        parts += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(found)))}.</p>"
         parts += _laid_out(chain(reasons(found), results(found), positions(found))) + _map(found)
         data = {
             "dice": assessed.rolls.tolist(),

@@ -20,7 +20,8 @@ _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
 
 SHARED: Final = "scheme numbers grid"  # scripts of every page
 
-_NARROW: Final = {"rank", "strategy", "won", "mean win rate"}  # columns that a phone has room for
+_NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
+"""Columns that a phone has room for."""
 
 
 def field_page(
@@ -52,6 +53,7 @@ def field_page(
         title=html.escape(title),
         summary=_summary(ranking),
         played=_played(found),
+        equals=html.escape(_equals(found.get("tie_break"))),
         win=f"{100.0 * found.get('threshold', WIN):.12g}",
         notes=_notes(found, names),
         rules=html.escape(found["rules"]),
@@ -68,6 +70,15 @@ def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
     mean = percent(first[0]["mean_win_rate"])
     alone = f", {mean} on average" if len(first) == 1 else " each"
     return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+
+
+def _equals(tie_break: str | None) -> str:
+    """Say how equals are ranked."""
+    if tie_break is None:
+        return "equals share a rank"
+    if tie_break == "bytes":
+        return "of equals the smaller file, in bytes, ranks first"
+    return f"of equals the higher win rate against {tie_break} ranks first"
 
 
 def _played(found: Mapping[str, Any]) -> str:

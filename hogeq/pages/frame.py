@@ -8,6 +8,7 @@ unit, everything else in full.
 import base64
 import html
 import json
+import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -16,6 +17,12 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+"""Controls, and marks that change the direction of a text: names of others may have them."""
 
 _POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
@@ -26,8 +33,11 @@ def part(name: str) -> str:
 
 
 def fill(template: str, **places: str) -> str:
-    """Fill the places of a template, with HTML."""
-    return Template(part(template)).substitute(places)
+    """Fill the places of a template, with HTML; what is not seen in it is written by name."""
+    shown = {
+        name: _UNSEEN.sub(lambda one: ascii(one[0])[1:-1], text) for name, text in places.items()
+    }
+    return Template(part(template)).substitute(shown)
 
 
 def page(

@@ -351,6 +351,7 @@ class Learn {
 // What player 0 got wrong, to be asked in training.
 function lessonsIn(review) {
   const wrong = review.turns.filter((turn) => turn.player === 0 && turn.loss >= LEAST_LOSS);
+  wrong.sort((a, b) => b.loss - a.loss); // the costliest are asked first
   return wrong.map(({ played: { before, dice } }) => {
     const [own, other, memory] = viewOf(before);
     return { own, other, memory, usual: dice, mine: true };

@@ -1,6 +1,6 @@
 // Who can be played against.
 
-const PERFECT = { id: "perfect", label: "Perfect play", kind: "perfect", about: "Plays optimally and remembers everything." };
+const PERFECT = { id: "perfect", label: "Optimal play", kind: "perfect", about: "Plays optimally and remembers everything." };
 const FRIEND = { id: "friend", label: "A friend", kind: "friend", about: "Two people at one screen." };
 
 const LABELS = {

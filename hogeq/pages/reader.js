@@ -15,7 +15,7 @@ function readTable(name, bytes, { goal, maxDice, least = 0, names = [], title = 
   const suffix = (name.match(/\.[^.]*$/) ?? [""])[0].toLowerCase();
   const trusted = suffix === ".py" ? " --trust" : "";
   const rules = names.find((one) => title.startsWith(one)) ?? names[0] ?? "GAME";
-  const convert = (why) => refuse(`${why}; make a plain table of it with: hogeq export ${shownText(name)} --rules ${rules}${trusted} --out table.csv`);
+  const convert = (why) => refuse(`${why}; make a plain table of it with: hogeq export ${typedName(name)} --rules ${rules}${trusted} --out table.csv`);
   const start = String.fromCharCode(...new Uint8Array(bytes, 0, Math.min(6, bytes.byteLength)));
   if (start === "\x93NUMPY" || start.startsWith("PK")) convert("a page reads text alone");
   const most = 2 ** 20 + TEXT_BYTES_PER_CELL * goal * goal;
@@ -155,6 +155,11 @@ function escaped(text) {
 }
 
 // A file's name: as it is, if it can be printed.
+// A file's name as a shell reads it.
+function typedName(name) {
+  return /^[\w.,:/@%+=-]+$/.test(name) ? name : `'${shownText(name).replaceAll("'", `'"'"'`)}'`;
+}
+
 function shownText(text) {
   const short = text.length > 100 ? `${text.slice(0, 60)}...${text.slice(-30)}` : text;
   return /^[\p{L}\p{N}\p{P}\p{S} ]*$/u.test(short) ? short : quoted(short);

@@ -118,7 +118,7 @@ class Train {
     if (this.edition === edition) return;
     const waiting = (this.mistakes.get(edition) ?? []).map((lesson) => ({ lesson, due: 0 }));
     Object.assign(this, { edition, waiting, asked: 0, right: 0, lost: 0, turn: 0, lesson: null });
-    this.place.textContent = "Looking for positions …";
+    this.place.textContent = "Looking for positions … (keys count once one is here)";
     const empty = [this.scores, this.memory, this.choices, this.answer, this.tally];
     for (const one of empty) one.replaceChildren();
     this.oddsPart.hidden = this.nextButton.hidden = true;

@@ -7,7 +7,7 @@ from hogeq.purification.base import PURIFIERS, Purifier, argmax, purifier, purif
 
 # Each registers itself when it is imported; help and messages list them in this order.
 # isort: off
-from hogeq.purification import local_search, integer  # noqa: F401
+from hogeq.purification import integer  # noqa: F401
 # isort: on
 
 __all__ = ["PURIFIERS", "Purifier", "argmax", "purifier", "purify", "thresholded"]

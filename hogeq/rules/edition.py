@@ -20,8 +20,8 @@ from hogeq.support.yaml import parse_yaml
 
 _SEMESTER: Final = "(sp|su|fa)[0-9]{2}(_contest|_project)?"
 
-SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl"}
-"""Ways to score without dice of the terms that call a rolled 1 Sow Sad, from fall 2022 on."""
+SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl", "sus_fuss"}
+"""Parts of the terms that call a rolled 1 Sow Sad, from fall 2022 on, beside Square Swine."""
 
 _FILE: Final = Path(__file__).with_name("editions.yaml")
 _KNOWN: Final = parse_yaml(_FILE.read_text("utf-8"), _FILE.name)
@@ -161,17 +161,23 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     Examples
     --------
     >>> dict(describe(rules_from("fa22")))["Square Swine"]
-    'a new score that is a perfect square becomes the next one'
+    'a new score that is a perfect square, 0 too, becomes the next one'
     """
     no_dice = ZERO_DICE[rules.zero_dice]
     points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
-    one = "Sow Sad" if rules.zero_dice in SOW_SAD else "Pig Out"
-    unit = "points scored" if rules.feral_hogs == "points" else "number of dice rolled"
-    feral = f"3 more points if the dice are 2 away from the {unit} on the player's last turn"
+    is_late = bool({rules.zero_dice, rules.landing} & SOW_SAD) or rules.square_swine
+    one = "Sow Sad" if is_late else "Pig Out"
+    own = "No dice" if is_table(rules.zero_dice) else title(rules.zero_dice)
+    last = {
+        "points": "points of the player's last turn (without these 3)",
+        "dice": "number of dice rolled on the player's last turn",
+    }.get(rules.feral_hogs)
+    feral = f"3 more points if the dice are 2 away from the {last}"
     sides, always = rules.extra_turn_sides, True
     goals = " and ".join(map(str, dict.fromkeys(rules.goals)))
     on_time = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
     memory = type(MEMORY_PARTS[rules.memory])
+    before = "" if rules.swap == "none" else ", before the swap,"
     parts = (
         (always, "Goal", f"{goals} points"),
         (always, "Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
@@ -188,7 +194,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
         (
             always,
-            NO_DICE.get(rules.zero_dice, "No dice"),
+            NO_DICE.get(rules.zero_dice, own),
             f"rolling no dice scores {_meaning(no_dice)}",
         ),
         (always, one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"),
@@ -204,7 +210,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         (
             rules.square_swine,
             "Square Swine",
-            "a new score that is a perfect square becomes the next one",
+            "a new score that is a perfect square, 0 too, becomes the next one",
         ),
         (
             rules.landing != "none",
@@ -214,7 +220,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         (
             rules.more_boar != "none",
             "More Boar",
-            f"extra turn if {_meaning(MORE_BOAR[rules.more_boar])}",
+            f"extra turn if{before} {_meaning(MORE_BOAR[rules.more_boar])}",
         ),
         (rules.time_trot, "Time Trot", f"{on_time}, unless this turn is an extra one"),
         (

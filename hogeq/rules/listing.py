@@ -1,7 +1,9 @@
 """Rules as plain values and as text: the parts of an edition, and the keys of a YAML file."""
 
+import re
 from dataclasses import asdict
-from typing import Any
+from inspect import getdoc
+from typing import Any, Final
 
 from hogeq.rules.edition import ALIASES, EDITIONS, describe, names_of
 from hogeq.rules.memory import all_memories
@@ -57,16 +59,56 @@ def described(rules: Rules, asked: str) -> list[str]:
     ]
 
 
-def switches() -> list[str]:
-    """List the keys of a YAML file of rule parts, with their values."""
-    choices = {**KNOWN, "pig_out": (0, 1, COUNT_ONES)}
-    rows = [("edition", ", ".join([*EDITIONS, *ALIASES]))]
+def listed(default: str) -> Text:
+    """List the names of all games, a line each: that of the default first, then from today back."""
+    games = [(list(names_of(rules)), rules) for rules in EDITIONS.values()]
+    games.sort(key=lambda game: max(map(_when, game[0])), reverse=True)
+    games.sort(key=lambda game: default not in game[0])
+    games[0][0].sort(key=lambda name: name != default)
+    rows = []
+    for (first, *others), rules in games:
+        names = f"{first} (default)" if first == default else first
+        own = [name for name, _ in describe(rules) if name not in {"Goal", "Dice"}]
+        rows.append((names, ", ".join(own), ", ".join(others)))
+    count = f"{len(EDITIONS)} games under {len(EDITIONS) + len(ALIASES)} names"
+    ways = "hogeq rules fa25 shows one in full, hogeq rules --parts what a file of rules may say"
+    return [f"{count}; {ways}", "", Table(rows, ("rules", "parts", "also"), left=3)]
+
+
+def _when(name: str) -> tuple[int, int]:
+    """Give year and term of an edition; one of a plugin is of today."""
+    written = re.match("(hw|hog|sp|su|fa)([0-9]{2})(?![0-9])", name)
+    terms = "sp", "su", "fa", "hog", "hw"
+    return (int(written[2]), terms.index(written[1])) if written else (100, 0)
+
+
+def switches() -> Text:
+    """List the keys of a YAML file of rules, their values, and what these mean."""
+    rows = [("edition", "a name", "The game that is changed: hogeq rules lists them")]
     for key, value in asdict(Rules()).items():
-        if key in choices:
-            rows.append((key, ", ".join(map(str, choices[key]))))
-        elif isinstance(value, bool):
-            rows.append((key, "true, false"))
-        elif key != "name":
-            rows.append((key, "a whole number"))
-    heading = "switches of a YAML file, each with its values; an edition, and what differs from it"
-    return [heading, *(f"  {line}" for line in Table(rows, left=2).lines())]
+        if key == "name":
+            continue
+        kinds = {"pig_out": f"0, 1, {COUNT_ONES}", **dict.fromkeys(KNOWN, "")}
+        usual = "true, false" if isinstance(value, bool) else "a whole number"
+        rows.append((key, kinds.get(key, usual), _ABOUT[key]))
+        rows += [("", name, _meaning_of(key, name)) for name in KNOWN.get(key, ())]
+    heading = "keys of a YAML file of rules: an edition, and what differs from it"
+    return [heading, "", Table(rows, left=3)]
+
+
+_ABOUT: Final = {
+    key: " ".join(about.split()).removesuffix(".")
+    for key, about in re.findall(
+        r"^ {4}(\w+) : .*\n((?: {8}.*\n)+)", Rules.__doc__ or "", re.MULTILINE
+    )
+}
+"""What each field of rules is, in the words of their docstring."""
+
+
+def _meaning_of(key: str, name: str) -> str:
+    """Give the first line about a part."""
+    parts: Any = KNOWN[key]
+    if name == "none" or not hasattr(parts, "keys"):
+        return ""
+    part = type(parts[name]) if key == "memory" else parts[name]
+    return (getdoc(part) or "").partition("\n")[0].removesuffix(".")

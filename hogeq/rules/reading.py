@@ -9,6 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
+from hogeq.support.kinds import ARCHIVE, EFG, TEXT, YAML, kind_of
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
@@ -23,6 +24,8 @@ OPENSPIEL: Final = "openspiel:"
 
 TREES: Final = (".efg", ".npz", ".txt")
 """Suffixes of files of games other than Hog; those with the first two are written, too."""
+
+_KINDS: Final = {EFG: TREES[0], ARCHIVE: TREES[1], TEXT: TREES[2], YAML: ""}
 
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
@@ -58,6 +61,11 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
             )
         path = file
     source = one_line(path)
+    kind = kind_of(path)
+    if _KINDS.get(kind):
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
+    if path.suffix.lower() == ".py":
+        raise ConfigError(python_file(source, "rules"))
     tree = _plain(path)
     if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
         load_named(tree, path.parent, source, trust)
@@ -75,10 +83,16 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
 def config_of(path: Path) -> Mapping[str, Any]:
     """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
     is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
-    is_file = path.suffix.lower() in SUFFIXES and os.path.isfile(path)  # noqa: PTH113
+    is_file = os.path.isfile(path) and _is_yaml(path)  # noqa: PTH113
     file = run_file(path) if is_folder else path if is_file else None
     tree = None if file is None else _plain(file)
     return tree if isinstance(tree, Mapping) and "solver" in tree else {}
+
+
+def _is_yaml(path: Path) -> bool:
+    """Whether a file holds YAML; what begins as JSON does may be a strategy."""
+    kind = kind_of(path)
+    return kind == YAML or (not kind and path.suffix.lower() in SUFFIXES)
 
 
 def how_of(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,6 +117,23 @@ def load_plugins_of(path: Path, trust: bool) -> None:
     load_named(config_of(path), folder, one_line(path), trust)
 
 
+def python_file(source: str, option: str) -> str:
+    """Say how a Python file brings rules or games."""
+    return (
+        f"{source}: is Python code; allowed: --plugin {source} --{option} NAME, a name that the "
+        "file registers"
+    )
+
+
+def tree_suffix(name: str) -> str:
+    """Say how the file of a game other than Hog is read, by its content; empty if it is none.
+
+    The suffix of the name counts only where the content is of no known kind.
+    """
+    suffix = Path(name).suffix.lower()
+    return _KINDS.get(kind_of(name), suffix if suffix in TREES else "")
+
+
 def is_path(name: str) -> bool:
     """Whether a text that names a game is meant as a file or folder."""
     separators = {os.sep, os.altsep or os.sep}
@@ -115,7 +146,7 @@ def is_hog(name: str) -> bool:
     game = config_of(Path(name)).get("game")
     if game:
         return is_hog(str(game))
-    if name.startswith(OPENSPIEL) or name.lower().endswith(TREES):
+    if name.startswith(OPENSPIEL) or name.lower().endswith(".py") or tree_suffix(name):
         return False
     return is_path(name) or not name.strip() or is_semester(name)
 

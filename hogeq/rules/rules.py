@@ -87,7 +87,7 @@ class Rules:
     sides : int
         Sides of the usual dice, 2 to 100.
     zero_dice : str
-        Points for rolling no dice, a key of `parts.ZERO_DICE`.
+        Points for rolling no dice.
     pig_out : {0, 1, "count_ones"}
         Points of a turn in which any die shows 1; "count_ones": c ones among k dice score
         min(c, 11 - k), for 10 dice at most.
@@ -103,19 +103,19 @@ class Rules:
     forty_niners : bool
         A 1 does not hurt a mover who has 49 points: the dice are summed.
     feral_hogs : {"none", "points", "dice"}
-        3 more points when the dice rolled are 2 away from the points, or the dice, of the mover's
-        last turn.
+        3 more points when the dice rolled are 2 away from the points, these 3 left out, or the
+        dice, of the mover's last turn.
     square_swine : bool
-        A mover's new score that is a perfect square becomes the next one.
+        A mover's new score that is a perfect square, 0 too, becomes the next one.
     landing : str
-        What the mover's new score becomes, after Square Swine, a key of `parts.LANDINGS`, or
-        several that act in this order, with + between them.
+        What the mover's new score becomes, after Square Swine; several, with + between them, act in
+        this order.
     piggy_back : bool
         A turn of 0 points gives the opponent as many points as dice were rolled.
     swap : str
-        When the scores trade places, a key of `parts.SWAPS`.
+        When the scores trade places, by the new scores.
     more_boar : str
-        When the mover's score earns an extra turn, a key of `parts.MORE_BOAR`.
+        When the mover's score earns an extra turn, by the scores before a swap.
     time_trot : bool
         An extra turn for rolling as many dice as the turn's number modulo the period.
     time_trot_period : int
@@ -123,9 +123,9 @@ class Rules:
     extra_turn_sides : int or None
         Sides of the dice of extra turns, 2 to 100; None for the usual dice.
     memory : str
-        What else is remembered between turns, a key of `register.MEMORY_PARTS`.
+        What else is remembered between turns.
     effect : str
-        Points and extra turns by all that a turn begins with, a key of `register.EFFECTS`.
+        Points and extra turns by all that a turn begins with.
 
     Raises
     ------
@@ -134,8 +134,9 @@ class Rules:
 
     Notes
     -----
-    `zero_dice`, `landing`, `swap` and `more_boar` take a table too, as lists: see
-    :mod:`hogeq.rules.tables`.
+    `zero_dice`, `landing`, `swap` and `more_boar` are keys of `register.PARTS`. They take a table
+    too, as lists: see :mod:`hogeq.rules.tables`. `memory` is a key of `register.MEMORY_PARTS`, and
+    `effect` one of `register.EFFECTS`.
 
     Examples
     --------

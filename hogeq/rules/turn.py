@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from math import lcm
 from typing import NamedTuple
 
 from hogeq.rules.memory import (
@@ -90,6 +91,11 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
     elif rules.hog_wild and (score + opponent) % HOG_WILD_MULTIPLE == 0:
         sides = HOG_WILD_SIDES
     return remembered(rules).sides(memory.state, sides)
+
+
+def denominator(rules: Rules) -> int:
+    """Give a common denominator of all chances of a turn."""
+    return lcm(*kinds_of_dice(rules)) ** rules.max_dice
 
 
 def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:

@@ -27,7 +27,6 @@ from hogeq.rules.reading import find_rules, is_hog, with_tables
 from hogeq.runs.directory import facts, stored_as
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS, Solver
-from hogeq.support.devices import CPU
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
     Count,
@@ -161,7 +160,6 @@ class Config:
     game: str = ""  # other than Hog, as ``--game`` takes it; rules then have no meaning
     forget: str = ""
     teams: str = ""
-    device: Literal["cpu", "cuda"] = "cpu"  # that runs the passes of such a game
     rules: Annotated[Rules, BeforeValidator(_rules)]
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]
     measure: Annotated[MeasureConfig, section(MeasureConfig), BeforeValidator(_measure)]
@@ -173,7 +171,6 @@ class Config:
         """Return the config as plain values, nothing left to a default."""
         tree = plain(self)
         unused = [key for key in ("plugins", "game", "forget", "teams") if not tree[key]]
-        unused += ["device"] if self.device == CPU else []
         for key in (*unused, *(["rules"] if self.game else [])):
             del tree[key]
         for name in ("solver", "purify"):
@@ -223,7 +220,7 @@ def config_from(tree: object, source: str = "config") -> Config:
             tree = {"rules": {}, **tree}
             if isinstance(tree["game"], str) and is_hog(tree["game"]):
                 tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
-        for key in ("forget", "teams", "device"):
+        for key in ("forget", "teams"):
             if not tree.get("game") and tree.get(key):
                 raise ConfigError(f"{source}: {refusal(key, tree[key], 'with a game')}")
         if tree.get("teams"):

@@ -6,6 +6,7 @@ moment and resumed ends with the same policy, bit for bit, and the same metrics 
 
 import contextlib
 import dataclasses
+import shlex
 import signal
 import threading
 import time
@@ -23,7 +24,7 @@ from hogeq.game import Game
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
-from hogeq.rules.reading import TREES
+from hogeq.rules.reading import tree_suffix
 from hogeq.runs.config import Config, SolverConfig
 from hogeq.runs.directory import (
     Checkpoint,
@@ -116,7 +117,7 @@ class Signals(contextlib.ExitStack):
 def game_of(config: Config) -> Game:
     """Build the game of a config, and announce the other kernels to compile."""
     if config.game:
-        return Game(config.game, **config.how, device=config.device)
+        return Game(config.game, **config.how)
     game = Game(config.rules)
     expect(game.hog, *KERNELS)
     return game
@@ -266,8 +267,9 @@ class _Runner:
             if self.is_whole:
                 self._save()
             self._write_manifest("interrupted")
-            again = f"to continue: hogeq run --resume {directory.path}"
-            then = f" after iteration {self.saved_iteration}; {again}"
+            trust = ["--trust"] if self.config.plugins else []
+            again = shlex.join(["hogeq", "run", "--resume", str(directory.path), *trust])
+            then = f" after iteration {self.saved_iteration}; to continue: {again}"
             raise Interrupted(stop.signum, then) from None
         except ResultsError as error:
             raise ResultsError(f"{error}; {self._saved()}") from error
@@ -404,7 +406,7 @@ class _Runner:
         tree, file = self.game.tree, Path(self.config.game)
         if tree is None:
             return {}
-        is_file = file.suffix.lower() in TREES and file.is_file()
+        is_file = file.is_file() and bool(tree_suffix(str(file)))
         known = {
             "name": tree.name,
             "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,

@@ -79,7 +79,9 @@ def attacked(
         limit = budget.exact_seconds or 0.0
         found = game.attack(target, dataclasses.replace(budget, exact_seconds=limit))
         course = None if found.search is None else found.search.saturation
-        return Measured(found.value, found.bound, budget, course, found.seats)
+        told = found.to_json()  # of what is proved one number, not the two that enclose it
+        first, second = told["seats"]
+        return Measured(told["attack"], told["bound"], budget, course, (first, second))
     search = attack(game.hog, target, budget)
     upper = full_memory_bound(game.hog, target) if bounds else 1.0
     return Measured(search.win_rate, upper, budget, search.saturation)

@@ -1,6 +1,7 @@
 """Ascent and annealing of a responder, by passes of a game: the parts of every search."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import FOREVER, Deadline
 
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
@@ -23,8 +25,12 @@ def ascend(
     least_gain: float = -1.0,
     to_beat: float = -1.0,
     weights: Floats | None = None,
+    deadline: Deadline = FOREVER,
 ) -> tuple[float, int]:
-    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps."""
+    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps.
+
+    Without time, one sweep is left.
+    """
     # A sweep that gains less than `least_gain` is the last; so is one after which the same gain
     # again would stay below `to_beat`.
     sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
@@ -32,7 +38,7 @@ def ascend(
         found = work.backward(work.forward(policies, weights), policies, Role.ASCEND)
         sweeps, changes = sweeps + 1, found.changes
         rate, gain = found.win_rate, found.win_rate - rate
-        if rate + gain < to_beat and sweeps > 1:
+        if (rate + gain < to_beat and sweeps > 1) or deadline.is_over:
             break
     return rate, sweeps
 
@@ -50,14 +56,20 @@ def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
     return False
 
 
-def climb(game: Engine, policies: Floats, weights: Floats | None = None) -> tuple[float, int]:
+def climb(
+    game: Engine,
+    policies: Floats,
+    weights: Floats | None = None,
+    deadline: Deadline = FOREVER,
+) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double."""
     quick, exact = (make(game, len(policies)) for make in (quick_workspace, shared_workspace))
-    _, sweeps = ascend(quick, policies, least_gain=SINGLE_ERROR, weights=weights)
-    rate, more = ascend(exact, policies, weights=weights)
+    how: dict[str, Any] = {"weights": weights, "deadline": deadline}
+    sweeps = 0 if deadline.is_over else ascend(quick, policies, least_gain=SINGLE_ERROR, **how)[1]
+    rate, more = ascend(exact, policies, **how)
     sweeps += more
     while len(policies) == 2 and stay_for_ever(game, policies, rate):
-        rate, more = ascend(exact, policies)
+        rate, more = ascend(exact, policies, deadline=deadline)
         sweeps += more
     return rate, sweeps
 
@@ -70,9 +82,12 @@ def anneal(
     cooling: tuple[float, float] = TEMPERATURES,
     progress: Callable[[], object] = lambda: None,
     weights: Floats | None = None,
+    deadline: Deadline = FOREVER,
 ) -> None:
     """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place."""
     for temperature in np.geomspace(*cooling, steps):
+        if deadline.is_over:
+            break
         reach = work.forward(policies, weights)
         work.backward(reach, policies, Role.SOFTMAX, temperature=temperature, damping=damping)
         progress()

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
@@ -21,6 +20,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import at_least, counted, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
@@ -156,6 +156,7 @@ def attack(
     strategy: StrategyLike,
     budget: Budget | None = None,
     known: Sequence[Matrix] = (),
+    deadline: Deadline | None = None,
 ) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
@@ -163,7 +164,8 @@ def attack(
     reach of a cell depends on cells not yet changed, its values on cells already changed, so every
     step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
     strategy itself, so that no attack wins less. With more starts the win rate is never lower,
-    kicks apart. Counters that are known are starts too, so that it is not below theirs.
+    kicks apart. Counters that are known are starts too, so that it is not below theirs. Without
+    time each start, and each known counter, is left one sweep of ascent.
     """
     budget = Budget() if budget is None else budget
     if not isinstance(budget, Budget):
@@ -173,7 +175,7 @@ def attack(
     steps = budget.anneal_steps + ASCENT
     with phase("attack", most) as progress:
         progress.write = partial(write_rate, game)
-        search = AttackSearch(game, target, budget, progress)
+        search = AttackSearch(game, target, budget, progress, deadline)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
         search.begin(starts, known)
@@ -205,7 +207,14 @@ class _Trail:
 class AttackSearch:
     """A search from several starts, which share their results."""
 
-    def __init__(self, game: Engine, strategy: Strategy, budget: Budget, progress: Phase) -> None:
+    def __init__(
+        self,
+        game: Engine,
+        strategy: Strategy,
+        budget: Budget,
+        progress: Phase,
+        deadline: Deadline | None = None,
+    ) -> None:
         self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
         is_tree = len(game.shape) == 2  # rows are one list
         self.bandits = bandits(game.num_actions, MOVES if is_tree else USUAL)
@@ -217,13 +226,13 @@ class AttackSearch:
         self.known: float | None = None
         self.curve: list[tuple[int, float]] = []
         self.compare_at = ROUND * budget.starts
-        self.end = inf if budget.seconds is None else monotonic() + budget.seconds
+        self.deadline = deadline or Deadline(inf if budget.seconds is None else budget.seconds)
 
     @property
     def kicks_left(self) -> int:
         """Kicks that the budget still has for all starts together."""
         budget = self.budget
-        if monotonic() >= self.end:
+        if self.deadline.is_over:
             return 0
         left = budget.starts * budget.kicks - self.kicks
         if left <= 0 and budget.until_saturated and not self._saturation().saturated:
@@ -253,6 +262,7 @@ class AttackSearch:
                 damping=budget.damping,
                 seed=(budget.seed, start),
                 name=f"start {start + 1} of {budget.starts}",
+                deadline=self.deadline,
             )
             for start in range(budget.starts)
         ]
@@ -268,11 +278,12 @@ class AttackSearch:
         policies, number = context.policies, self.budget.starts
         if self.found[0] < VALUE:
             policies[0] = self.strategy.mean
-            self._add(number, policies, climb(self.game, policies, context.weights))
+            reached = climb(self.game, policies, context.weights, self.deadline)
+            self._add(number, policies, reached)
         exact = shared_workspace(self.game, len(policies))
         for place, matrix in enumerate(known, number + 1):
             policies[0] = one_hot(matrix, self.game.num_actions)
-            reached = ascend(exact, policies, weights=context.weights)
+            reached = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
             self.known = max(self.known or 0.0, reached[0])
             self._add(place, policies, reached)
         self._note()
@@ -296,6 +307,7 @@ class AttackSearch:
                 bandits=self.bandits,
                 # Those that win less, or all would become the best.
                 mates=[mate.state.matrix for mate in every if mate.rate < trail.rate],
+                deadline=self.deadline,
             )
             for trail in those
         ]

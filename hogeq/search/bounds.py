@@ -7,8 +7,7 @@ bounds against a mixture.
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
-from math import comb
-from time import perf_counter
+from math import comb, inf
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -21,9 +20,11 @@ from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
+SEARCHING: Final = 0.8  # share of a limited time
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
@@ -35,10 +36,12 @@ def respond(
     known: Sequence[Matrix] = (),
 ) -> Response:
     """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
-    begun, target = perf_counter(), strategy_of(game, strategy)
-    search = attack(game, target, budget, known)
+    limit = None if budget is None else budget.seconds
+    deadline, target = Deadline(inf if limit is None else limit), strategy_of(game, strategy)
     full = full_memory_bound(game, target)
-    least = full if len(target.chances) == 1 else upper_bound(game, target)
+    seconds = deadline.spent
+    search = attack(game, target, budget, known, deadline.share(SEARCHING))
+    least = bound_in_time(game, target, deadline, full, seconds)
     # Where a response is exact, the two are one figure, but for rounding.
     bound = max(least, search.win_rate)
     response = strategy_of(game, search.matrix)
@@ -50,11 +53,25 @@ def respond(
         full_memory=full,
         is_proved=bound - search.win_rate <= PROVED,
         method="full memory",
-        seconds=perf_counter() - begun,
+        seconds=deadline.spent,
         seats=(rate.first, rate.second),
         search=search,
         is_told=target.kind == "mixture",
     )
+
+
+def bound_in_time(
+    game: HogEngine, target: Strategy, deadline: Deadline, full: float, seconds: float
+) -> float:
+    """Upper bound without the draw if there is time for it; else that of full memory, given.
+
+    Given are the seconds that this took, too: a backward pass for each component.
+    """
+    resolution, parts = default_resolution(game, target), len(target.chances)
+    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
+    if resolution == 1 or passes * seconds / parts > deadline.left:
+        return full
+    return upper_bound(game, target, resolution)
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:

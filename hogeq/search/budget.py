@@ -1,5 +1,6 @@
 """Effort of a search for a response; without numpy, so that commands show its defaults at once."""
 
+from math import inf
 from typing import Any
 
 from hogeq.support.messages import counted, refusal
@@ -38,10 +39,11 @@ class Budget:
     most_kicks : int
         Most kicks for each start then, and then alone.
     seconds : float, optional
-        When to make no more kicks; how many there were then depends on the machine.
+        Limit of everything, by default none; how far a search came then depends on the machine.
     exact_seconds : float, optional
-        Limit of an integer program, where the responder forgets and the search proves nothing. By
-        default 60, and 0 in Hog.
+        Limit of an integer program, where the responder forgets and the search proves nothing: 0
+        makes none. By default 60, and 0 in Hog. A search of the usual effort ends in this time too;
+        one whose effort is given is not cut short.
 
     Examples
     --------
@@ -67,6 +69,15 @@ class Budget:
         if self.until_saturated and self.most_kicks < self.kicks:
             allowed = f"the {self.kicks} kicks or more"
             raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
+
+    @property
+    def limit(self) -> float:
+        """Seconds of everything; infinite if there is no limit."""
+        if self.seconds is not None:
+            return self.seconds
+        usual = Budget(exact_seconds=self.exact_seconds)
+        same = (self.fields(), self.until_saturated) == (usual.fields(), usual.until_saturated)
+        return (self.exact_seconds or inf) if same else inf
 
     def fields(self) -> dict[str, Any]:
         """Give the effort as it stands in JSON."""

@@ -38,10 +38,11 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.support.files import parse_json, read_whole, write_whole
 from hogeq.support.messages import at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
-from hogeq.support.progress import phase, working_time
+from hogeq.support.progress import phase
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 4
@@ -283,15 +284,20 @@ def _step(given: object, number: int, rules: Rules) -> Step | Revision:
 
 
 def certify(
-    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] = working_time
+    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] | None = None
 ) -> LiftedBound:
-    """Look for steps that lower the bound, cell by cell."""
-    found, began = LiftedBound(rules, strategy), clock()
+    """Look for steps that lower the bound, cell by cell.
+
+    At the end the responder is solved anew, which takes as long as the beginning did.
+    """
+    deadline = Deadline(seconds, clock)
+    found = LiftedBound(rules, strategy)
+    solving = deadline.spent
     if len(all_memories(rules)) == len(strategy.chances) == 1:  # nothing is hidden
         return found
 
     def has_ended() -> bool:
-        return clock() >= began + seconds or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+        return deadline.left <= solving or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
 
     search = _Search(found)
     with phase("certificate", 100) as told:
@@ -301,7 +307,7 @@ def certify(
                 if has_ended():
                     break
                 search.visit(cell)
-                told.reach(int(100.0 * (clock() - began) / seconds))
+                told.reach(int(100.0 * deadline.spent / seconds))
     return found
 
 

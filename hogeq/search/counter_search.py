@@ -8,6 +8,7 @@ iteration, each time against the policy of today.
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from hogeq.search.moves import MOVES, STAY, Bandit, SearchContext, bandits
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.progress import Phase
 from hogeq.support.workers import compute
 
@@ -99,10 +101,12 @@ class CounterSearch(NamedTuple):
     bandits: Mapping[str, Bandit] = {}  # that choose the moves to kick by
     mates: Sequence[Matrix] = ()  # matrices that kicks cross with
     name: str = ""  # in progress that is shown
+    deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
     def run(self, game: Engine, strategy: Strategy, progress: Phase | None = None) -> SearchState:
         """Search for a counter to a strategy."""
         context, start = SearchContext.of(game, strategy, self.seed, self.mates), self.start
+        context.deadline = self.deadline
         policies, cooling, progress = context.policies, self.cooling, progress or Phase("search")
         if isinstance(start, int):
             start, cooling = ith_start(game, strategy.mean, start, context.random)
@@ -113,7 +117,7 @@ class CounterSearch(NamedTuple):
             context.anneal(self.steps, self.damping, cooling, told)
             to_pure(policies[0])
             if self.sweeps is None and self.is_exact:
-                rate, sweeps = climb(game, policies, context.weights)
+                rate, sweeps = climb(game, policies, context.weights, self.deadline)
             else:
                 least_gain = -1.0 if self.is_exact else SINGLE_ERROR
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
@@ -144,7 +148,7 @@ class CounterSearch(NamedTuple):
                 choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
             return to_matrix(policies[0]), again, sweeps + more
 
-        for _ in range(self.kicks):
+        for _ in takewhile(lambda _: not self.deadline.is_over, range(self.kicks)):
             if away is None:
                 name = self.bandits["far"].draw(random)
                 if name == STAY:
@@ -174,7 +178,7 @@ class CounterSearch(NamedTuple):
         if rate == state.rate or not self.is_exact:
             return SearchState(best, rate, spent, away, choices)
         policies[0] = one_hot(best, game.num_actions)
-        rate, sweeps = climb(game, policies, context.weights)
+        rate, sweeps = climb(game, policies, context.weights, self.deadline)
         return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
 
 

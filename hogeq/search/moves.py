@@ -28,6 +28,7 @@ from hogeq.search.ascent import (
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import FOREVER, Deadline
 
 MET: Final = 2  # sweeps against a perturbed opponent
 COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
@@ -56,6 +57,7 @@ class SearchContext:
     random: np.random.Generator
     mates: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
     roll: int = 0  # the roll of which a move by one roll makes more
+    deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
     @classmethod
     def of(
@@ -76,7 +78,8 @@ class SearchContext:
         self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
     ) -> tuple[float, int]:
         """Let the responder ascend; its win rate, and the sweeps."""
-        return ascend(self.work, self.policies, limit, least_gain, to_beat, self.weights)
+        how = limit, least_gain, to_beat, self.weights, self.deadline
+        return ascend(self.work, self.policies, *how)
 
     def anneal(
         self,
@@ -86,7 +89,8 @@ class SearchContext:
         progress: Callable[[], object] = lambda: None,
     ) -> None:
         """Anneal the responder."""
-        anneal(self.work, self.policies, steps, damping, cooling, progress, self.weights)
+        how = steps, damping, cooling, progress, self.weights, self.deadline
+        anneal(self.work, self.policies, *how)
 
 
 class Move(NamedTuple):
@@ -151,7 +155,7 @@ def believed_roll(at: SearchContext, share: float) -> int:
         cells = (low <= sums) & (sums <= high)
     else:
         cells = random.random(shape) < random.random()
-    made = np.eye(at.game.num_actions)[at.roll]
+    made = one_hot(at.roll, at.game.num_actions)
     return _believing(at, share * cells[..., None], made)
 
 
@@ -267,7 +271,7 @@ def _stranger(at: SearchContext) -> Floats:
         return one_hot(at.random.integers(shape[-1], size=shape[:-1]), shape[-1])
     if kind == 1:
         return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
-    return np.broadcast_to(np.eye(shape[-1])[at.random.integers(shape[-1])], shape)
+    return np.broadcast_to(one_hot(at.random.integers(shape[-1]), shape[-1]), shape)
 
 
 def _believing(at: SearchContext, share: float | Floats, played: Floats) -> int:

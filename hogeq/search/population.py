@@ -42,13 +42,6 @@ class Measured(NamedTuple):
     rates: Floats  # (n,), win rate of the policy against every member
 
 
-class Slopes(NamedTuple):
-    """First-order effects on the win rates of n members of making one cell of a policy pure."""
-
-    rates: Floats  # (n,), win rate of every member now
-    changes: Floats  # (n, G, G, K), of that win rate if the policy made this roll here for sure
-
-
 class Population:
     """A mixture of valid matrices (G, G) or policies (G, G, K), by weights or equally likely."""
 
@@ -96,15 +89,6 @@ class Population:
             rates.append(WinRate.from_starts(*one.starts).win_rate)
         return Measured(values, infoset_reach, np.array(rates))
 
-    def slopes(self, policy: Floats) -> Slopes:
-        """Effects on the members of every change of one cell of a policy (G, G, K)."""
-        rates, changes = [], []
-        for one in self.passes(policy):
-            first, other = one.starts
-            rates.append((1.0 - first + other) / 2.0)
-            changes.append((one.values * policy).sum(axis=-1, keepdims=True) - one.values)
-        return Slopes(np.array(rates), np.stack(changes))
-
     def anneal(
         self,
         policy: Floats,
@@ -142,16 +126,6 @@ class CounterPool(Population):
     def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
         """Give the indices of the `most` counters that win most, the oldest on ties."""
         return np.argsort(-self.rates_against(policy), kind="stable")[:most]
-
-    def shrink(self, most: int, *policies: Floats) -> None:
-        """Keep only the `most` counters that win most against any of the policies."""
-        size = len(self.members)
-        if size > most:
-            rates = np.max([self.rates_against(policy) for policy in policies], axis=0)
-            stay = np.sort(np.argsort(-rates, kind="stable")[:most])
-            known = self._rates.items()
-            self._rates = {key: one[stay] for key, one in known if len(one) == size}
-            self.members = self.members[stay]
 
     def climb(self, policy: Floats, warm: int) -> None:
         """Climb from the `warm` strongest counters, and add the results."""

@@ -4,13 +4,20 @@ Figures are in the game's own units: win rates in Hog, where 1/2 is even, and el
 where 0 is.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine
 from hogeq.search.budget import Budget
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
 from hogeq.support.messages import at_least, at_most, between, loss, percent
@@ -65,7 +72,13 @@ class Units(NamedTuple):
             return self.exact(lower), self.exact(upper)
         return self.lower(lower), self.upper(upper)
 
+    def are_one(self, lower: float, upper: float) -> bool:
+        """Whether two ends are written alike, so that every digit is true of all between them."""
+        return self.exact(lower) == self.exact(upper)
 
+
+DECIMALS: Final = 9  # of payoffs
+HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -84,26 +97,63 @@ WIN_RATES: Final = Units(
 def payoffs(even: float, largest: float, scale: float) -> Units:
     """Give the units of another game; `scale` is the most that players may expect.
 
-    Nine decimals are written, or ten digits where payoffs are tiny or huge.
+    Ten digits are written, of plain numbers nine decimals at most; of ends outward. A figure
+    halfway between two of these has a digit more, lest rounding divide what is one.
     """
 
-    def write(payoff: float) -> str:
-        return f"{payoff:z.9f}" if 1e-3 <= scale < 1e9 else f"{payoff:.9e}"
+    def form(payoff: float) -> tuple[int, str]:
+        is_plain = 1e-3 <= scale < 1e9 and abs(payoff) < 1e9
+        power = int(f"{payoff:.{DECIMALS}e}".partition("e")[2]) if is_plain else 0
+        return DECIMALS - max(power, 0), "f" if is_plain else "e"
 
-    def gap(lower: float, upper: float) -> str:
-        return f"{write(lower)} to {write(upper)}"
+    def write(payoff: float) -> str:
+        if not math.isfinite(payoff):
+            return str(payoff)
+        places, kind = form(payoff)
+        fine = f"{payoff:z.{places + 2}{kind}}".partition("e")[0]
+        return f"{payoff:z.{places + (fine[-2:] in HALVES)}{kind}}"
+
+    def toward(payoff: float, rounding: str) -> str:
+        if not math.isfinite(payoff):
+            return str(payoff)
+        places, kind = form(payoff)
+        nearest = Decimal(f"{payoff:.{places}{kind}}")
+        place = Decimal(1).scaleb(int(nearest.as_tuple().exponent))
+        outward = Decimal(payoff).quantize(place, rounding, Context(prec=700))
+        return f"{outward:z.{places}{kind}}"
+
+    def lower(payoff: float) -> str:
+        return toward(payoff, ROUND_FLOOR)
+
+    def upper(payoff: float) -> str:
+        return toward(payoff, ROUND_CEILING)
+
+    def gap(least: float, most: float) -> str:
+        are_one = write(least) == write(most)
+        ends = (write(least),) * 2 if are_one else (lower(least), upper(most))
+        return " to ".join(ends)
 
     return Units(
         even=even,
         figure="payoff",
         exact=write,
-        lower=write,
-        upper=write,
+        lower=lower,
+        upper=upper,
         gap=gap,
         gain=write,
         axis="exploitability (NashConv / 2)",
         per_rate=2.0 * largest,
     )
+
+
+def agreed(lower: float, upper: float) -> float:
+    """Give a number in the most digits in which two ends that are one agree."""
+    if lower == upper:
+        return lower
+    for places, form in product(range(17, 0, -1), "ef"):
+        if f"{lower:z.{places}{form}}" == f"{upper:z.{places}{form}}":
+            return float(f"{lower:z.{places}{form}}")
+    return (lower + upper) / 2.0
 
 
 def write_rate(game: Engine, rate: float) -> str:
@@ -135,7 +185,8 @@ class Response:
     """What a responder gets by full memory in Hog, where a mixture's draw is told, too; elsewhere
     by perfect recall: of the own past alone."""
     is_proved: bool
-    """Whether both meet within 1e-9 of the stakes: it is a best response."""
+    """Whether it is a best response: both agree in every digit that is written, and within 1e-9 of
+    the stakes. Both hold whatever was rounded."""
     method: str
     """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration``, ``integer
     program`` or, if a responder is absent-minded, ``branch and bound``."""
@@ -143,6 +194,8 @@ class Response:
     """Spent on it."""
     seats: tuple[float, float]
     """What it gets in the first seat, and in the second."""
+    seat_bounds: tuple[float, float] | None = None
+    """What no response exceeds in each seat, where that is known."""
     units: Units = WIN_RATES
     """How it is written."""
     search: "SearchResult | None" = None
@@ -179,17 +232,29 @@ class Response:
         knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``; and
         the course of the search, if there was one.
         """
+        value, bound, full, seats = self._written
         return {
-            "attack": self.value,
-            "bound": self.bound,
-            **({"bound_told": self.full_memory} if self.is_told else {}),
-            "full_memory": self.full_memory,
+            "attack": value,
+            "bound": bound,
+            **({"bound_told": full} if self.is_told else {}),
+            "full_memory": full,
             "proved": self.is_proved,
-            "seats": list(self.seats),
+            "seats": list(seats),
             "method": self.method,
             "seconds": self.seconds,
             **({} if self.search is None else self.search.to_json(self.units)),
         }
+
+    @property
+    def _written(self) -> tuple[float, float, float, tuple[float, float]]:
+        """Value, bound, full memory and seats; if it is proved, in the digits that are."""
+        if not self.is_proved:
+            return self.value, self.bound, self.full_memory, self.seats
+        value, seats = agreed(self.value, self.bound), self.seats
+        if self.seat_bounds is not None:
+            one, two = map(agreed, self.seats, self.seat_bounds)
+            seats = one, two
+        return value, value, value if self.full_memory == self.bound else self.full_memory, seats
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""
@@ -197,7 +262,8 @@ class Response:
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
         remembers, seats = "best responder that remembers everything", ""
         if self.units is not WIN_RATES:
-            first, second = map(self.units.exact, self.seats)
+            write = self.units.exact if self.is_proved else self.units.lower
+            first, second = map(write, self._written[3])
             remembers, seats = (
                 "best responder with perfect recall",
                 f", mean of {first} and {second} by seat",
@@ -247,7 +313,10 @@ class Interval(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, with those of the response."""
-        return {**self.response.to_json(), "lower": self.lower, "upper": self.upper}
+        ends = self.lower, self.upper
+        if self.response.is_proved:
+            ends = (agreed(*ends),) * 2
+        return {**self.response.to_json(), "lower": ends[0], "upper": ends[1]}
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning."""
@@ -265,6 +334,8 @@ class Equilibrium:
     >>> solved = hogeq.Game("kuhn_poker").equilibrium()
     >>> round(solved.lower, 6), solved.is_proved  # Kuhn 1950: -1/18
     (-0.055556, True)
+    >>> solved.profile  # one strategy for both seats
+    Strategy(policy; 12 x 2)
     """
 
     lower: float
@@ -272,9 +343,10 @@ class Equilibrium:
     upper: float
     """What it is at most: the second player's mixture allows it."""
     strategies: tuple[Strategy, Strategy]
-    """Of the first player and of the second; rows of the other seat are not used."""
+    """Of the first player and of the second, each in its own seat alone; see `profile`."""
     is_proved: bool
-    """Whether what `strategies` secure and allow meets within 1e-9 of the stakes."""
+    """Whether what `strategies` secure and allow agrees in every digit that is written, and within
+    1e-9 of the stakes. Both ends hold whatever was rounded."""
     method: str
     """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
     optimal play by the scores; ``branch and bound``, of one absent-minded player; or a solver."""
@@ -289,6 +361,15 @@ class Equilibrium:
     secured: tuple[float, float] | None = None
     """What `strategies` secure and allow where they are a part of the mixtures that were found,
     which had too many; None where they are all, and secure both ends."""
+    seats: NDArray[np.int8] | None = None
+    """Seat of every row of a tree, (R,); None in Hog, where both players are alike."""
+
+    @cached_property
+    def profile(self) -> Strategy:
+        """One strategy for both seats: `strategies`, joined; in Hog the first of them."""
+        if self.seats is None:
+            return self.strategies[0]
+        return joined(self.seats, *self.strategies)
 
     def __repr__(self) -> str:
         """Say both ends."""
@@ -301,9 +382,10 @@ class Equilibrium:
         ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
         and ``secured`` and ``shares``, if the strategies are a part of the mixtures.
         """
+        ends = (agreed(self.lower, self.upper),) * 2 if self.is_proved else (self.lower, self.upper)
         return {
-            "lower": self.lower,
-            "upper": self.upper,
+            "lower": ends[0],
+            "upper": ends[1],
             **({} if self.secured is None else {"secured": list(self.secured)}),
             "proved": self.is_proved,
             "method": self.method,
@@ -336,48 +418,88 @@ class Equilibrium:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InPolicies:
-    """Payoffs to player 0 that each side secures by a policy: without a common draw.
+    """Value of a side in policies: the most that it secures without a common draw.
 
-    The most that a team can secure so is its TME value. It is at least the figure here, and at most
-    the value in mixtures, TMECor. The price of uncorrelation is the difference of both.
+    Of a team it is the TME value; that in mixtures is TMECor. The price of uncorrelation is the
+    difference of both. All figures are payoffs to player 0, in Hog win rates.
 
     Examples
     --------
     >>> import hogeq
-    >>> found = hogeq.Game("kuhn_poker").in_policies(seconds=1.0)  # nothing is forgotten
-    >>> found.prices[0] < 0.1
-    True
+    >>> found = hogeq.Game("3K3", teams="01/2").in_policies(seconds=60.0)
+    >>> abs(found.lower) < 1e-6, found.is_proved  # drawing apart costs this team nothing
+    (True, True)
     """
 
     lower: float
-    """Payoff to player 0 that its policy secures."""
+    """What the value is at least: the side's policy secures it."""
     upper: float
-    """Payoff to player 0 that the policy of player 1 allows."""
-    strategies: tuple[Strategy, Strategy]
-    """The policies found, of player 0 and of player 1."""
+    """What it is at most: by no policy does the side secure more."""
+    strategy: Strategy
+    """The policy, of a tree in the seat of the side alone; see `profile`."""
+    is_proved: bool
+    """Whether both ends meet within 1e-6 of the stakes."""
+    method: str
+    """``branch and bound``."""
+    effort: Mapping[str, Any]
+    """Boxes of policies that were bounded, and linear programs solved."""
     mixtures: Equilibrium
-    """Equilibrium in mixtures, which bounds both from the other side."""
+    """Equilibrium in mixtures, by which a side secures as much or more."""
     seconds: float
     """Spent on the search."""
+    player: int = 0
+    """The side. Of the second one the value is the least that it allows, so `upper` is secured."""
+    second: "InPolicies | None" = None
+    """The same of the second side; None in Hog, whose players are alike."""
+
+    def __repr__(self) -> str:
+        """Say both ends."""
+        proved = ", proved" if self.is_proved else ""
+        return f"InPolicies({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
+
+    @cached_property
+    def profile(self) -> Strategy:
+        """One policy for both seats, of each side its own; in Hog the policy."""
+        if self.second is None or self.mixtures.seats is None:
+            return self.strategy
+        return joined(self.mixtures.seats, self.strategy, self.second.strategy)
 
     @property
-    def prices(self) -> tuple[float, float]:
-        """Most that each side can lose by drawing apart; the least known is 0."""
-        return max(self.mixtures.upper - self.lower, 0.0), max(
-            self.upper - self.mixtures.lower, 0.0
-        )
+    def price(self) -> tuple[float, float]:
+        """Least and most that the side loses by drawing apart."""
+        known = self.mixtures.lower, self.mixtures.upper
+        first, second = (known, (self.lower, self.upper))[:: -1 if self.player else 1]
+        return max(first[0] - second[1], 0.0), max(first[1] - second[0], 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: ``lower``, ``upper``, ``prices``, ``seconds``."""
-        ends = {"lower": self.lower, "upper": self.upper, "prices": list(self.prices)}
-        return {**ends, "seconds": self.seconds}
+        """Return it as plain values, without the policies.
+
+        ``lower``, ``upper``, ``proved``, ``price``, ``method``, ``boxes``, ``programs``,
+        ``seconds``; and ``second``, the same of the other side.
+        """
+        return {
+            "lower": self.lower,
+            "upper": self.upper,
+            "proved": self.is_proved,
+            "price": list(self.price),
+            "method": self.method,
+            **self.effort,
+            "seconds": self.seconds,
+            **({} if self.second is None else {"second": self.second.to_json()}),
+        }
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and the prices, as the command prints them."""
-        write, prices, (one, two) = self.mixtures.units.exact, self.prices, self.mixtures.sides
+        """Lay out both ends and the price of each side, as the command prints them."""
+        units, side = self.mixtures.units, self.mixtures.sides[self.player]
+        lower, upper = units.ends(self.lower, self.upper, False)
+        proved = "; proved" if self.is_proved else ""
+        ends = [f"a policy of {side} secures it", f"no policy of {side} secures more"]
+        if self.player:
+            ends = [f"no policy of {side} allows less", f"a policy of {side} allows no more"]
+        least, most = map(units.gain, self.price)
         return [
-            ("lower, policies", write(self.lower), f"{one} secures without a common draw"),
-            ("upper, policies", write(self.upper), f"{two} allows without a common draw"),
-            ("price", f"at most {write(prices[0])}", f"of uncorrelation, to {one}"),
-            ("price", f"at most {write(prices[1])}", f"of uncorrelation, to {two}"),
+            ("lower, policies", lower, f"{ends[0]}{proved}"),
+            ("upper, policies", upper, ends[1]),
+            ("price", f"{least} to {most}", f"of uncorrelation, to {side}"),
+            *([] if self.second is None else self.second.rows()),
         ]

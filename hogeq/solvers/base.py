@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,28 @@ from numpy.typing import ArrayLike
 from hogeq.model.protocol import Engine
 from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Policy
+from hogeq.support.messages import BadInputError, refusal
 from hogeq.support.plugins import entering
 
 State = TypeVar("State", bound=NamedTuple)
 Kind = TypeVar("Kind", bound="type[Solver[Any]]")
 
-SOLVERS: Final[dict[str, type["Solver[Any]"]]] = {}
+
+class Registry(dict[str, type["Solver[Any]"]]):
+    """Solvers by name; a name that is not known is refused with the nearest."""
+
+    def __missing__(self, name: object) -> NoReturn:
+        allowed = f"one of {', '.join(sorted(self))}"
+        raise UnknownSolverError(refusal("solver", name, allowed, self))
+
+
+class UnknownSolverError(BadInputError, KeyError):
+    """There is no solver of a name; the message is one line."""
+
+    __str__ = ValueError.__str__
+
+
+SOLVERS: Final = Registry()
 """Solvers by name, as in a config; help and messages list them in this order."""
 
 

@@ -40,6 +40,7 @@ from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, Point, Trial, soft_maxim
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import (
     Count,
@@ -315,12 +316,14 @@ def _lately(state: BundleState) -> Point:
     return Point(state.recent, state.recent_draw)
 
 
-def self_played(game: Engine) -> Floats:
-    """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged."""
+def self_played(game: Engine, deadline: Deadline = FOREVER) -> Floats:
+    """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged; fewer without time."""
     solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
     state = solver.init(game)
     for _ in range(SELF_PLAY):
         state = solver.step(game, state)
+        if deadline.is_over:
+            break
     return solver.average(game, state)
 
 

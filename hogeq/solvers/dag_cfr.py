@@ -12,7 +12,7 @@ import numpy as np
 from hogeq.model.protocol import Engine
 from hogeq.solvers.base import SOLVERS, Solver, solver
 from hogeq.solvers.regret import RegretMinimiser, RegretState
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support.aliases import Floats
 from hogeq.support.parameters import parameters
 
@@ -55,9 +55,7 @@ class DagCFR(Solver[RegretState]):
 
     def mixture(self, game: Engine, state: RegretState) -> Strategy:
         first, second = (one.strategies()[0] for one in self._average(game, state))
-        from hogeq.trees.strategies import joined
-
-        return joined(_engine_of(game).tree, first, second)
+        return joined(_engine_of(game).tree.seat, first, second)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         return self._inner.stats(_engine_of(game), state)

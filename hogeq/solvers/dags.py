@@ -1,23 +1,24 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from time import perf_counter
 from typing import Final
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from hogeq.kernels import dag_flows
-from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.solvers.base import SOLVERS
+from hogeq.search.results import Equilibrium
 from hogeq.solvers.regret import DiscountedCFR, RegretState
-from hogeq.strategies.strategy import Strategy
+from hogeq.solvers.solving import Pace
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
 from hogeq.trees import exact
 from hogeq.trees.absent import optimum
-from hogeq.trees.beliefs import Choices
-from hogeq.trees.engine import TreeEngine
+from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
@@ -38,10 +39,10 @@ class DagEngine(TreeEngine):
     Minimisers of counterfactual regret run here, by loops of its own; nothing else does.
     """
 
-    def __init__(self, tree: FlatTree, end: float = np.inf) -> None:
+    def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree = tree
-        self.dags = require_dags(tree, dags_of(tree, end=end))
-        self.payoffs = exact.sequence_payoffs(sequence_form(tree, 0), sequence_form(tree, 1))
+        self.dags = [*dags] or require_dags(tree, dags_of(tree))
+        self.payoffs = exact.sequence_payoffs(*(dag.form for dag in self.dags))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -63,6 +64,12 @@ class DagEngine(TreeEngine):
         """Mixture of each player that a policy of decisions is."""
         weights = [np.append(1.0, policy[rows]) for rows in self.seat_rows]
         return [Mixed.of(dag, one) for dag, one in zip(self.dags, weights, strict=True)]
+
+    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> TreePasses:
+        """Refuse: the passes of a tree are over its information sets."""
+        allowed = "regret minimisers, or the engine of the game"
+        has = "decisions of belief DAGs have no passes"
+        raise ValueError(f"{self.tree.name}: {has}; allowed: {allowed}")
 
     def minimiser(self) -> "DagEngine":  # type: ignore[override]
         """Loops of regret minimisers."""
@@ -115,41 +122,41 @@ def dag_engine(tree: FlatTree) -> DagEngine:
     return DagEngine(tree)
 
 
-def equilibrium(tree: FlatTree, seconds: float, method: str = "auto") -> Equilibrium:
+def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
 
     ``auto`` first gives a fifth of the time to column generation without DAGs, or half of it to one
     program where nobody forgets. Where DAGs are large, it then begins with what discounted CFR
     plays after some rounds, if that is a small part of them, and else leaves all the time to CFR.
-    The best bounds of all are kept.
+    The best bounds of all are kept. Where there is no time to build DAGs, columns are generated.
     """
     if method not in METHODS:
         raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
-    over = perf_counter() + seconds
+    deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
         if method not in {"auto", "columns"}:
             allowed = "auto or columns, where an information set can be met twice in a play"
             raise ValueError(refusal("method", method, allowed))
         if len({*tree.seat.tolist()}) == 1:
-            return optimum(tree, over - perf_counter())
+            return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return exact.equilibrium(tree, seconds, method)
-    solving = Solving(tree, seconds)
-    sides, end = solving.without_dags(), np.inf  # of building DAGs
+        return exact.equilibrium(tree, deadline, method)
+    solving = Solving(tree, deadline)
+    sides, building = solving.without_dags(), deadline
     if method == "auto":
+        seconds = deadline.seconds
         first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(sides, solving.begun + first)
+        solving.columns(sides, deadline.within(first))
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
-        end = perf_counter() + BUILDING * seconds
-    try:
-        engine = DagEngine(tree, end)
-    except ValueError:
-        if method == "cfr":
-            raise
-        solving.columns(sides, solving.end)
+        building = deadline.within(BUILDING * seconds)
+    found = dags_of(tree, deadline=building)
+    dags = require_dags(tree, found) if method == "cfr" or None not in found else []
+    if not dags:
+        solving.columns(sides, deadline)
         return solving.result(sides, "columns")
+    engine = DagEngine(tree, dags)
     return _by_dags(solving, engine, cfr=method == "cfr" or not solving.is_forgetful)
 
 
@@ -157,28 +164,28 @@ def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:
     """Solve by both DAGs whole if they are small, by a part that CFR finds, or by CFR alone."""
     minimiser, is_small = DiscountedCFR(), engine.shape[0] <= SMALL
     sides, state = [Side(dag.form, dag) for dag in engine.dags], minimiser.init(engine)
-    kept = None
+    kept, time = None, solving.deadline
     if not cfr and not is_small:
-        state, kept = _begin(engine, minimiser, state, (2.0 * solving.begun + solving.end) / 3.0)
+        rounds = time.within(max(time.seconds / 3.0 - time.spent, 0.0))
+        state, kept = _begin(engine, minimiser, state, rounds)
     if not cfr and (is_small or kept is not None):
         for side, choices in zip(sides, kept or (), strict=False):
             if len(side.form.inflated.shared):
                 side.restrict(choices)
-        solving.columns(sides, solving.end)
+        solving.columns(sides, time)
         return solving.result(sides, "dag" if is_small else "columns")
     # Averages are measured after each tenth more iterations; a part of the time is kept for
     # strategies to be drawn from.
-    started, done, left = perf_counter(), 0, np.inf
-    end = solving.end - DRAWING * (solving.end - solving.begun)
+    time = time.within(max(time.left - DRAWING * time.seconds, 0.0))
+    done, left = 0, np.inf
     while left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
             bound, _ = dag.respond(against(engine.payoffs, average[1 - player].plan, player))
             solving.learn(average, player, bound)
-        now = perf_counter()
-        left = end - now
+        left = time.left
         if left > 0.0 or not done:
-            fits = left * done / (now - started)
+            fits = left * done / time.spent
             state, more = minimiser.steps(engine, state, int(max(1, min(1 + done // 10, fits))))
             done += more
     solving.iterations = int(state.iteration)
@@ -186,14 +193,15 @@ def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:
 
 
 def _begin(
-    engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, end: float
+    engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, deadline: Deadline
 ) -> tuple[RegretState, list[Choices] | None]:
     """Run some rounds of CFR; give the choices of some weight, None if they are many.
 
     Of each decision the likeliest choice is one.
     """
-    while state.iteration < ROUNDS and perf_counter() < end:
-        state, _ = minimiser.steps(engine, state, 10)
+    pace = Pace()
+    while (left := ROUNDS - int(state.iteration)) > 0 and not deadline.is_over:
+        state, _ = pace.steps(minimiser, engine, state, left)
     policy = minimiser.average(engine, state)
     mixed = engine.mixed(policy)
     for least in 10.0 ** np.arange(-6, -2):
@@ -208,38 +216,3 @@ def _begin(
         if sum(len(part.row) for part in parts) <= MOST_BEGUN:
             return state, kept
     return state, None
-
-
-def in_policies(tree: FlatTree, solved: Equilibrium, seconds: float) -> InPolicies:
-    """Search for the policies that secure most, by the solver ``bundle`` for so many seconds.
-
-    A policy is a mixture too, so no team secures more by it than the value in mixtures.
-    """
-    if not tree.num_rows:
-        raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    begun, unit, ends = perf_counter(), exact.stakes(tree), [-np.inf, np.inf]
-    engine, run = TreeEngine(tree), SOLVERS["bundle"]()
-    wholes = dags_of(tree, end=begun + BUILDING * seconds)
-    best = [Strategy.unchecked(tree.uniform())] * 2
-    state = run.init(engine)
-    while True:
-        policy = Strategy.unchecked(engine.legal(run.average(engine, state)))
-        for player in (0, 1):
-            form = sequence_form(tree, 1 - player)
-            worth = exact.payoffs_against(policy, form)
-            bound = exact.best_response(form, worth, 10.0, dag=wholes[1 - player]).bound
-            secures = (bound if player else -bound) * unit + (tree.shift + tree.centre)
-            if secures > ends[player] if player == 0 else secures < ends[player]:
-                ends[player], best[player] = secures, policy
-        last = perf_counter() - begun
-        if last >= seconds:
-            break
-        while perf_counter() - begun < min(1.1 * last, seconds):
-            state = run.step(engine, state)
-    return InPolicies(
-        lower=min(ends[0], solved.upper),
-        upper=max(ends[1], solved.lower),
-        strategies=(best[0], best[1]),
-        mixtures=solved,
-        seconds=perf_counter() - begun,
-    )

@@ -7,16 +7,19 @@ from typing import Any, Final
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.search.bounds import upper_bound
+from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound
 from hogeq.search.results import PROVED, Equilibrium
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
-from hogeq.solvers.bundle import MixtureBundle
+from hogeq.solvers.bundle import MixtureBundle, self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
 from hogeq.support.parameters import keys, require_known
 from hogeq.support.progress import phase
 
+FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
+GROWTH: Final = 1.5  # of the time of a step, from one to the next
 MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
 
 
@@ -29,7 +32,7 @@ class Solution:
     >>> import hogeq
     >>> game = hogeq.Game("kuhn_poker")
     >>> solved = game.solve("cfr_plus", iterations=100)
-    >>> game.exploitability(solved.policy).upper < 0.01
+    >>> game.exploitability(solved).upper < 0.01
     True
     """
 
@@ -45,6 +48,11 @@ class Solution:
     """Iterations done."""
     seconds: float
     """Spent on them."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """The mixture, if the solver looks for one, or else the policy; both play in both seats."""
+        return self.policy if self.mixture is None else self.mixture
 
     def __repr__(self) -> str:
         """Name the solver and how long it ran."""
@@ -104,32 +112,47 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     )
 
 
-def equilibrium(game: HogEngine, seconds: float) -> Equilibrium:
+def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """Look for a strategy of Hog that wins half of its games against everything.
 
     Both players are alike, so the value is 1/2, and what responses win from a strategy at most
     says what it secures. Without hidden memory optimal play by the scores is such a strategy;
-    elsewhere the solver ``mixture_bundle`` looks for a mixture.
+    elsewhere the solver ``mixture_bundle`` looks for a mixture. Where there is no time for a step,
+    the bounds are those of the uniform strategy.
     """
-    begun, iterations, step = perf_counter(), 0, 0.0
+    deadline, iterations = Deadline.of(limit), 0
     if not game.has_memory:
         found = strategy_of(game, tablebase.solve(game).matrix)
     else:
-        solver = MixtureBundle()
-        state = solver.init(game)
-        while (spent := perf_counter() - begun) + step < seconds:
-            state, iterations = solver.step(game, state), iterations + 1
-            step = perf_counter() - begun - spent
-        if not iterations:
-            raise ValueError(f"seconds: got {seconds:g}; allowed: enough for an iteration")
-        found = solver.mixture(game, state)
-    bound = max(upper_bound(game, found), 0.5)
+        found, iterations = _by_bundle(game, deadline.share(SEARCHING))
+    begun = deadline.spent
+    full = full_memory_bound(game, found)
+    bound = max(bound_in_time(game, found, deadline, full, deadline.spent - begun), 0.5)
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
         strategies=(found, found),
         is_proved=bound - 0.5 <= PROVED / 2.0,
-        method="mixture_bundle" if iterations else "tablebase",
+        method="mixture_bundle" if game.has_memory else "tablebase",
         effort={"iterations": iterations, "components": [len(found.weights)] * 2},
-        seconds=perf_counter() - begun,
+        seconds=deadline.spent,
     )
+
+
+def _by_bundle(game: HogEngine, deadline: Deadline) -> tuple[Strategy, int]:
+    """Find a mixture by the solver, and how many steps it took; a policy if there is none in time.
+
+    The solver begins with as much self-play again, and its first step takes longer than that. It
+    steps only if as much time is left as that should take.
+    """
+    begun = deadline.spent
+    found = strategy_of(game, self_played(game, deadline))
+    longest, solver, iterations = deadline.spent - begun, MixtureBundle(), 0
+    if deadline.left < FIRST_STEP * longest:
+        return found, 0
+    state = solver.init(game)
+    while deadline.left > GROWTH * longest:
+        begun = deadline.spent
+        state, iterations = solver.step(game, state), iterations + 1
+        longest = max(deadline.spent - begun, longest if iterations > 1 else 0.0)
+    return (found if not iterations else strategy_of(game, solver.mixture(game, state))), iterations

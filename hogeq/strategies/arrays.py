@@ -180,7 +180,10 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
 
 def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
     """Probabilities of choosing one action for certain."""
-    return np.eye(num_actions)[np.asarray(actions)]
+    chosen = np.asarray(actions)  # rows of an identity matrix would take K * K numbers
+    rows = np.zeros((*chosen.shape, num_actions))
+    np.put_along_axis(rows, chosen[..., None], 1.0, axis=-1)
+    return rows
 
 
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:

@@ -34,6 +34,7 @@ class Heard:
 
     def __init__(self, data: bytes, questions: int, fault: tuple[str, str] | None = None) -> None:
         self.is_ready = self.is_loaded = self.prints = False
+        self.draws = self.may_draw = False  # random numbers without a seed of its own
         self.failed = ""  # why there is no function to ask
         self.name: str | None = None
         self.answers: list[int | str] = []  # numbers, and lines of child.answer
@@ -79,6 +80,10 @@ class Heard:
         times = _TIMES.fullmatch(line)
         if line == b"p":
             self.prints = True
+        elif line == b"r":
+            self.draws = True
+        elif line == b"n":
+            self.may_draw = True
         elif line.startswith(b"f"):
             self.files.append(_quoted(line[1:]))
         elif line.startswith(b"t"):

@@ -1,14 +1,15 @@
 """Answer questions about a ``final_strategy``, in a process that `sandbox` starts for it.
 
-Run by path, ``python child.py FILE FOLDER SECONDS BYTES TASKS``. Questions come by standard input,
-two scores a line, all before the file is run. Standard output is a line for each of these, in this
-order:
+Run by path, ``python child.py FILE FOLDER SEED SECONDS BYTES TASKS``. Questions come by standard
+input, two scores a line, all before the file is run. Standard output is a line for each of these,
+in this order:
 
 - ``ready``, before the file is run;
 - ``-``, or the name of its player as JSON, when the file has run; ``?`` if it defines no function;
 - for each question, an int, or ``?`` and another value, or ``!`` and the error that was raised;
 - at the end, ``f`` and a file of FOLDER that was opened, ``t`` and what was tried, both as JSON,
-  ``s`` and the microseconds to load, for all answers and for the slowest one, ``p`` if anything was
+  ``s`` and the microseconds to load, for all answers and for the slowest one, ``r`` if it drew
+  random numbers without a seed of its own, ``n`` if it may have done so, ``p`` if anything was
   printed, and ``.``.
 
 ``!`` and an error stand also where the file could not be run. Code in this process can write the
@@ -19,6 +20,7 @@ hogeq is imported: the process starts fast, and the file lies alone in its sandb
 import io
 import json
 import os
+import random
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +28,7 @@ from importlib.util import source_from_cache
 from pathlib import Path
 from reprlib import Repr
 from time import perf_counter_ns as clock
+from types import FrameType
 from typing import Any
 
 LINE = 200  # most characters of a text that is told
@@ -84,6 +87,53 @@ def _described(value: Any) -> str:
 def _one_line(text: str) -> str:
     line = ascii(" ".join(text[: 4 * LINE].split()))[1:-1]
     return line if len(line) <= LINE else line[: LINE - 3] + "..."
+
+
+class _Chance:
+    """Sources of random numbers, seeded by the judge, so that a run can be repeated.
+
+    These are `random`, `os.urandom` and what draws from them: `secrets`, `uuid` and numpy. Clocks,
+    addresses of objects and threads are not.
+    """
+
+    def __init__(self, seed: int, folder: str) -> None:
+        self._is_drawn, self._folder = False, f"{folder}{os.sep}"
+        source = random.Random(seed)  # noqa: S311 - it has to repeat
+        shared = random._inst  # noqa: SLF001 - whose methods random.random() and others are
+        shared.seed(seed)
+        self._shared = shared
+        self._start: Any = shared.getstate()  # None once the entry has given its own seed
+        seeded = random.Random.seed
+
+        def urandom(size: int, /) -> bytes:
+            self._note()
+            return source.randbytes(size)
+
+        def seed_by(one: random.Random, a: Any = None, version: int = 2) -> None:
+            if a is None:
+                self._note()
+                a = source.getrandbits(64)
+            elif one is shared:
+                self._is_drawn, self._start = self.is_drawn, None
+            seeded(one, a, version)
+
+        os.urandom = random._urandom = urandom  # type: ignore[attr-defined]  # noqa: SLF001
+        random.Random.seed = seed_by  # type: ignore[method-assign,assignment]
+        random.seed = shared.seed
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether numbers were drawn without a seed of the entry."""
+        start = self._start
+        return self._is_drawn or (start is not None and self._shared.getstate() != start)
+
+    def _note(self) -> None:
+        """Note a draw, unless it is a library's while that is imported."""
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect loads slowly
+        while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
+            if frame.f_code.co_filename.startswith(self._folder):
+                self._is_drawn = True
+            frame = frame.f_back
 
 
 class _Output(io.TextIOWrapper):
@@ -174,7 +224,7 @@ def _load(file: str, notes: _Notes) -> tuple[Any, str]:
 
 
 def _run() -> None:
-    file, folder, *limits = sys.argv[1:6]
+    file, folder, seed, *limits = sys.argv[1:7]
     # What the strategy prints must not mix with the answers, nor may it read the questions.
     questions, answers = os.fdopen(0, "rb", closefd=False).read().splitlines(), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -187,7 +237,7 @@ def _run() -> None:
         os.write(answers, line.encode() + b"\n")
 
     tell("ready")
-    notes, slowest, begun = _Notes(folder), 0, clock()
+    notes, chance, slowest, begun = _Notes(folder), _Chance(int(seed), folder), 0, clock()
     strategy, line = _load(file, notes)
     tell(line)
     loaded = asked = clock()
@@ -199,7 +249,14 @@ def _run() -> None:
         for text in texts:
             tell(mark + json.dumps(text[:LINE]))
     tell("s{} {} {}".format(*(time // 1000 for time in (loaded - begun, asked - loaded, slowest))))
-    tell("p\n." if _Output.is_used else ".")
+    for mark, holds in (
+        ("r", chance.is_drawn),
+        ("n", "numpy.random" in sys.modules),  # whose own generator is not looked into
+        ("p", _Output.is_used),
+    ):
+        if holds:
+            tell(mark)
+    tell(".")
 
 
 if __name__ == "__main__":

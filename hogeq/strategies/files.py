@@ -15,7 +15,7 @@ That is how hogeq writes them, but for .tsv. What is in a file decides how it is
 any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only defines a list is read
 without running it. A table of G + 1 rows and columns has cells for the goal too, at which nobody is
 asked. A mixture is an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
-(n, G, G, K).
+(n, G, G, K). A strategy of one seat of a game tree has the number of its ``seat`` beside the rest.
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
@@ -26,6 +26,7 @@ import io
 import json
 import math
 import os
+import re
 import shlex
 import stat
 from collections.abc import Container, Iterator, Mapping
@@ -52,6 +53,7 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Matrix
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole
+from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
@@ -71,6 +73,9 @@ LIST_BYTES_PER_CELL: Final = 32
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
 """Of strategy files in a folder; a file that is named may have any."""
 
+SUBMISSION: Final = "final_strategy.py"
+"""Name of a student's file, whatever else lies in the student's folder."""
+
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
 IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
@@ -81,6 +86,9 @@ WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
 
 LONGEST_NAME: Final = 64  # most characters of a player's name
+
+_TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
+"""How text begins that is a table, whatever the name of its file."""
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
@@ -101,7 +109,7 @@ def read_strategy(
         if not os.access(path / IN_FOLDER, os.F_OK):
             raise StrategyError(
                 f"{printable(path)}: is not a file, and as a folder has no {IN_FOLDER}; "
-                "allowed: directories of finished runs"
+                f"allowed: directories of finished runs{_inside(path)}"
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
@@ -191,13 +199,22 @@ def _refusals_of(name: str) -> Iterator[None]:
 
 
 def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
+    if data.startswith(npy.MAGIC_PREFIX):
+        return Form(_npy_array(io.BytesIO(data)))
+    shapes = {(goal, goal), (goal, goal, max_dice + 1 - least)}
+    if data.startswith(b"PK\x03\x04"):
+        return _read_archive(data, shapes)
     if suffix == ".py":
         is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
-    if suffix == ".npy" or data.startswith(npy.MAGIC_PREFIX):
-        return Form(_npy_array(io.BytesIO(data)))
-    if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
-        return _read_archive(data, {(goal, goal), (goal, goal, max_dice + 1 - least)})
+    if not _TEXT_TABLE.match(data):
+        if suffix == ".npy":
+            return Form(_npy_array(io.BytesIO(data)))
+        if suffix == ".npz":
+            return _read_archive(data, shapes)
+    kind = kind_of_bytes(data)
+    if kind in {EFG, TEXT}:
+        raise StrategyError(f"holds {kind}, a game; allowed: strategies; --game takes games")
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")
@@ -235,10 +252,21 @@ def file_size(path: Path) -> int:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
     with _refusals_of(printable(path)):
+        if stat.S_ISDIR(status.st_mode):
+            raise StrategyError(f"is a folder; allowed: a file{_inside(path)}")
         if not stat.S_ISREG(status.st_mode):
             raise StrategyError("is not a file")
         _check_size(status.st_size, MAX_BYTES)
     return status.st_size
+
+
+def _inside(folder: Path) -> str:
+    """Name the strategy file of a folder: a submission's, else the first by name."""
+    with contextlib.suppress(OSError):
+        names = sorted(one.name for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+        chosen = SUBMISSION if SUBMISSION in names else next(iter(names), None)
+        return f"; nearest: {printable(folder / chosen)}" if chosen else ""
+    return ""
 
 
 def _check_size(size: int, most: int) -> None:
@@ -257,15 +285,17 @@ def read_bytes(path: Path) -> bytes:
 
 def read_arrays(
     path: Path, shapes: Mapping[str, tuple[int, ...]]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Read the one array of these names from an ``.npz`` file, and its `weights` if it has any.
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, int | None]:
+    """Read the one array of these names from an ``.npz`` file, and its `weights` and `seat` if any.
 
     With `weights` (n,) the array has n of the shape that its name has.
     """
     data = read_bytes(path)
     with _refusals_of(printable(path)):
-        arrays = _arrays_in(data, {*shapes, "weights"})
-        weights = arrays.pop("weights", None)
+        arrays = _arrays_in(data, {*shapes, "weights", "seat"})
+        weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
+        if seat is not None and (seat.shape or seat.item() not in {0, 1}):
+            raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
         titles = [*arrays]
         if len(titles) != 1 or titles[0] not in shapes:
             raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
@@ -273,7 +303,7 @@ def read_arrays(
         shape = shape if weights is None else (weights.size, *shape)
         if table.shape != shape:
             raise StrategyError(f"has shape {table.shape}; allowed: {shape}")
-    return table, weights
+    return table, weights, None if seat is None else int(seat)
 
 
 def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]]:
@@ -282,6 +312,8 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
         every = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
         chosen = [one for one in every if one[0] in known] or every
         names = [name for name, _ in chosen]
+        if {"parent", "num_legal"} <= {name for name, _ in every}:
+            raise StrategyError("holds a game tree; allowed: strategies; --game takes games")
         if len({*names}) < len(names):
             raise StrategyError(f"holds {shown(names)}; allowed: each name once")
         if any(one.compress_type not in COMPRESSED for _, one in chosen):
@@ -344,15 +376,15 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = strategy_of_shape(None, given)
-    table = strategy.dice
-    arrays: dict[str, Any] = {strategy.kind: table}
-    if strategy.kind == "mixture":
-        if suffix != ".npz":
-            raise StrategyError(f"{name}: a mixture can be written to .npz, not {suffix}")
-        kind = "matrices" if strategy.is_pure else "policies"
-        arrays = {"weights": strategy.weights, kind: table}
-    elif strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
+    if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
         raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
+    for kind, is_such in (
+        ("mixture", strategy.kind == "mixture"),
+        ("strategy of one seat", strategy.seat is not None),
+    ):
+        if is_such and suffix != ".npz":
+            raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
+    table = strategy.dice
     if suffix == ".py":
         data = contest_code(table, player_name or "").encode()
     elif suffix in {".npy", ".npz"}:
@@ -360,7 +392,7 @@ def write_strategy(
         if suffix == ".npy":
             np.save(file, table)
         else:
-            np.savez_compressed(file, **arrays)
+            np.savez_compressed(file, **_arrays_of(strategy))
         data = file.getvalue()
     else:
         rows = table.tolist()
@@ -370,6 +402,15 @@ def write_strategy(
             text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
         data = text.encode()
     write_whole(path, data)
+
+
+def _arrays_of(strategy: Strategy) -> dict[str, Any]:
+    """Arrays of a strategy in an ``.npz`` file, by their names."""
+    arrays: dict[str, Any] = {strategy.kind: strategy.dice}
+    if strategy.kind == "mixture":
+        kind = "matrices" if strategy.is_pure else "policies"
+        arrays = {"weights": strategy.weights, kind: strategy.dice}
+    return arrays if strategy.seat is None else {**arrays, "seat": np.int8(strategy.seat)}
 
 
 def check_player_name(name: str) -> None:

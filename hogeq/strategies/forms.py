@@ -27,6 +27,7 @@ ROLLS: Final = {
 
 _NAMES: Final = ("name", "player_name", "team_name", "player", "team")
 _KEY_LENGTH: Final = 40  # of an object's keys, in characters
+_KEY: Final = re.compile(r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*")
 _MOST_KEYS: Final = 8  # of an object that holds a table under one of them
 _BEFORE_LIST: Final = 2000  # characters of a program before its list
 _BRACKETS: Final = str.maketrans("{}()", "[][]")
@@ -47,7 +48,7 @@ def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> 
         try:
             content = parse_json(text, allow_nan=True)
         except ValueError as error:
-            if is_json:
+            if is_json and start[:1] in {"", "[", "{"}:
                 raise StrategyError(str(error)) from error
         else:
             return _from_object(content, goal)
@@ -123,7 +124,7 @@ def _from_object(content: Any, goal: int) -> Form:
         called = (content[key] for key in content if key.lower() in _NAMES)
         player = next((one for one in called if isinstance(one, str)), None)
         return _from_object(tables[0], goal)._replace(player_name=player)
-    if tables and len(tables) == len(content):
+    if tables and len(tables) == len(content) and not all(map(_scores, content)):
         rows = {
             own: cells if isinstance(cells, dict) else dict(enumerate(cells))
             for own, cells in content.items()
@@ -137,10 +138,7 @@ def _by_keys(entries: dict[str, Any], goal: int) -> list[list[Any]]:
     """Fill a table from an object whose keys are two scores, the own first."""
     found: list[tuple[int, int, Any, str]] = []
     for key, value in entries.items():
-        # The pattern takes quadratic time where spaces are many.
-        scores = len(key) <= _KEY_LENGTH and re.fullmatch(
-            r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*", key
-        )
+        scores = _scores(key)
         cell = (int(scores[1]), int(scores[2])) if scores else (goal + 1, goal)
         if max(cell) > goal:
             raise StrategyError(
@@ -149,6 +147,12 @@ def _by_keys(entries: dict[str, Any], goal: int) -> list[list[Any]]:
             )
         found.append((*cell, value, f"as {shown(key)} too"))
     return _filled(found, goal)
+
+
+def _scores(key: str) -> re.Match[str] | None:
+    """Find the two scores of a key."""
+    # The pattern takes quadratic time where spaces are many.
+    return _KEY.fullmatch(key) if len(key) <= _KEY_LENGTH else None
 
 
 def _from_records(

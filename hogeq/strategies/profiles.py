@@ -155,8 +155,18 @@ def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator
 def read_profile(path: Path, rules: Rules) -> Strategy | None:
     """Read a profile of a game of Hog; None if the file holds none, whatever else is in it."""
     text = profile_text(path)
-    is_ours = text is not None and _OF_HOG.match(text)
-    return None if text is None or not is_ours else hog_profile(text, rules, printable(path))
+    if text is None or not _OF_HOG.match(text) or _is_table(text):
+        return None
+    return hog_profile(text, rules, printable(path))
+
+
+def _is_table(text: str) -> bool:
+    """Whether nested lists are no profile, which has one of each of two seats."""
+    try:
+        seats = parse_json(text) if text.lstrip().startswith("[") else [[], []]
+    except ValueError:  # numbers of pygambit
+        return False
+    return len(seats) != 2
 
 
 def profile_text(path: Path) -> str | None:

@@ -7,9 +7,10 @@ a process might write is a fault of that entry alone. Ranges and purity are foun
 That the pipe may be used by the code itself does no harm, and that is the argument: no means
 inside a process hides a descriptor from code in the same process, so the pipe must carry nothing
 but answers. Code that writes them itself has answered. The table of its answers is what a contest
-plays, whether a function gave them or not, and a second process, with other hashes and asked in
-another order, has to give the same. File names, attempts, times and whether it prints are the
-entry's own word: they are shown as such, and no verdict depends on them.
+plays, whether a function gave them or not, and a second process, with other hashes and random
+numbers, and asked in another order, has to give the same; eight processes, if one says that it
+draws random numbers. File names, attempts, times and whether it prints or draws are the entry's own
+word: they are shown as such, and no verdict depends on them.
 
 With bubblewrap the process sees Python, its libraries and the entry, read-only, and nothing else of
 the machine: first the file alone and, if that gives no valid table, its folder.
@@ -26,8 +27,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import IO, Final, NamedTuple
@@ -59,6 +61,8 @@ _PATIENCE: Final = 5.0  # seconds of silence before a message
 _LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
 
 _MOST_KINDS: Final = 20  # of faults
+
+_RUNS: Final = 8  # of code that draws random numbers: each is another table, if chance matters
 
 
 # --- what isolates --------------------------------------------------------------------------------
@@ -133,7 +137,7 @@ def hear(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> Heard:
         questions.write(b"".join(b"%d %d\n" % cell for cell in cells))
         questions.seek(0)
         with _started(entry, questions, seed) as process:
-            said, error, fault = _listen(process, entry, LONGEST * (len(cells) + MOST_NOTES))
+            said, error, fault = _listen(process, entry, cells)
     heard = Heard(said, len(cells), fault)
     if heard.fault and not heard.is_ready and heard.fault[0] != "time":
         why = one_line(error[:LONGEST].decode("utf-8", "replace"))
@@ -142,10 +146,11 @@ def hear(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> Heard:
 
 
 def _listen(
-    process: subprocess.Popen[bytes], entry: Entry, most: int
+    process: subprocess.Popen[bytes], entry: Entry, cells: Sequence[Cell]
 ) -> tuple[bytes, bytes, tuple[str, str] | None]:
     """Read what a process writes, until it ends or has to be stopped, for a fault that is given."""
-    begun, patience, is_boxed = time.monotonic(), _PATIENCE, bool(isolation().bubblewrap)
+    begun, is_boxed = time.monotonic(), bool(isolation().bubblewrap)
+    most, wait = LONGEST * (len(cells) + MOST_NOTES), _Wait(entry, cells)
     fault: tuple[str, str] | None = None
     while fault is None:
         try:
@@ -162,20 +167,47 @@ def _listen(
         elif is_boxed and said and _is_crowd(process.pid):
             allowed = f"1 process of {_MOST_THREADS} threads"
             fault = "code", f"started other processes or too many threads; allowed: {allowed}"
-        elif passed >= patience:
-            patience = math.inf
-            tell(f"hogeq: waiting for {printable(entry.path)}, at most {entry.seconds:g} s")
+        else:
+            wait.look(said, passed)
     process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):  # Windows gives nothing before
         said, error = process.communicate(timeout=_LOOK)
     return said, error, fault
 
 
+class _Wait:
+    """Says what an entry is waited for, each kind once: it loads, is slow, or does not go on."""
+
+    def __init__(self, entry: Entry, cells: Sequence[Cell]) -> None:
+        self.entry, self.cells = entry, cells
+        self.lines, self.since = 0, 0.0  # heard so far, and when the last one came
+        self.told: set[str] = set()
+
+    def look(self, said: bytes, passed: float) -> None:
+        lines = said.count(b"\n")
+        if lines != self.lines:
+            self.lines, self.since = lines, passed
+        silent, done = passed - self.since, lines - 2  # after "ready" and its name
+        if passed < _PATIENCE or _PATIENCE / 2 < silent < _PATIENCE:
+            return
+        kind, state = "slow", f"{done:,} of {len(self.cells):,} positions answered"
+        if not 0 <= done < len(self.cells):
+            kind, state = "loads", "its code is still loading"
+        elif silent >= _PATIENCE:
+            loop = f"for {_PATIENCE:g} s, perhaps in an endless loop"
+            kind, state = "hangs", f"no answer to final_strategy{self.cells[done]} {loop}"
+        if kind not in self.told:
+            self.told.add(kind)
+            most = f"at most {self.entry.seconds:g} s (--time-limit)"
+            tell(f"hogeq: waiting for {printable(self.entry.path)}, {most}: {state}")
+
+
 @contextlib.contextmanager
 def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process of a file, in a sandbox where there is one."""
     path, (bubblewrap, _, options) = entry.path, isolation()
-    limits = map(str, (math.ceil(entry.seconds) + 1, _MEMORY, _MOST_THREADS if bubblewrap else 0))
+    threads = _MOST_THREADS if bubblewrap else 0
+    limits = map(str, (seed, math.ceil(entry.seconds) + 1, _MEMORY, threads))
     if bubblewrap:
         file = f"{ENTRY}/{path.name}"
         shown = (str(path), file) if entry.is_alone else (str(path.parent), ENTRY)
@@ -260,55 +292,72 @@ def order_again(count: int) -> list[int]:
 
 
 def _judged(entry: Entry, table: _Table) -> Submission:
-    """Ask a process for every position, and another one in other orders, twice."""
+    """Ask a process for every position, and others in other orders, twice: one, or more by chance.
+
+    Each has other hashes and other random numbers, the same ones in every verdict. If the answers
+    may depend on random numbers, `_RUNS` processes are asked in all, while there is time.
+    """
     goal, max_dice, choices = table
+    begun = time.monotonic()
     cells = [(own, other) for own in range(goal) for other in range(goal)]
     again = [cells[index] for index in order_again(len(cells))]
-    first = hear(entry, cells)
-    if first.is_stopped:
-        return _stopped(first, cells, None)
-    second = hear(entry, again, 2)
-    if second.is_stopped:
-        return _stopped(second, again, len(cells))
-    rolls = dict(zip(cells, first.answers, strict=True))
-    faults = _Faults()
+    runs, faults = [hear(entry, cells)], _Faults()
+    rolls = dict(zip(cells, runs[0].answers, strict=False))  # less, if it was stopped
     for cell, answer in rolls.items():
         if not (isinstance(answer, int) and answer in choices):
             faults.add(cell, *_no_roll(answer, choices))
-            rolls[cell] = 0
-    changed = set(faults.cells)
-    for cell, answer in zip(again, second.answers, strict=True):
-        if cell not in changed and answer != rolls[cell]:
-            changed.add(cell)
-            faults.add(cell, "impure", "", f"is {rolls[cell]}, and {_said(answer, again=True)}")
-    strategy = None
+    while not runs[-1].is_stopped and (len(runs) == 1 or _may_differ(runs, faults)):
+        if len(runs) > 1 and time.monotonic() - begun > entry.seconds:
+            break
+        runs.append(hear(entry, again, len(runs) + 1))
+        for cell, answer in zip(again, runs[-1].answers, strict=False):
+            if cell not in faults.cells and answer != rolls[cell]:
+                line = f"is {rolls[cell]}, and {_said(answer, again=True)}"
+                faults.add(cell, "impure", "", line)
+    found = Submission(
+        0,
+        runs[0].name,
+        None,
+        faults.ranked(),
+        runs[0].seconds,
+        len(rolls),
+        prints=any(run.prints for run in runs),
+        draws=any(run.draws for run in runs),
+        attempts=_each_once(run.attempts for run in runs),
+    )
+    if runs[-1].is_stopped:
+        is_first = len(runs) == 1
+        fault, asked = _stop(runs[-1], cells if is_first else again, None if is_first else found)
+        faulty = (*found.faults, fault)
+        return replace(found, faults=faulty, seconds={}, asked=asked if is_first else None)
     if not faults.found:
         rows = np.array([rolls[cell] for cell in cells]).reshape(goal, goal)
         matrix = check_matrix(rows, goal, max_dice, "table", choices[0], choices[-1])
         shape = goal, goal, max_dice + 1 - choices[0]
-        strategy = strategy_of_shape(shape, matrix, least=choices[0])
-    return Submission(
-        0,
-        first.name,
-        strategy,
-        faults.ranked(),
-        first.seconds,
-        len(cells),
-        files=tuple(map(printable, _files(entry, [*first.files, *second.files]))),
-        prints=first.prints or second.prints,
-        attempts=tuple(dict.fromkeys([*first.attempts, *second.attempts])),
-    )
+        found = replace(found, strategy=strategy_of_shape(shape, matrix, least=choices[0]))
+    files = _files(entry, _each_once(run.files for run in runs))
+    return replace(found, files=tuple(map(printable, files)))
+
+
+def _may_differ(runs: Sequence[Heard], faults: "_Faults") -> bool:
+    """Whether another run may give other answers than these, which no run has shown."""
+    is_pure = all(kind != "impure" for kind, _ in faults.found)
+    return is_pure and len(runs) < _RUNS and any(run.draws or run.may_draw for run in runs)
+
+
+def _each_once(texts: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(texts)))
 
 
 class _Faults:
     """Faults of answers: of each kind and likeness the first, with their number."""
 
     def __init__(self) -> None:
-        self.cells: list[Cell] = []
+        self.cells: set[Cell] = set()
         self.found: dict[tuple[str, str], Fault] = {}
 
     def add(self, cell: Cell, kind: str, like: str, line: str) -> None:
-        self.cells.append(cell)
+        self.cells.add(cell)
         if len(self.found) >= _MOST_KINDS and (kind, like) not in self.found:
             like = ""
         first = Fault(kind, 0, f"final_strategy({cell[0]}, {cell[1]}) {line}")
@@ -339,23 +388,23 @@ def _said(answer: int | str, *, again: bool = False) -> str:
     return f"{value} when asked again: {pure}" if again else f"is {value}"
 
 
-def _stopped(heard: Heard, cells: Sequence[Cell], answered: int | None) -> Submission:
-    """Verdict on a strategy that was stopped, or could not be asked; `answered` before, if any."""
+def _stop(
+    heard: Heard, cells: Sequence[Cell], before: Submission | None
+) -> tuple[Fault, Cell | None]:
+    """Say why a process was stopped, or could not be asked, and where; `before`, if it was not."""
     failed = ("code", heard.failed) if heard.failed else None
     kind, line = failed or heard.fault or CRASH
-    count, is_first = len(heard.answers), answered is None
-    done, positions = (count, len(cells)) if answered is None else (answered, answered)
+    count, again = len(heard.answers), "" if before is None else ", asked again,"
+    done, positions = (count, len(cells)) if before is None else (before.answered,) * 2
     asked = cells[count] if heard.is_loaded and not failed and count < len(cells) else None
     if asked is not None:
-        call = f"final_strategy{asked}{'' if is_first else ', asked again,'}"
+        call = f"final_strategy{asked}{again}"
         line = f"{call} {line}; {done:,} of {positions:,} positions were answered"
-    elif failed and not is_first:
+    elif failed and before is not None:
         line = f"when run again, {line}"
     elif heard.is_ready and not heard.is_loaded:
         line = f"{line}; its code was still loading"
-    fault, tried = Fault(kind, 1, line), tuple(heard.attempts)
-    asked = asked if is_first else None
-    return Submission(0, None, None, (fault,), {}, done, asked, attempts=tried)
+    return Fault(kind, 1, line), asked
 
 
 def _files(entry: Entry, named: Sequence[str]) -> tuple[str, ...]:

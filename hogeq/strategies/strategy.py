@@ -32,6 +32,8 @@ from hogeq.support.messages import one_line, raised, refusal
 
 MOST_PARTS: Final = 1000  # most components that a mixture has
 
+SEATS: Final = ("first", "second")
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -128,6 +130,9 @@ class Strategy:
         Lowest choice: 0, or -1 in games whose last action is that.
     name : str
         Of a built-in, of the player of a file, of the file itself, of a function; or empty.
+    seat : int, optional
+        Seat of a game tree in which it plays alone, 0 or 1: rows of the other seat mean nothing.
+        None if it plays in both, as every strategy of Hog does.
 
     Examples
     --------
@@ -144,6 +149,7 @@ class Strategy:
     shape: tuple[int, ...]
     least: int = 0
     name: str = ""
+    seat: int | None = None
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
@@ -162,7 +168,9 @@ class Strategy:
         """Name the strategy, its kind and its sizes: the numbers would fill pages."""
         size = " x ".join(map(str, self.shape))
         number = f"; {len(self.weights)} components" if self.kind == "mixture" else ""
-        return f"Strategy({f'{self.name}; ' if self.name else ''}{self.kind}; {size}{number})"
+        alone = "" if self.seat is None else f"; {SEATS[self.seat]} seat alone"
+        name = f"{self.name}; " if self.name else ""
+        return f"Strategy({name}{self.kind}; {size}{number}{alone})"
 
     def _repr_html_(self) -> str | None:
         """Draw the most probable rolls, in a notebook."""
@@ -247,6 +255,17 @@ class Strategy:
             )
         return self
 
+    def whole(self, name: str = "strategy") -> "Strategy":
+        """Be itself; `StrategyError` for a strategy of one seat, where one of both is needed."""
+        if self.seat is not None:
+            called = self.name if name == "strategy" and self.name else name
+            raise StrategyError(
+                f"{called}: plays in the {SEATS[self.seat]} seat alone, and the rows of the "
+                f"{SEATS[1 - self.seat]} are missing; allowed: a strategy of both seats: the "
+                ".profile of an equilibrium, or game.joined(FIRST, SECOND)"
+            )
+        return self
+
     def write(self, path: str | os.PathLike[str], player_name: str | None = None) -> None:
         """Write it in the format of the path's suffix, whole or not at all.
 
@@ -303,6 +322,7 @@ class Submission:
     alone: bool | None = None
     """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    draws: bool = False  # whether it drew random numbers without a seed of its own, as it says
     attempts: tuple[str, ...] = ()
     """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
     key: str = ""  # hash of the files that were judged, of an entry in a folder
@@ -310,9 +330,32 @@ class Submission:
 
 Rule: TypeAlias = Callable[[int, int], int]
 
-StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule
+
+class HasStrategy(Protocol):
+    """A result of a search or a solver, which stands for its strategy."""
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy that was found."""
+
+
+class HasProfile(Protocol):
+    """A result with a strategy for each seat, which stands for both."""
+
+    @property
+    def profile(self) -> Strategy:
+        """Both, as one strategy."""
+
+
+StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule | HasStrategy | HasProfile
 """A strategy, or what one is made of: a mixture, a matrix, a policy, or a function that says how
-many dice to roll by both scores, the own one first."""
+many dice to roll by both scores, the own one first; or a result that has one."""
+
+
+def of_result(given: Any) -> Any:
+    """Strategy of a result: the `profile` of an equilibrium, the `strategy` of others."""
+    found = getattr(given, "profile", getattr(given, "strategy", None))
+    return found if isinstance(found, Strategy) else given
 
 
 def least_choice(game: Sized) -> int:
@@ -326,12 +369,12 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
     Raises
     ------
     StrategyError
-        If it is malformed, naming the first bad cell, or of another game.
+        If it is malformed, naming the first bad cell, or of another game, or of one seat alone.
     TypeError
         If `game` is none.
     """
     check_game(game)
-    return strategy_of_shape(game.shape, given, name, least_choice(game))
+    return strategy_of_shape(game.shape, given, name, least_choice(game)).whole(name)
 
 
 def strategy_of_shape(
@@ -341,6 +384,7 @@ def strategy_of_shape(
 
     Where `least` is -1, a matrix may hold that for the last action.
     """
+    given = of_result(given)
     if isinstance(given, Strategy):
         if shape not in {None, given.shape}:
             raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
@@ -406,6 +450,24 @@ def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int)
         part = strategy_of_shape(shape, table, f"{name}, part {number + 1}", least).array
         checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])
     return Strategy("mixture", checked, weights, shape, least)
+
+
+def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strategy:
+    """Make one strategy for both seats of a tree, whose rows have `seats` (R,).
+
+    A player draws from the strategy of its own seat. The other's draw means nothing to it, so both
+    may be one: each component of the result has a component of either.
+    """
+    ends = [np.cumsum(one.chances) for one in (first, second)]
+    cuts = np.unique(np.concatenate(ends).clip(max=1.0))
+    cuts[-1] = 1.0
+    middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
+    mine, theirs = (
+        one.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
+        for one, end in zip((first, second), ends, strict=True)
+    )
+    policies: Floats = np.where(seats[:, None] == 0, mine, theirs)
+    return Strategy.unchecked(policies, np.diff(cuts, prepend=0.0))
 
 
 def table_of(game: Sized, given: StrategyLike) -> Strategy:

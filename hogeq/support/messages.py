@@ -7,7 +7,10 @@ and one that falls short of certainty by as much ">99.99 %".
 """
 
 import difflib
+import os
 import reprlib
+import sysconfig
+import traceback
 from collections.abc import Collection, Iterable, Sequence
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
@@ -22,6 +25,10 @@ LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message sugge
 
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
+
+
+_PACKAGE: Final = Path(__file__).parents[1]
+"""The folder of hogeq's own code."""
 
 
 class BadInputError(ValueError):
@@ -90,9 +97,26 @@ def unreadable(path: Path, error: Exception) -> str:
 
 
 def raised(error: Exception) -> str:
-    """Write an exception of somebody's code: its class and message."""
+    """Write an exception of somebody's code: its class, its message and the line that raised it."""
     kind, text = type(error).__name__, one_line(error)
-    return kind if text == kind else f"{kind}: {text}"
+    what = kind if text == kind else f"{kind}: {text}"
+    return f"{what}{_place(error)}"
+
+
+def _place(error: Exception) -> str:
+    """Name the innermost frame that is neither of hogeq nor of what is installed, if there is one.
+
+    Of what is installed, a line would say nothing about the code at fault.
+    """
+    installed = [sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")]
+    others = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file, where = frame.f_code.co_filename, frame.f_code.co_name
+        if file.endswith(".py") and not file.startswith(others):
+            inside = "" if where == "<module>" else f", in {one_line(where, LONGEST_WORD)}"
+            place = f" ({one_line(Path(file).name, LONGEST_WORD)}, line {line}{inside})"
+    return place
 
 
 def nearest(given: object, known: Iterable[str]) -> str:

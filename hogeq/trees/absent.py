@@ -13,22 +13,28 @@ among the roots of its derivative.
 an action. Two bounds hold over a box: (a) a player who remembers the own past (the coarsest
 refinement with perfect recall) and acts within the box at each past; (b) the same at one point of
 the box, plus the most that intervals of the derivative allow. ``docs/absent-mindedness.md`` has the
-proofs. Branch and bound halves boxes and pins rows; its steps are the proof of the bound.
+proofs. Branch and bound halves boxes and pins rows; its steps are the proof of the bound. Boxes and
+bounds are rounded outward.
 """
 
+from fractions import Fraction
 from heapq import heappop, heappush
-from time import perf_counter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
 
-from hogeq.search.results import PROVED, Equilibrium
+from hogeq.search.results import PROVED, Equilibrium, Units
+from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees import enclosures
+from hogeq.trees.enclosures import ROUNDING, Payoffs, plan_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
 
 STARTS: Final = 12
@@ -38,6 +44,7 @@ DEGREE: Final = 64  # most of a polynomial on a line
 ENTRIES: Final = 1_000_000  # of the arrays of a pass over several policies
 LEAVES: Final = 2**26  # most numbers of the boxes that wait
 THIN: Final = 1e-12  # box that is not halved
+FINEST: Final = 1e-12  # unit of gaps, a share of what is lost at most
 
 
 class Step(NamedTuple):
@@ -85,6 +92,12 @@ class Decision:
         for refined in form.levels:
             ordered = refined[np.argsort(form.before[refined], kind="stable")]
             self.levels.append((ordered, *np.unique(form.before[ordered], return_index=True)))
+        sizes = form.remember(np.abs(payoffs))[0]
+        self.size = float(sizes[0])  # most that payoffs of a play can come to, whatever their signs
+        self.sizes = np.where(
+            self.legal[form.row], sizes[1:].reshape(self.legal[form.row].shape), 0.0
+        )
+        self.sizes = self.sizes.max(axis=1, initial=0.0)
 
     @classmethod
     def of(
@@ -138,8 +151,12 @@ class Decision:
         return float(self._worth(policy[..., None])[0][0])
 
     def _along(self, policy: Floats, row: int) -> Floats:
-        """Best policy on the lines from a row to the ends of its simplex."""
-        ends = np.eye(self.legal.shape[1])[self.legal[row]]
+        """Best policy on the lines from a row to the ends of its simplex, the likeliest if many."""
+        acts = np.flatnonzero(self.legal[row])
+        if len(acts) > (most := max(2, ENTRIES // (4 * policy.size))):
+            slopes = self.values(policy[..., None])[1][row, acts, 0]
+            acts = acts[np.argsort(-slopes, kind="stable")[:most]]
+        ends = one_hot(acts, policy.shape[1])
 
         def moved(shares: Floats) -> Floats:  # (ends, n): (R, K, ends * n)
             rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * ends[:, None]
@@ -158,13 +175,13 @@ class Decision:
         policies = moved(shares)
         return np.asarray(policies[..., self._worth(policies)[0].argmax()])
 
-    def ascend(self, policy: Floats, rows: Ints, end: float = np.inf) -> Floats:
+    def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve some rows one at a time until none can be improved or the time is over."""
         least = 1e-14 * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
             for row in rows[(gaps[rows, 0] > least) | (self.visits[rows] > 1)].tolist():
-                if perf_counter() > end:
+                if deadline.is_over:
                     return policy
                 moved = self._along(policy, row)
                 if self.value(moved) > self.value(policy) + least:
@@ -173,7 +190,7 @@ class Decision:
                 break
         return policy
 
-    def search(self, rows: Ints, start: Floats, end: float) -> Floats:
+    def search(self, rows: Ints, start: Floats, deadline: Deadline) -> Floats:
         """Find a good policy that differs from a start in some rows alone, (R, K)."""
         random, count = np.random.default_rng(0), max(1, ENTRIES // len(self.payoffs))
         drawn = random.exponential(size=(*start.shape, min(STARTS, count))) * self.legal[..., None]
@@ -185,7 +202,7 @@ class Decision:
             values, slopes, _ = self.values(policies)
             if values.max() > self.value(tops[0]):
                 tops[0] = policies[..., values.argmax()].copy()
-            if perf_counter() > end:
+            if deadline.is_over:
                 return tops[0]
             gains = slopes - (policies * slopes).sum(axis=1, keepdims=True)
             regrets = np.maximum(regrets + gains * self.legal[..., None], 0.0)
@@ -193,7 +210,7 @@ class Decision:
             moved = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
             policies[rows] = moved[rows]
         tops += [policies[..., one] for one in np.argsort(-values)[:3]]
-        return max((self.ascend(one, rows, end) for one in tops), key=self.value)
+        return max((self.ascend(one, rows, deadline) for one in tops), key=self.value)
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds of boxes, (S,), how much each row adds to them, (R, S), and mean derivatives."""
@@ -212,11 +229,22 @@ class Decision:
         pinned[0][at] = pinned[1][at] = centre[at]
         moved = _most(middle[at], lower[at], upper[at]) - (middle * centre)[at].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * half)[at].sum(axis=(0, 1))
-        return np.minimum(bound, self._worth(*pinned)[0] + moved.sum(axis=0) + slack), score, middle
+        bound = np.minimum(bound, self._worth(*pinned)[0] + moved.sum(axis=0) + slack)
+        return bound + self._margin(most), score, middle
+
+    def _margin(self, most: Floats) -> Floats:
+        """Bound the rounding errors of the bounds of boxes, (S,), whose reach is (J, 1, S) at most.
+
+        ``docs/absent-mindedness.md`` counts them.
+        """
+        pasts, actions, levels = len(self.sizes), self.legal.shape[1], len(self.levels)
+        steps = (levels + 1) * (4 * actions + 8) + 2 * pasts + 16
+        sums = self.size + (actions + 3.0) * (self.sizes @ most[:, 0])
+        return np.asarray(2.0 * ROUNDING * steps * sums)
 
     def solve(
         self,
-        seconds: float,
+        limit: float | Deadline,
         start: Floats | None = None,
         rows: Ints | None = None,
         enough: float = np.inf,
@@ -225,15 +253,16 @@ class Decision:
 
         A value above `enough` ends it, if finite a bound below it too.
         """
-        end, rows = perf_counter() + seconds, self.rows if rows is None else rows
+        deadline, rows = Deadline.of(limit), self.rows if rows is None else rows
         start = self.form.tree.uniform() if start is None else start
-        policy = self.search(rows, start, perf_counter() + seconds / 3.0)
+        policy = self.search(rows, start, deadline.share(1.0 / 3.0))
         value, steps, number, closed = self.value(policy), list[Step](), 1, -np.inf
         lower, upper = start.copy(), start.copy()
         lower[rows], upper[rows] = 0.0, self.legal[rows]
         splits = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
         pure = np.setdiff1d(rows, self.again)
         waiting: list[Any] = []
+        margin = float(self._margin(np.ones((len(self.sizes), 1, 1)))[0])
         most = ENTRIES // (8 * len(self.payoffs))  # boxes at once, one more at least
         ahead = [(0, np.inf, *tightened(lower, upper))]
         while True:
@@ -241,11 +270,11 @@ class Decision:
             bounds, scores, slopes = self.bounds(*boxes)
             tried = middles(*boxes)
             best = np.where(self.legal[pure, :, None], slopes[pure], -np.inf).argmax(axis=1)
-            best = np.moveaxis(np.eye(tried.shape[1])[best], 2, 1)
+            best = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
             tried[pure] = np.clip(best, boxes[0][pure], boxes[1][pure])
             worth = self._worth(tried)[0]
             if worth.max() > value + 1e-12 * self.unit:
-                policy = self.ascend(tried[..., worth.argmax()], rows, end)
+                policy = self.ascend(tried[..., worth.argmax()], rows, deadline)
                 value = self.value(policy)
             for (leaf, above, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
                 wide = (box[1] - box[0])[splits].max(axis=1, initial=0.0) > THIN
@@ -254,10 +283,10 @@ class Decision:
                     heappush(waiting, (-min(bound, above), leaf, row, *box))
                 else:
                     closed = max(closed, min(bound, above))
-            least = PROVED * self.unit / 4.0
+            least = PROVED * self.unit / 32.0 + margin
             met = value + 2.0 * least if enough == np.inf else enough + least
             top = -waiting[0][0] if waiting else -np.inf
-            is_over = perf_counter() > end or len(waiting) * lower.size > LEAVES
+            is_over = deadline.is_over or len(waiting) * lower.size > LEAVES
             if top <= met or value > enough or is_over:
                 return Solved(policy, value, float(max(value, closed, top)), steps)
             ahead = []
@@ -283,17 +312,30 @@ class Decision:
             boxes[-1][0][row] = boxes[-1][1][row] = np.arange(lower.shape[1]) == one
         return Step(leaf, row, -1, 0.0), boxes
 
-    def gaps(self, policy: Floats, seconds: float = 10.0) -> Gaps:
-        """Measure how far a policy, (R, K), is from each solution concept."""
+    def gaps(self, policy: Floats, limit: float | Deadline = 10.0) -> Gaps:
+        """Measure how far a policy, (R, K), is from each solution concept.
+
+        A row that there is no time for gains no more than all rows together.
+        """
+        deadline = Deadline.of(limit)
         if not len(self.rows):  # there is nothing to decide
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
-        left, pure = seconds / (1 + len(self.again)), np.setdiff1d(self.rows, self.again)
+        pure = np.setdiff1d(self.rows, self.again)
         edt = [(0.0, 0.0), *((gap, gap) for gap in gaps[pure, 0].tolist())]
-        found = [self.solve(left, policy, np.array([row])) for row in self.again]
-        edt += [(one.value - value, one.bound - value) for one in found]
+        done = 0
+        for row in self.again:
+            if done and deadline.is_over:
+                break
+            one = self.solve(
+                deadline.share(1.0 / (1 + len(self.again) - done)), policy, np.array([row])
+            )
+            edt.append((one.value - value, one.bound - value))
+            done += 1
+        best = self.solve(deadline, policy)
+        if done < len(self.again):
+            edt.append((0.0, best.bound - value))
         least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
-        best = self.solve(left, policy)
         ex_ante = max(float(best.value - value), least), max(float(best.bound - value), least)
         return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
 
@@ -316,21 +358,49 @@ def middles(lower: Floats, upper: Floats) -> Floats:
 
 
 def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """Leave out of boxes, (R, K), what no probabilities reach, since they sum to 1."""
-    least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper)
-    most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower)
+    """Leave out of boxes, (R, K), what no probabilities reach, since they sum to 1; no more."""
+    rounding = 2.0 * ROUNDING * (lower.shape[1] + 4)
+    least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper - rounding)
+    most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower + rounding)
     return np.minimum(least, most), most
 
 
-def optimum(tree: FlatTree, seconds: float) -> Equilibrium:
+def settled(
+    payoffs: Payoffs, limit: float | Deadline, units: Units
+) -> tuple[Solved, Fraction, Fraction, bool]:
+    """Decide by payoffs against a plan; give ends of the optimum, and whether they are one.
+
+    Where ends are within the gap that is asked for, and still are not written alike, less is asked.
+    """
+    form, deadline, start = payoffs.form, Deadline.of(limit), None
+    decision = Decision(form, payoffs.most_each)
+    while True:
+        found = decision.solve(deadline, start)
+        plan = plan_of(form, Strategy.unchecked(found.policy), payoffs.deadline)
+        value = payoffs.least_of(plan)
+        bound = max(payoffs.payoff(found.bound), value)
+        is_met = found.bound - found.value <= PROVED * decision.unit
+        is_one = units.are_one(enclosures.below(value), enclosures.above(bound))
+        if is_one or not is_met or decision.unit < FINEST or deadline.is_over:
+            return found, value, bound, is_one and is_met
+        decision.unit /= 16.0
+        start = found.policy
+
+
+def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
-    begun, player = perf_counter(), int(tree.seat[0])
-    decision = Decision.of(tree, tree.uniform(), player, around=True)
-    level = tree.shift + tree.centre
-    found = decision.solve(seconds)
-    ends, both = (found.value + level, found.bound + level), (Strategy.unchecked(found.policy),) * 2
+    deadline, player = Deadline.of(limit), int(tree.seat[0])
+    nobody = Strategy.unchecked(tree.uniform())
+    plan = plan_of(solving_form(tree, 1 - player), nobody, deadline)
+    payoffs = Payoffs(tree, player, plan, deadline)
+    found, value, bound, is_proved = settled(payoffs, deadline, tree.units)
+    ends, both = (value, bound), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with
-        ends = level - found.bound, level - found.value
+        ends = payoffs.total - bound, payoffs.total - value
+    lower, upper = enclosures.below(ends[0]), enclosures.above(ends[1])
+    is_proved &= tree.units.are_one(lower, upper)
     how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
-    is_proved, spent = found.bound - found.value <= PROVED * decision.unit, perf_counter() - begun
-    return Equilibrium(*ends, both, is_proved, *how, spent, tree.units, side_names(tree.sides))
+    spent = deadline.spent
+    return Equilibrium(
+        lower, upper, both, is_proved, *how, spent, tree.units, side_names(tree.sides)
+    )

@@ -1,7 +1,8 @@
 """Best responses and equilibria by trees, as results for users; of Hog too, where it is small."""
 
 from dataclasses import replace
-from time import perf_counter
+from functools import lru_cache
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -12,14 +13,15 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import WIN_RATES, Budget, Equilibrium, Response
+from hogeq.search.results import PROVED, WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.devices import CPU
+from hogeq.support.deadline import Deadline
 from hogeq.trees import exact
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.maxmin import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
@@ -29,7 +31,7 @@ MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a sea
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 
-def respond(tree: FlatTree, target: Strategy, budget: Budget, device: str = CPU) -> Response:
+def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
     Where the responder forgets nothing, one pass backward does; so it does over the belief DAG, for
@@ -37,30 +39,32 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget, device: str = CPU)
     :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
     with its result.
     """
-    begun = perf_counter()
-    found = exact.respond(tree, target, 0.0)
-    if found.is_proved:
+    deadline = Deadline(budget.limit)
+    found = exact.respond(tree, target, 0.0, deadline=deadline.share(0.5))
+    if found.is_proved or deadline.is_over:
         return found
     # A search meets every component of a mixture in every pass, and teams' bounds are far.
     if tree.sides is not None or target.kind == "mixture":
-        wholes = exact.dags_of(tree, MOST_ENTRIES)
+        wholes = exact.dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in wholes:
             return exact.respond(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
-        engine = TreeEngine(tree, device)
-        search = attack(engine, target, budget)
+        engine = TreeEngine(tree)
+        search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    found = exact.respond(tree, target, seconds, begin)
-    return replace(found, search=search, seconds=perf_counter() - begun)
+    proof = deadline.share(exact.SEARCHING).within(seconds)
+    found = exact.respond(tree, target, proof, begin, deadline=deadline)
+    return replace(found, search=search, seconds=deadline.spent)
 
 
 # --- Hog ------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1)
 def hog_tree(rules: Rules) -> FlatTree | None:
-    """Lay a game of Hog out; None where it has too many histories, or may never end."""
+    """Lay a game of Hog out, once; None where it has too many histories, or may never end."""
     tree = HogTree(rules)
     few = total_rises(rules) and count(tree, MOST_NODES).exact
     return from_rules(tree, name=rules.name, once=True) if few else None
@@ -88,18 +92,21 @@ def _rate(payoff: float) -> float:
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
     """Search for a response in Hog, and go on by an integer program over all histories."""
-    begun, tree = perf_counter(), hog_tree(engine.rules)
+    tree = hog_tree(engine.rules)
     if tree is None:
         raise ValueError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
-    response = bounds.respond(engine, target, budget)
+    deadline = Deadline(budget.limit)
+    half = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
+    response = bounds.respond(engine, target, half)
     if response.is_proved:
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    found = exact.respond(tree, opponent, budget.exact_seconds or 0.0, begin)
+    proof = deadline.share(exact.SEARCHING).within(budget.exact_seconds or 0.0)
+    found = exact.respond(tree, opponent, proof, begin, deadline=deadline)
     value, bound = max(_rate(found.value), response.value), _rate(found.bound)
     if _rate(found.value) > response.value:
         made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
@@ -107,15 +114,21 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
         response = replace(response, strategy=strategy, value=value, seats=seats)
+    certain = True
     if bound < response.bound:
-        response = replace(response, bound=max(bound, value), method="integer program")
-    is_proved = response.bound - value <= 2.0 * exact.MEETING
-    return replace(response, is_proved=is_proved, seconds=perf_counter() - begun)
+        response = replace(response, bound=max(bound, value), method=found.method)
+        certain = found.method != exact.METHODS[3]  # which HiGHS alone says
+    is_proved = certain and response.bound - value <= PROVED
+    is_proved &= WIN_RATES.are_one(value, response.bound)
+    return replace(response, is_proved=is_proved, seconds=deadline.spent)
 
 
-def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
+def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    found = exact.equilibrium(tree, seconds)
+    return _of_hog(engine, tree, exact.equilibrium(tree, limit))
+
+
+def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibrium:
     first, second = (
         Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
         for seat, one in enumerate(found.strategies)
@@ -126,4 +139,24 @@ def solve_hog(engine: HogEngine, tree: FlatTree, seconds: float) -> Equilibrium:
         upper=_rate(found.upper),
         strategies=(first, second),
         units=WIN_RATES,
+        seats=None,
+    )
+
+
+def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
+    """Enclose the win rate that a policy secures in a small game of Hog; it is 1/2 at most."""
+    tree = hog_tree(engine.rules)
+    if tree is None:
+        raise ValueError(
+            f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
+            f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
+        )
+    solved = exact.equilibrium(tree, deadline.share(0.5))
+    found = one_side(tree, replace(solved, upper=min(solved.upper, 0.0)), 0, deadline)
+    return replace(
+        found,
+        lower=_rate(found.lower),
+        upper=_rate(found.upper),
+        strategy=Strategy.unchecked(_table(tree, engine, found.strategy.policies)[0]),
+        mixtures=_of_hog(engine, tree, solved),
     )

@@ -22,10 +22,10 @@ A player who forgets nothing has one decision for each information set: the sequ
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,9 @@ from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
 from hogeq.model.rows import plain
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
@@ -45,6 +47,10 @@ Choices = NDArray[np.bool_]
 
 class TooLargeError(ValueError):
     """Refusal of a DAG of too many entries."""
+
+
+class TooSlowError(TooLargeError):
+    """Refusal of a DAG for which there is no time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +95,17 @@ class BeliefDag:
         dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
         return chosen
 
+    def most(self, worth: Floats) -> float:
+        """Most that choices of such worth get, every sum rounded upward."""
+        worth = worth.copy()
+        dag_flows.rise_above(self.ends, self.source, self.legal, worth)
+        return float(worth[0])
+
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
         worth = self.sequences.T @ payoffs
         chosen = self.rise(worth)
-        return float(worth[0]), np.eye(self.num_actions)[chosen]
+        return float(worth[0]), one_hot(chosen, self.num_actions)
 
     @property
     def legal(self) -> Choices:
@@ -147,7 +159,7 @@ class BeliefDag:
         while True:
             strategy = dag.normalised(left)
             acts = np.where(dag.legal, left[1:].reshape(strategy.shape), -1.0).argmax(axis=1)
-            strategy[drawn] = np.eye(shares)[acts[drawn]]
+            strategy[drawn] = one_hot(acts[drawn], shares)
             one = dag.flow(strategy)
             part = np.full(len(left), np.inf)
             np.divide(left, one, out=part, where=counts & (one > 0.0))
@@ -160,14 +172,16 @@ class BeliefDag:
         yield float(left[0]), dag.sequences @ one  # what rounding left
 
 
-def spanned(form: SequenceForm, strategies: Floats) -> BeliefDag:
+def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
     """Build the part of the DAG that some pure strategies (n, R, K) come to.
 
     Where rows have no order, there is no DAG: then one decision draws one of the strategies, which
-    may be policies.
+    may be policies. So it does where there is no time to build the part.
     """
     if form.inflated.rank is not None:
-        return belief_dag(form, strategies.argmax(axis=2)[:, form.origin])
+        with suppress(TooSlowError):
+            plans = strategies.argmax(axis=2)[:, form.origin]
+            return belief_dag(form, plans, deadline=deadline)
     return drawing(form, strategies)
 
 
@@ -188,15 +202,18 @@ def remembering(form: SequenceForm) -> BeliefDag:
 
 
 def belief_dag(
-    form: SequenceForm, plans: Ints | None = None, most: int = MOST, end: float = np.inf
+    form: SequenceForm,
+    plans: Ints | None = None,
+    most: int = MOST,
+    deadline: Deadline = FOREVER,
 ) -> BeliefDag:
     """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
 
-    `TooLargeError` if it has too many entries, or a time `end` comes first.
+    `TooLargeError` if it has too many entries, or more than there is time for.
     """
     if plans is None and not len(form.inflated.shared):
         return remembering(form)
-    return _Builder(form, plans, most, end).dag()
+    return _Builder(form, plans, most, deadline).dag()
 
 
 class _Beliefs(NamedTuple):
@@ -211,13 +228,14 @@ class _Beliefs(NamedTuple):
 class _Builder:
     """Takes beliefs in the order of their rows, those of one turn together."""
 
-    def __init__(self, form: SequenceForm, plans: Ints | None, most: int, end: float) -> None:
+    def __init__(
+        self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
+    ) -> None:
         self.form, self.inner = form, form.inflated
-        self.most, self.end, self.entries = most, end, 0
+        self.most, self.deadline, self.entries = most, deadline, 0
         self.is_whole, self.tree = plans is None, self.inner.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
-        self.below = _rows_below(self.inner)
-        self.turn = _turns(self.inner, self.below)
+        self.below, self.turn = _below_and_turns(self.inner, deadline)
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         self.by_sequence = np.argsort(self.inner.before, kind="stable")
         sequences = np.arange(2 + len(self.inner.row) * self.tree.num_actions)
@@ -270,9 +288,11 @@ class _Builder:
             self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
 
     def require(self, more: int) -> None:
-        """Refuse so many entries more than there are."""
-        if self.entries + more > self.most or perf_counter() > self.end:
+        """Refuse so many entries more than there are, if they are too many or too late."""
+        if self.entries + more > self.most:
             raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
+        if not self.deadline.allows(more):
+            raise TooSlowError(f"a belief DAG of more than {self.entries:,} entries")
 
     def decide(self, now: int, met: _Beliefs) -> None:
         """Make a decision of each set of equal beliefs; enter the beliefs after it."""
@@ -290,8 +310,9 @@ class _Builder:
         row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
         acts = rows == row[decision]
         able, takes = self.able(row, which, met.who)
-        self.entries += len(met.choice) + int((sizes * able.sum(axis=1)).sum())
-        self.require(0)
+        more = len(met.choice) + int((sizes * able.sum(axis=1)).sum())
+        self.require(more)
+        self.entries += more
         # Every member by every action: those that act give way to what follows.
         member, action = np.nonzero(able[decision])
         is_act, refined = acts[member], members[member]
@@ -324,11 +345,22 @@ def _ranges(starts: Ints, sizes: Ints) -> Ints:
     return np.arange(len(shifts)) + shifts
 
 
-def _rows_below(form: SequenceForm) -> csr_array:
+def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
+    """Find the rows below refined information sets, and their turns, once."""
+    known: dict[str, Any] = vars(form)  # beside its cached properties
+    if "below_and_turns" not in known:
+        below = _rows_below(form, deadline)
+        known["below_and_turns"] = below, _turns(form, below)
+    return cast("tuple[csr_array, Ints]", known["below_and_turns"])
+
+
+def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     """Mark the shared rows at or below each refined information set, (J, R)."""
     up = np.flatnonzero(np.isin(form.row, form.shared))
     rows, pairs = form.row[up], [np.zeros((2, 0), np.int64)]
     while len(up):
+        if not deadline.allows(len(up)):
+            raise TooSlowError("a belief DAG of too many rows below others")
         pairs.append(np.unique(np.stack([up, rows]), axis=1))
         up, rows = form.above[pairs[-1][0]], pairs[-1][1]
         up, rows = up[up >= 0], rows[up >= 0]

@@ -3,6 +3,7 @@
 import math
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -17,12 +18,12 @@ from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,
     LARGEST,
-    ROW_SUM,
     TERMINAL,
     FlatTree,
     Forget,
     HistoryStep,
 )
+from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, summed, teams_of
 
 MOST_NODES: Final = 20_000_000  # of a tree of which no file tells the size: a minute's wait
@@ -34,8 +35,10 @@ ACTION_BYTES: Final = 12  # ... of an action there, of which all sets have as ma
 FIRST_LOOK: Final = 64  # nodes after which ...
 LOOK_UP: Final = 2**14  # ... and again after so many, progress, memory and size are looked at
 ESTIMATED: Final = 10  # moves of a walk for one of the random plays that estimate its size
+AT_ONCE: Final = 200  # moves of the first such plays
 SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
 ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
+RECURS: Final = "has a play in which a position comes again, so no tree; allowed: games that end"
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
 
 Moves = Sequence[tuple[Any, Fraction | float, Any]]
@@ -54,6 +57,10 @@ class Node(NamedTuple):
 
 class NodeError(ValueError):
     """Refusal of a node; `flatten` puts the game and the history before it."""
+
+
+class NoTreeError(ValueError):
+    """Refusal of a tree that is endless, or too large; the positions may be few."""
 
 
 def flatten(
@@ -89,7 +96,7 @@ def flatten(
                 is_last = longest is not None and sum(one >= 0 for one in movers) >= longest
                 moves = walk.settle(node, depth, is_last)
             except Exception as error:
-                where = _where(movers, path[1:], describe)
+                where = history(movers, path[1:], describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
                 raise ValueError(f"{name}: {where}: {reason}") from error
             count += 1
@@ -98,17 +105,21 @@ def flatten(
                 movers.append(node.player)
                 known += len(moves)
                 if deepest is None and known > MOST_NODES:
-                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                    raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
                 if depth >= (deepest or MOST_MOVES):
-                    raise ValueError(f"{name}: has plays of more than {depth:,} moves")
+                    raise NoTreeError(f"{name}: has plays of more than {depth:,} moves")
             if count == again:
                 again = (count // LOOK_UP + 1) * LOOK_UP
                 progress.reach(count)
                 need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
                 need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
                 require_memory(f"{name}: has more than {count:,} nodes", need)
-                if estimate is not None and estimate.is_vast(count // ESTIMATED):
-                    raise ValueError(f"{name}: has more than {MOST_NODES:,} nodes")
+                if (
+                    why_not := estimate.problem(max(count // ESTIMATED, AT_ONCE))
+                    if estimate
+                    else ""
+                ):
+                    raise NoTreeError(f"{name}: {why_not}")
                 progress.measured(estimate.figure if estimate else "")
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
@@ -134,14 +145,17 @@ class _Estimate:
         self.random = np.random.default_rng(0)
         self.fortune = self.sum = 0.0  # of the first the logarithm
         self.plays = self.spent = 0  # spent: moves looked at
+        self.recurs = False  # whether a play came to a state again
 
-    def is_vast(self, moves: int) -> bool:
-        """Play until so many moves were looked at; tell whether the tree has too many nodes."""
-        while self.spent <= moves and self.fortune < SURE:
+    def problem(self, moves: int) -> str:
+        """Play until so many moves were looked at; say why the tree cannot be built."""
+        while self.spent <= moves and self.fortune < SURE and not self.recurs:
             found = self.play()
             self.plays, self.sum = self.plays + 1, self.sum + found
             self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
-        return self.fortune >= SURE
+        if self.recurs:
+            return RECURS
+        return f"has more than {MOST_NODES:,} nodes" if self.fortune >= SURE else ""
 
     @property
     def figure(self) -> str:
@@ -152,8 +166,14 @@ class _Estimate:
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""
         state, weight, total = self.root, 1.0, 1.0
+        met = set[Any]()
         for _ in range(MOST_MOVES):
             self.spent += 1
+            with suppress(TypeError):  # of states that cannot be looked up
+                self.recurs = state in met
+                met.add(state)
+            if self.recurs:  # so it can again, and a tree has no end
+                break
             try:
                 moves = self.look(state).moves
             except Exception:  # noqa: BLE001 - the walk will come there and refuse it
@@ -171,10 +191,10 @@ def require_memory(given: str, need: int) -> None:
     """Refuse trees that need more bytes than there are."""
     if need > memory():
         machine = f"{memory() / 2**30:.1f} GiB of this machine"
-        raise ValueError(f"{given}, which need more memory than the {machine}")
+        raise NoTreeError(f"{given}, which need more memory than the {machine}")
 
 
-def _drawn(moves: Moves) -> Moves:
+def drawn_moves(moves: Moves) -> Moves:
     """Scale probabilities of chance that sum to nearly 1; refuse others."""
     chances = [float(chance) for _, chance, _ in moves]
     total = sum(chances)
@@ -202,36 +222,17 @@ class _Level(NamedTuple):
     drawn: "array[Any]"  # ... their numbers
 
 
-class _Walk:
-    """Nodes by depth in the order of a depth-first walk, and the information sets met."""
+class InformationSets:
+    """Information sets and payoffs of the nodes that a walk meets, each checked."""
 
-    def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
+    def __init__(self, forget: Forget | None = None, sides: Sides | None = None) -> None:
         self.forget, self.sides = forget, sides
-        self.levels: list[_Level] = []
         self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.seen: dict[tuple[int, ...], Sequence[int]] = {}  # such numbers, each once
         self.most = 1  # actions of a row
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
-
-    def settle(self, node: Node, depth: int, is_last: bool) -> Moves:
-        """Enter a node; give the moves that are laid out, none of a player where play is cut."""
-        if depth == len(self.levels):
-            self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
-        level, row, moves = self.levels[depth], -1, node.moves
-        if node.player >= 0:
-            row, moves = self.row_of(node), () if is_last else moves
-        elif node.player == CHANCE:
-            moves = _drawn(moves)
-            level.chance.extend([float(chance) for _, chance, _ in moves])
-            level.drawn.extend(map(_number, moves))
-        else:
-            moves = ()
-            level.payoff.append(self.payoff_of(node))
-        level.row.append(row)
-        level.many.append(len(moves))
-        return moves
 
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
@@ -276,6 +277,44 @@ class _Walk:
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         return float(paid[0])
 
+    def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
+        """List what is known, player and number of each row, by player and by name."""
+        names: list[Hashable] = []
+        seat, numbers = array("b"), array("i")
+        for player in sorted(self.rows):
+            known = sorted(self.rows[player], key=str)
+            names += known
+            seat.extend([player] * len(known))
+            numbers.extend(map(self.rows[player].__getitem__, known))
+        self.rows.clear()
+        return names, seat, numbers
+
+
+class _Walk(InformationSets):
+    """Nodes by depth in the order of a depth-first walk, and the information sets met."""
+
+    def __init__(self, forget: Forget | None, sides: Sides | None) -> None:
+        super().__init__(forget, sides)
+        self.levels: list[_Level] = []
+
+    def settle(self, node: Node, depth: int, is_last: bool) -> Moves:
+        """Enter a node; give the moves that are laid out, none of a player where play is cut."""
+        if depth == len(self.levels):
+            self.levels.append(_Level(array("i"), array("i"), array("d"), array("d"), array("i")))
+        level, row, moves = self.levels[depth], -1, node.moves
+        if node.player >= 0:
+            row, moves = self.row_of(node), () if is_last else moves
+        elif node.player == CHANCE:
+            moves = drawn_moves(moves)
+            level.chance.extend([float(chance) for _, chance, _ in moves])
+            level.drawn.extend(map(_number, moves))
+        else:
+            moves = ()
+            level.payoff.append(self.payoff_of(node))
+        level.row.append(row)
+        level.many.append(len(moves))
+        return moves
+
     def joined(self, field: str, kind: Any) -> NDArray[Any]:
         """Join and forget an array of all levels."""
         parts = [np.frombuffer(getattr(level, field), kind) for level in self.levels]
@@ -284,14 +323,7 @@ class _Walk:
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth, with few copies at a time."""
-        names: list[Any] = []
-        seat, first_numbers = array("b"), array("i")
-        for player in sorted(self.rows):
-            known = sorted(self.rows[player], key=str)
-            names += known
-            seat.extend([player] * len(known))
-            first_numbers.extend(map(self.rows[player].__getitem__, known))
-        self.rows.clear()
+        names, seat, first_numbers = self.sorted_rows()
         new = np.full(len(names) + 1, -1, np.int32)
         new[first_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
@@ -305,7 +337,12 @@ class _Walk:
         # A constant that is large beside the stakes would hide them.
         if self.total or abs(middle) > most - least > 0.0:
             centre = float(middle) - half
-            paid -= half + centre  # what comes back, to the last digit
+            moved = paid - (half + centre)
+            # What would not come back to the last digit stays: small payoffs beside large ones.
+            if np.array_equal(moved + (half + centre), paid):
+                paid = moved
+            else:
+                centre = 0.0 - half
         row = new[self.joined("row", np.int32)]
         many = self.joined("many", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]
@@ -333,7 +370,7 @@ class _Walk:
         )
 
 
-def _where(
+def history(
     movers: Sequence[int], moves: Sequence[int], describe: Callable[[Sequence[int]], list[str]]
 ) -> str:
     """Name a node for a refusal, by the moves to it."""

@@ -10,7 +10,7 @@ them. Regret matching then does what it would do on the legal actions alone.
 """
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,7 +19,6 @@ from scipy.sparse import csr_array
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.devices import CPU, CUDA
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import sequence_form
 
@@ -32,8 +31,8 @@ class TreeEngine:
 
     positions_recur = False
 
-    def __init__(self, tree: FlatTree, device: str = CPU) -> None:
-        self.tree, self.device = tree, device
+    def __init__(self, tree: FlatTree) -> None:
+        self.tree = tree
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
         first, second = (form.rank for form in self.forms)
         for form in self.forms:
@@ -101,21 +100,10 @@ class TreeEngine:
         return self.loops()
 
     def loops(self) -> "Loops":
-        """Fresh arrays of the compiled loops, on a core or on a device."""
-        if self.device == CUDA:
-            from hogeq.kernels import cuda
-
-            on_device: Any = cuda.Loops(self._on_device)  # the same methods
-            return on_device
+        """Fresh arrays of the compiled loops."""
         from hogeq.kernels.sequences import Loops
 
         return Loops(self.sequences)
-
-    @cached_property
-    def _on_device(self) -> Any:
-        from hogeq.kernels.cuda import DeviceTree
-
-        return DeviceTree(self.sequences, self.rank)
 
     @cached_property
     def sequences(self) -> "Sequences":

@@ -16,18 +16,16 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from hogeq.search.results import Units, payoffs
-from hogeq.strategies.arrays import as_array
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import printable
 from hogeq.support.progress import phase
+from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
 
 CHANCE: Final = -1
 TERMINAL: Final = -2
-ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
 
@@ -51,7 +49,7 @@ Forget = Callable[[int, Any], Hashable]  # of a player, an information state: ke
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FlatTree:
+class FlatTree(Rows):
     """A finite two-player zero-sum game: N nodes by depth, children of one node side by side.
 
     A strategy covers the information sets of both seats, its rows: float64 (R, K), rows of player 0
@@ -84,21 +82,6 @@ class FlatTree:
     def num_nodes(self) -> int:
         """Number of nodes, N."""
         return len(self.parent)
-
-    @property
-    def num_rows(self) -> int:
-        """Number of information sets of both players, R."""
-        return len(self.seat)
-
-    @cached_property
-    def num_actions(self) -> int:
-        """Most actions of an information set, K."""
-        return int(self.num_legal.max(initial=1))
-
-    @cached_property
-    def legal(self) -> NDArray[np.bool_]:
-        """Legal actions of each row, (R, K)."""
-        return np.arange(self.num_actions) < self.num_legal[:, None]
 
     @cached_property
     def levels(self) -> list[slice]:
@@ -188,14 +171,25 @@ class FlatTree:
     def expected(self) -> float:
         """Most that players can expect together if they see all, a share of the largest payoff.
 
-        1 if all payoffs are 0.
+        What nobody can change is left out: lotteries count by their means, and those that chance
+        alone comes to by nothing. 1 if nothing is left.
         """
-        size = np.abs(self.shares)
+        mean, decides = self.shares.copy(), self.row >= 0
+        for level, starts, parents in reversed(self.families):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], starts)
+            mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
+            decides[parents] |= np.logical_or.reduceat(decides[level], starts)
+        decided = self.row >= 0  # at or above each node
+        for level in self.levels[1:]:
+            decided[level] |= decided[self.parent[level]]
+        size = np.where(decides | ~decided, 0.0, np.abs(mean))
         for level, starts, parents in reversed(self.families):
             drawn = np.add.reduceat(self.chance[level] * size[level], starts)
             chosen = np.maximum.reduceat(size[level], starts)
-            size[parents] = np.where(self.player[parents] == CHANCE, drawn, chosen)
-        return float(size[0]) if self.shares.any() else 1.0
+            found = np.where(self.player[parents] == CHANCE, drawn, chosen)
+            size[parents] = np.where(decides[parents], found, size[parents])
+        lost = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible  # by underflow
+        return float(size[0]) or (1.0 / LARGEST if lost.any() else 1.0)
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
@@ -262,29 +256,6 @@ class FlatTree:
         for name in self.names:
             found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
         return found.hexdigest()
-
-    def uniform(self) -> Floats:
-        """Strategy that plays every legal action alike, (R, K)."""
-        return self.legal / self.num_legal[:, None]
-
-    def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
-        """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
-        numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
-        if numbers.dtype.kind not in "iuf":
-            raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
-        if numbers.shape != shape:
-            raise ValueError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
-        rows = numbers.astype(np.float64)
-        wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
-        sums = rows.sum(axis=1)
-        bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
-        if len(bad):
-            raise ValueError(
-                f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
-                " probabilities of legal actions that sum to 1"
-            )
-        rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
-        return rows / np.where(rounding, 1.0, sums)[:, None]
 
     def history(self, node: int) -> History:
         """Write the history of a node in the game's words."""

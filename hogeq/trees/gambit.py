@@ -30,6 +30,7 @@ LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
 MOST_BITS: Final = 4096  # of numerator and denominator of a sum
 ROUNDING: Final = Fraction(1, 10**9)  # by which the sum of decimal probabilities may miss 1
 LARGEST: Final = Fraction(1e300)  # number, and 1 / LARGEST is the smallest other than 0
+PLAIN: Final = 900  # bits of a number's size that are in range
 IN_RANGE: Final = "allowed: 0, or sizes from 1e-300 to 1e300"
 
 # A quoted text, a brace, a comma, a word, or the end. White space is that of C, as in Gambit.
@@ -435,4 +436,7 @@ def number_of(text: str) -> Fraction:
 
 
 def _is_in_range(number: Fraction) -> bool:
+    size = number.numerator.bit_length() - number.denominator.bit_length()
+    if abs(size) < PLAIN:  # nearly all: a comparison of fractions takes longer than their reading
+        return True
     return not number or 1 / LARGEST <= abs(number) <= LARGEST

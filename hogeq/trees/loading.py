@@ -5,14 +5,12 @@ Trees are imported where they are used: a command about Hog needs none.
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
     OPENSPIEL,
-    TREES,
     config_of,
     edition_name,
     find_rules,
@@ -20,22 +18,27 @@ from hogeq.rules.reading import (
     is_hog,
     load_plugins_of,
     made_of,
+    python_file,
+    tree_suffix,
 )
 from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
 from hogeq.trees.teams import Teams, teams_text
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
+    from hogeq.trees.positions import Positions
+    from hogeq.trees.rules import GameRules
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg or .txt file, a .npz "
-    "file of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own"
+    "file of a tree, a game of OpenSpiel or of the papers (3K4) by its name, or rules of one's own "
+    "that --plugin FILE.py brings"
 )
 
 
 def find_game(
     given: Any, forget: Any = None, trust: bool = False, teams: Teams = None
-) -> "Rules | FlatTree":
+) -> "Rules | FlatTree | Positions":
     """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
 
     ``openspiel:NAME`` is always a game of OpenSpiel.
@@ -54,16 +57,38 @@ def find_game(
     return found
 
 
-def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree":
+def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
     from hogeq.trees.flat import FlatTree
-    from hogeq.trees.rules import GameRules, from_rules
+    from hogeq.trees.rules import GameRules
 
     if isinstance(given, FlatTree):
         _require_none(teams)
         return given
     if isinstance(given, GameRules):
-        return from_rules(given, forget=forget, teams=teams)
+        return _of_rules(given, None, forget, teams)
     return _of_openspiel(given, forget, teams)
+
+
+def _of_rules(
+    rules: "GameRules", name: str | None, forget: Any, teams: Teams
+) -> "FlatTree | Positions":
+    """Build the tree of rules; where it is too large or endless, their positions.
+
+    What players forget, and teams, need the tree.
+    """
+    from hogeq.trees.building import NoTreeError
+    from hogeq.trees.positions import TooManyError, of_rules
+    from hogeq.trees.rules import from_rules
+
+    try:
+        return from_rules(rules, name=name, forget=forget, teams=teams)
+    except NoTreeError as no_tree:
+        if forget is not None or teams is not None or rules.players > 2:
+            raise
+        try:
+            return of_rules(rules, name)
+        except TooManyError as error:
+            raise ValueError(f"{no_tree}, and {error}") from error
 
 
 def _require_none(teams: Teams) -> None:
@@ -71,7 +96,7 @@ def _require_none(teams: Teams) -> None:
         raise ValueError(refusal("teams", teams, "none for a tree that is built"))
 
 
-def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
+def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
     config = config_of(Path(name))
     if config.get("game"):
         how = how_of(config)
@@ -82,18 +107,21 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         load_plugins_of(Path(name), trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
-        if not isinstance(found, Rules) and made not in {None, found.digest()}:
+        from hogeq.trees.flat import FlatTree
+
+        if isinstance(found, FlatTree) and made not in {None, found.digest()}:
             raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
-    if name.lower().endswith(".efg"):
+    suffix = tree_suffix(name)
+    if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
 
         return from_efg(name, forget=forget, teams=teams)
-    if name.lower().endswith(".txt"):
+    if suffix == ".txt":
         from hogeq.trees.text import from_text
 
         return from_text(name, forget=forget, teams=teams)
-    if name.lower().endswith(".npz"):
+    if suffix == ".npz":
         from hogeq.trees.forgetting import coarser
         from hogeq.trees.saved import load_tree_file
 
@@ -108,36 +136,42 @@ def require_game(name: str) -> None:
     """Refuse a text that names no game other than Hog; nothing is built."""
     if config_of(Path(name)).get("game") or name.startswith(OPENSPIEL):
         return
-    if name.lower().endswith(TREES):
+    if tree_suffix(name):
         try:
             os.stat(name)  # noqa: PTH116 - as a reader would
         except (OSError, ValueError) as error:
             raise ValueError(unreadable(Path(name), error)) from error
         return
+    if name.lower().endswith(".py"):
+        raise ValueError(python_file(printable(name), "game"))
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
-    called, known = full_name(name).partition("(")[0], [*GAMES]
+    called, known, lacking = full_name(name).partition("(")[0], [*GAMES], ""
     if called in known:
         return
-    with suppress(ValueError):
+    try:
         known += _openspiel().pyspiel.registered_names()
+    except ValueError as error:
+        lacking = f"; {error}"
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
-        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}")
+        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{lacking}")
 
 
-def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree":
+def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
+    if name.lower().endswith(".py"):
+        require_game(name)
     if is_hog(name):
         return find_rules(edition_name(name), trust)
     from hogeq.trees.families import full_name
-    from hogeq.trees.rules import from_rules, named_rules
+    from hogeq.trees.rules import named_rules
 
     own = named_rules(full_name(name))
     if own is not None:
-        return from_rules(own, name=name, forget=forget, teams=teams)
+        return _of_rules(own, name, forget, teams)
     require_game(name)
     return _of_openspiel(name, forget, teams)
 
@@ -157,7 +191,11 @@ def _openspiel() -> Any:
 
 def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree":
     """Find a game other than Hog."""
+    from hogeq.trees.flat import FlatTree
+
     found = find_game(given, forget, teams=teams)
     if isinstance(found, Rules):
         raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
+    if not isinstance(found, FlatTree):
+        raise ValueError(refusal("game", found.name, "games that have a tree"))  # noqa: TRY004
     return found

@@ -16,6 +16,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.shuffling import is_too_large, shuffled
 
 MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
@@ -89,11 +90,12 @@ class Audit:
         Whether the whole tree was walked.
     findings : dict of str to Finding
         By property: ``perfect recall``, ``A-loss recall``, ``no absent-mindedness``,
-        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``.
+        ``well-formed``, ``skew well-formed``, ``chance-relaxed skew well-formed``; of games other
+        than Hog ``shuffled A-loss recall``.
     forgetful, free : frozenset
         Information sets that join different own pasts; and those among them that forget nothing in
-        mixtures, as inflation splits them by past. None are free if a player is absent-minded or
-        only a part of the tree was walked.
+        mixtures, as inflation splits them by past, perhaps after a shuffle. None are free if a
+        player is absent-minded or only a part of the tree was walked.
     forgets : dict of str to Loss
         Of Hog, by what is lost: ``own action``, ``own observation``, ``opponent's action``,
         ``chance``, ``seat``.
@@ -120,6 +122,13 @@ class Audit:
     forgets: dict[str, Loss]
     met_again: dict[Hashable, int] = field(default_factory=dict)
     members: tuple["Audit", ...] = ()
+
+    def __repr__(self) -> str:
+        """Say what was found in a line; information sets and witnesses are in the attributes."""
+        words = {True: "", False: "not ", None: "undecided: "}
+        found = ", ".join(f"{words[one.holds]}{name}" for name, one in self.findings.items())
+        sizes = f"{len(self.infosets)} information sets, {self.histories:,} histories"
+        return f"Audit(player {self.player}: {sizes}; {found})"
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
         """Kinds of memory that an information set loses, in the order of `forgets`."""
@@ -252,6 +261,9 @@ class Recall:
             "A-loss recall": self._finding(self._untraced(), whole),
             "no absent-mindedness": self._finding(smallest(self._twice()), whole),
         }
+        if whole and not ranked:
+            in_place = findings["A-loss recall"]
+            findings["shuffled A-loss recall"] = in_place if in_place.holds else self._shuffled()
         names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
         if self.form.is_absent_minded:  # their theorem is for other players
@@ -259,7 +271,8 @@ class Recall:
             findings |= {name: one for name, one in unknown.items() if findings[name].holds}
         tree, form = self.tree, self.form
         free = [*self.shared] if findings["no absent-mindedness"].holds else []
-        if free:
+        in_order = findings.get("shuffled A-loss recall")
+        if free and not (in_order and in_order.holds):
             kept = np.isin(form.inflated.row, form.inflated.shared)
             free = sorted({*free} - {*form.row[kept].tolist()})
         sets: list[frozenset[Hashable]] = [
@@ -286,6 +299,16 @@ class Recall:
         if refuted is not None:
             return Finding(False, self.witness(refuted))
         return Finding(True if whole else None, None)
+
+    def _shuffled(self) -> Finding:
+        """Decide whether own actions, in another order, leave nothing forgotten in mixtures.
+
+        None does if a row is met twice: the past of the first time is a part of the other's.
+        """
+        form = self.form
+        if not form.is_absent_minded and is_too_large(form):
+            return Finding(None, None, "the game is too large for the search")
+        return Finding(not form.is_absent_minded and shuffled(form) is not None, None)
 
     def _two_pasts(self) -> Iterator[Pair]:
         """Pair shortest histories with different own pasts."""

@@ -3,6 +3,7 @@
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -25,13 +26,16 @@ Kind = TypeVar("Kind", bound="type[GameRules]")
 class GameRules(ABC):
     """Base of the rules of a game in Python: one player, or two sides of a constant sum of payoffs.
 
-    A state is any value, and no method changes one. hogeq walks through all histories once, so a
-    game must end. Histories of one player with equal `knows` are one information set.
+    A state is any value, and no method changes one. Histories of one player with equal `knows` are
+    one information set. hogeq walks through all histories once; if they are too many, or without
+    end, through all states, where equal ones are one position.
 
     Attributes
     ----------
     players : int
         Number of players, 1 or 2; or more, for two teams.
+    endless : float, optional
+        Payoff to player 0 of a play that never ends, if players can make one.
 
     Examples
     --------
@@ -59,6 +63,7 @@ class GameRules(ABC):
     """
 
     players: int = 2
+    endless: float | None = None
 
     @abstractmethod
     def initial(self) -> Any:
@@ -105,7 +110,7 @@ def from_rules(
 
     `longest` is of the moves of players laid out; with `once` equal states are looked at once.
     """
-    name = name or (str(rules) if is_dataclass(rules) else type(rules).__name__)
+    name = name or name_of(rules)
     try:
         players, root = operator.index(rules.players), rules.initial()
     except Exception as error:
@@ -118,6 +123,11 @@ def from_rules(
     return coarser(tree, forget)
 
 
+def name_of(rules: GameRules) -> str:
+    """Name the game by its class and parameters."""
+    return str(rules) if is_dataclass(rules) else type(rules).__name__
+
+
 def node_of(rules: GameRules, state: Any) -> Node:
     """Give the node of a state; its moves have the actions of the rules."""
     player = operator.index(rules.to_move(state))
@@ -125,19 +135,33 @@ def node_of(rules: GameRules, state: Any) -> Node:
         allowed = f"a player from 0 to {rules.players - 1}, hogeq.CHANCE or hogeq.END"
         raise NodeError(refusal("to_move", player, allowed))
     if player == END:
-        paid = tuple(map(float, rules.payoffs(state)))
+        paid = _numbers(rules.payoffs(state), "payoffs")
         if len(paid) != rules.players:
             raise NodeError(f"{len(paid)} payoffs; allowed: {rules.players}, one for each player")
         return Node(END, payoffs=paid)
     known: Hashable = None
     if player == CHANCE:
         drawn: Iterable[tuple[Any, Any]] = dict(rules.chances(state)).items()
+        if type(rules).chances is not GameRules.chances:  # else they are right
+            _numbers([chance for _, chance in drawn], "chances")
     else:
         known = rules.knows(state, player)
         hash(known)  # or it is refused here
         drawn = [(action, 1.0) for action in rules.actions(state)]
     moves = [(action, chance, rules.next(state, action)) for action, chance in drawn]
     return Node(player, known, moves=moves)
+
+
+def _numbers(given: Any, method: str) -> tuple[float, ...]:
+    """Take a list of numbers; texts are none, though Python would make numbers of them."""
+    allowed = "a list of numbers, one for each player" if method == "payoffs" else "numbers"
+    if isinstance(given, str | bytes | Mapping | AbstractSet):
+        raise NodeError(refusal(method, given, allowed))
+    numbers = list(given)
+    for one in numbers:
+        if isinstance(one, str | bytes | bytearray):
+            raise NodeError(refusal(method, one, allowed))
+    return tuple(map(float, numbers))
 
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
@@ -219,12 +243,14 @@ def named_rules(text: str) -> GameRules | None:
     name, bracket, inside = text.partition("(")
     if name not in GAMES:
         return None
-    import yaml  # here: small commands need no YAML
+    from hogeq.support.yaml import ConfigError, parse_yaml  # here: small commands need no YAML
 
     try:
-        given = yaml.safe_load("{" + inside.removesuffix(")").replace("=", ": ") + "}")
+        given = parse_yaml("{" + inside.removesuffix(")").replace("=", ": ") + "}", f"game {name}")
         if not bracket or inside.endswith(")"):
             return read(GAMES[name], given)
-    except (yaml.YAMLError, ParameterError) as error:
+    except ConfigError as error:
+        raise ValueError(one_line(error)) from error
+    except ParameterError as error:
         raise ValueError(f"game {name}: {one_line(error)}") from error
     raise ValueError(refusal("game", text, f"{name}(parameter=value,...)"))

@@ -44,6 +44,7 @@ from hogeq.support.messages import BadInputError, one_line, printable, shown, un
 from hogeq.support.progress import phase
 from hogeq.trees import building, flat
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
+from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides
 
 VERSION: Final = 1
@@ -260,7 +261,7 @@ def _check_chances(arrays: Arrays, player: NDArray[np.int8], many: Indices) -> N
     given, sizes = arrays["chance"], many[player == CHANCE].astype(np.int64)
     for name in ("chance", "drawn", "said"):
         _require(name, len(arrays[name]) == sizes.sum(), "one for each step of chance")
-    _require("chance", (given >= 0.0) & (given <= 1.0 + flat.ROW_SUM), "0 to 1")
+    _require("chance", (given >= 0.0) & (given <= 1.0 + ROW_SUM), "0 to 1")
     _require_different("drawn", arrays["drawn"], sizes)
     if len(sizes):
         missed = np.abs(np.add.reduceat(given, np.cumsum(sizes) - sizes) - 1.0)

@@ -10,15 +10,20 @@ inflation and perfect recall in extensive games", International Journal of Game 
 or won by telling them apart, in mixtures and by best responses.
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final
+from heapq import heapify, heappop, heappush
+from itertools import chain, zip_longest
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.teams import side_names
 
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
     from hogeq.kernels.row_search import Plays
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
+INFLATING: Final = 0.5  # share of the time
+CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +120,14 @@ class SequenceForm:
         dag_flows.rise_best(self.ends, self.before, self.tree.legal[self.row], worth, best)
         return worth, best
 
+    def most(self, payoffs: Floats) -> float:
+        """Most that a player with perfect recall gets, every sum rounded upward."""
+        from hogeq.kernels import dag_flows
+
+        worth = payoffs.copy()
+        dag_flows.rise_above(self.ends, self.before, self.tree.legal[self.row], worth)
+        return float(worth[0])
+
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
         from hogeq.kernels import dag_flows
@@ -127,42 +142,59 @@ class SequenceForm:
         np.add.at(weights, self.row, np.maximum(plan[1:], 0.0).reshape(-1, self.tree.num_actions))
         return weights
 
-    @cached_property
+    @property
     def chains(self) -> list[Ints]:
         """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
 
         Let chance and others choose what follows each sequence: of the pasts of a row that can then
         be met the own actions pick one. Chains that meet most pasts not yet covered come first.
         """
-        chains, actions = [], self.tree.num_actions
-        for row in self.shared:
-            left = self.row == row
-            while left.any():
-                most, best = left.astype(float), np.zeros(1 + len(left) * actions)
-                for refined in reversed(self.levels):
-                    most[refined] += best[1:].reshape(-1, actions)[refined].sum(axis=1)
-                    np.maximum.at(best, self.before[refined], most[refined])
-                tops = np.flatnonzero(most >= best[self.before])
-                first = np.full(len(best), len(left))
-                np.minimum.at(first, self.before[tops], tops)
-                chain = first[self.before] == np.arange(len(left))
-                for refined in self.levels[1:]:
-                    chain[refined] &= chain[self.above[refined]]
-                chains.append(np.flatnonzero(chain & (self.row == row)))
-                left &= ~chain
+        chains = self.chains_within(FOREVER)
+        assert chains is not None  # noqa: S101 - there is no limit
         return chains
 
-    @cached_property
+    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
+        """Find the chains, once; None if there is no time for all."""
+        known: dict[str, Any] = vars(self)  # beside its cached properties
+        if "_chains" not in known:
+            by_row = np.argsort(self.row, kind="stable")
+            ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
+            chains: list[Ints] = []
+            for row in self.shared.tolist():
+                if deadline.is_over:
+                    return None
+                pasts = by_row[ends[row] : ends[row + 1]].tolist()
+                found = _chains_of(pasts, self.before, self.tree.num_actions)
+                chains += [np.array(sorted(chain)) for chain in found]
+            known["_chains"] = chains
+        return cast("list[Ints]", known["_chains"])
+
+    @property
     def inflated(self) -> "SequenceForm":
         """The same sequences, rows split where own actions exclude each other; new ones are last.
 
         What a pure strategy does with these rows one of the rows before does too. The theorem is
         for players who meet no row twice.
         """
+        return self.inflate(FOREVER)
+
+    def inflate(self, deadline: Deadline) -> "SequenceForm":
+        """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
+        known: dict[str, Any] = vars(self)  # beside its cached properties
+        if "_inflated" not in known:
+            seconds = deadline.left
+            inner, is_whole = self._split(deadline)
+            vars(inner)["_inflated"] = inner  # no part can be parted again
+            known["_inflated"], known["inflated_within"] = inner, inf if is_whole else seconds
+        return cast("SequenceForm", known["_inflated"])
+
+    def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
+        """Split rows, as far as there is time for it; and whether all are done."""
         if self.is_absent_minded or not len(self.shared):
-            return self
+            return self, True
         tree = self.tree
-        parts = _parts_of_rows(self.row, self.above, (self.before - 1) % tree.num_actions)
+        acts = (self.before - 1) % tree.num_actions
+        parts, is_whole = _parts_of_rows(self.row, self.above, acts, deadline)
         places, which = np.unique(np.stack([self.row, parts]), axis=1, return_inverse=True)
         renamed = places[0].copy()
         new = np.flatnonzero(places[1])
@@ -178,7 +210,7 @@ class SequenceForm:
             names=[tree.names[one] for one in old.tolist()],
             states=None,
         )
-        return replace(self, tree=split, row=renamed[which])
+        return replace(self, tree=split, row=renamed[which]), is_whole
 
     @cached_property
     def origin(self) -> Ints:
@@ -210,14 +242,19 @@ class SequenceForm:
             legal=self.tree.legal[rows],
         )
 
-    def ascend(self, start: Floats, payoffs: Floats) -> Floats:
-        """Improve rows until none alone can be improved, (R, K); the payoff never falls."""
+    def ascend(self, start: Floats, payoffs: Floats, deadline: Deadline = FOREVER) -> Floats:
+        """Improve rows until none alone can be, or the time is over, (R, K).
+
+        The payoff never falls.
+        """
         from hogeq.kernels import row_search
 
         strategy = start.copy()
         if self.rank is not None:
             rows, scratch = strategy[self.plays.rows], (np.ones(len(self.row)), payoffs.copy())
-            row_search.ascend(self.plays, payoffs, LEAST_GAIN, rows, *scratch)
+            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, rows, *scratch):
+                if deadline.is_over:
+                    break
             strategy[self.plays.rows] = rows
         return strategy
 
@@ -253,6 +290,11 @@ class SequenceForm:
 @lru_cache(maxsize=4)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
+    return replace(_listed(tree, player))
+
+
+@lru_cache(maxsize=4)
+def _listed(tree: FlatTree, player: int) -> SequenceForm:
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
@@ -276,25 +318,77 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
 
 
+def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
+    """Give the forms of both players, inflated; anew where an earlier deadline cut that short.
+
+    Unless this one gives no more time.
+    """
+    forms = [sequence_form(tree, player) for player in (0, 1)]
+    patience = INFLATING * deadline.left / 2.0
+    if any(vars(form).get("inflated_within", inf) < patience for form in forms):
+        sequence_form.cache_clear()
+        forms = [sequence_form(tree, player) for player in (0, 1)]
+    for player, form in enumerate(forms):
+        form.inflate(deadline.share(INFLATING / (2 - player)))
+    return forms[0], forms[1]
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def _chains_of(pasts: Sequence[int], before: Ints, actions: int) -> list[list[int]]:
+    """List the chains of the pasts of one row, those of most pasts first.
+
+    Goes up from the last past, through those before them alone. Others choose what follows a
+    sequence: its chains are those of all that follows. At a past there is a choice among actions:
+    the first of each action join, then the second, and so on.
+    """
+    followed: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)  # by sequence
+    waiting = [-past for past in pasts]  # numbers rise along plays
+    heapify(waiting)
+    sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that each past begins
+    while waiting:
+        past = -heappop(waiting)
+        each = [[one for *_, one in sorted(followed.pop(after))] for after in sequences[past]]
+        joined = zip_longest(*each, fillvalue=[])
+        chains = [[*chain.from_iterable(parts)] for parts in joined] or [[past]]
+        sequence = int(before[past])
+        if sequence and sequence not in followed:
+            above = (sequence - 1) // actions
+            if above not in sequences:
+                sequences[above] = []
+                heappush(waiting, -above)
+            sequences[above].append(sequence)
+        followed[sequence] += [(-len(one), past, one) for one in chains]
+    return [one for *_, one in sorted(followed[0])]
+
+
 # --- inflation ------------------------------------------------------------------------------------
 
 
-def _parts_of_rows(row: Ints, above: Ints, act: Ints) -> Ints:
-    """Part the pasts of each row, and number its parts from 0, (J,).
+def _parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
+    """Part the pasts of each row, and number its parts from 0, (J,); and whether there was time.
 
     Given are the row of each past, the past before it, -1 for none, and the action there.
     """
-    parts = np.zeros(len(row), np.int64)
+    parts, is_whole = np.zeros(len(row), np.int64), True
     by_row = np.argsort(row, kind="stable")
     for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
         if len(pasts) > 1:
-            for number, part in enumerate(_parts(_acts(pasts, row, above, act))):
+            if deadline.is_over:
+                return parts, False
+            which, met, chosen = _steps(pasts, row, above, act)
+            if not deadline.allows(len(pasts) * len(np.unique(met)) / CELLS):
+                is_whole = False
+                continue
+            acts = _tabulated(len(pasts), which, met, chosen)
+            for number, part in enumerate(_parts(acts, deadline)):
                 parts[pasts[part]] = number
-    return parts
+    return parts, is_whole and not deadline.is_over
 
 
-def _acts(pasts: Ints, row: Ints, above: Ints, act: Ints) -> Ints:
-    """Tabulate actions by the rows met, (n, M), -1 for those not met."""
+def _steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
+    """List the steps before each past: its place, the row met, and the action there."""
     each, up = np.arange(len(pasts)), pasts
     steps = []
     while len(each):
@@ -302,17 +396,22 @@ def _acts(pasts: Ints, row: Ints, above: Ints, act: Ints) -> Ints:
         steps.append((each, row[above[up]], act[up]))
         up = above[up]
     which, met, chosen = map(np.concatenate, zip(*steps, strict=True))
+    return which, met, chosen
+
+
+def _tabulated(pasts: int, which: Ints, met: Ints, chosen: Ints) -> Ints:
+    """Tabulate actions by the rows met, (n, M), -1 for those not met."""
     rows, column = np.unique(met, return_inverse=True)
-    acts = np.full((len(pasts), len(rows)), -1)
+    acts = np.full((pasts, len(rows)), -1)
     acts[which, column] = chosen
     return acts
 
 
-def _parts(acts: Ints) -> Iterator[Ints]:
+def _parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     """Part the pasts of one row.
 
     Two pasts exclude each other if a row was met in both, and the actions there differ. A part is a
-    component of the graph of those that do not.
+    component of the graph of those that do not. When the time is over, what is left is one.
     """
     waiting = [np.arange(len(acts))]
     while waiting:
@@ -328,6 +427,7 @@ def _parts(acts: Ints) -> Iterator[Ints]:
             for one in found.tolist():
                 both = (acts[left] >= 0) & (acts[one] >= 0)
                 excluded = (both & (acts[left] != acts[one])).any(axis=1)
+                excluded &= not deadline.is_over
                 part.append(left[~excluded])
                 left = left[excluded]
                 if not len(left):

@@ -5,7 +5,9 @@ A file ``.csv`` has a line for each action of each information set, by their nam
 
 import csv
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,14 +15,24 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.search.results import Value
-from hogeq.strategies.arrays import as_array
+from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import is_folder, read_arrays, read_bytes
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of_shape
+from hogeq.strategies.strategy import (
+    SEATS,
+    Mixture,
+    Strategy,
+    StrategyLike,
+    of_result,
+    strategy_of_shape,
+)
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
 from hogeq.support.messages import printable, refusal, shown
-from hogeq.trees.flat import FlatTree, payoff, reach
+from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
+from hogeq.trees.rows import Rows
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = (
@@ -34,8 +46,10 @@ ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
 Places = dict[tuple[str, ...], tuple[int, int]]  # player, set and action: row and column
 
 
-def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strategy:
-    """Make a checked strategy, of both seats, whose rows are those of the tree.
+def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
+    """Make a checked strategy whose rows are those of the tree.
+
+    It plays in both seats, unless it was made or written for one.
 
     Parameters
     ----------
@@ -49,6 +63,7 @@ def tree_strategy(tree: FlatTree, given: Any, name: str = "strategy") -> Strateg
     ValueError
         If it is none of these, or not one of this game.
     """
+    given = of_result(given)
     if isinstance(given, Strategy):
         return strategy_of_shape((tree.num_rows, tree.num_actions), given, name)
     if isinstance(given, str | os.PathLike):
@@ -69,11 +84,15 @@ def require_named(given: str | os.PathLike[str]) -> None:
         raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
 
 
-def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
+def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
     shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
-        parts = [tree_strategy(tree, one, name).array for one in given.parts]
-        return strategy_of_shape(shape, Mixture(given.weights, parts), name)
+        parts = [tree_strategy(tree, one, name) for one in given.parts]
+        seat = parts[0].seat if parts else None
+        if any(one.seat != seat for one in parts):
+            parts = [one.whole(f"{name}, part {number}") for number, one in enumerate(parts, 1)]
+        mixture = Mixture(given.weights, [one.array for one in parts])
+        return replace(strategy_of_shape(shape, mixture, name), seat=seat)
     table = as_array(given, name)
     if not tree.num_rows:  # chance alone moves
         return Strategy.unchecked(np.zeros(shape))
@@ -84,28 +103,36 @@ def _checked(tree: FlatTree, given: ArrayLike | Mixture, name: str) -> Strategy:
     return made
 
 
-def _read(tree: FlatTree, path: Path) -> Strategy:
+def _read(tree: Rows, path: Path) -> Strategy:
     path = path / IN_FOLDER if is_folder(path) else path
     name = printable(path)
-    if path.suffix == ".npz":
+    text = profile_text(path)
+    if text is not None:
+        return _of_profile(tree, text, name)
+    data = read_bytes(path)
+    is_csv = data.removeprefix(BOM_UTF8).startswith(",".join(COLUMNS).encode())
+    if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
         shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
-        table, weights = read_arrays(path, shapes)
-        return tree_strategy(tree, table if weights is None else Mixture(weights, table), name)
-    if path.suffix == ".csv":
+        table, weights, seat = read_arrays(path, shapes)
+        found = _checked(tree, table if weights is None else Mixture(weights, table), name)
+        return found if seat is None else seated(tree, found, seat)
+    if is_csv or path.suffix == ".csv":
         try:
-            lines = read_bytes(path).decode("utf-8-sig")
+            lines = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise ValueError(f"{name}: is not UTF-8: {error}") from error
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    text = profile_text(path)
-    if text is None:
-        raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
-    return _of_profile(tree, text, name)
+    kind = kind_of_bytes(data)
+    holds = f"holds {kind}, a game" if kind in {EFG, TEXT} else "is no strategy of a tree"
+    raise ValueError(f"{name}: {holds}; allowed: {FORMS}")
 
 
-def _of_profile(tree: FlatTree, given: Any, where: str) -> Strategy:
+def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
+    if not isinstance(tree, FlatTree):
+        allowed = "allowed for a game without a tree: uniform, arrays, files .npz and .csv"
+        raise StrategyError(f"{where}: got a profile; {allowed}")
     rows = order_of_rows(tree)
     counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
     infosets = []
@@ -137,7 +164,7 @@ def order_of_rows(tree: FlatTree) -> Ints:
 
 
 def playable(
-    tree: FlatTree, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
+    tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
     """Make a strategy of rows that may choose actions that there are not."""
     target = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
@@ -151,6 +178,7 @@ def playable(
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     """Payoff to a strategy against another one, in either seat."""
+    a, b = a.whole(), b.whole()
     first, second = 0.0, 0.0
     for weight, mine in zip(a.chances, a.policies, strict=True):
         for chance, theirs in zip(b.chances, b.policies, strict=True):
@@ -159,27 +187,47 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     return Value(float(first + second) / 2.0, float(first), float(second))
 
 
-def joined(tree: FlatTree, first: Strategy, second: Strategy) -> Strategy:
-    """Make one mixture of a strategy of player 0 and one of player 1, for both seats.
+def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
+    """Give a seat alone to a strategy, whose rows of the other seat are not to be used.
 
-    Who sits in a seat draws from the strategy of that seat; only one of them ever plays.
+    It stays one of both seats where the other has no rows. `StrategyError` if it has the other.
     """
-    ends = [np.cumsum(one.chances) for one in (first, second)]
-    cuts = np.unique(np.concatenate(ends).clip(max=1.0))
-    cuts[-1] = 1.0
-    middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
-    mine, theirs = (
-        one.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
-        for one, end in zip((first, second), ends, strict=True)
-    )
-    policies: Floats = np.where(tree.seat[:, None] == 0, mine, theirs)
-    return Strategy.unchecked(policies, np.diff(cuts, prepend=0.0))
+    if strategy.seat not in {None, seat}:
+        allowed = f"allowed: one of the {SEATS[seat]}, or of both"
+        raise StrategyError(f"strategy: plays in the {SEATS[1 - seat]} seat alone; {allowed}")
+    return replace(strategy, seat=seat if (tree.seat != seat).any() else None)
+
+
+def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight) -> Floats:
+    """Counterfactual payoff of every action of one strategy against another, (R, K).
+
+    The sum over the histories of a row, each weighted by its reach, of the payoff to the player who
+    moves there, if it takes the action and then plays on; NaN where there is no such action.
+    """
+    require_weight(weight)
+    a, b = a.whole(), b.whole()
+    values, visits = np.zeros((2, tree.num_rows, tree.num_actions))
+    for player, sign in ((0, 1.0), (1, -1.0)):
+        joint = np.where(tree.seat[:, None] == player, a.policy, b.policy)
+        own = player if weight == "counterfactual" else None
+        reached, step = reach(tree, joint, own), tree.by_step(joint, tree.odds, 1.0)
+        below = np.zeros(tree.num_nodes)
+        below[tree.player == TERMINAL] = sign * (tree.paid + tree.centre) + tree.shift
+        for level in reversed(tree.levels[1:]):
+            np.add.at(below, tree.parent[level], step[level] * below[level])
+        moved = tree.mover == player
+        place = tree.row[tree.parent[moved]], tree.action[moved]
+        np.add.at(values, place, reached[tree.parent[moved]] * below[moved])
+        np.add.at(visits, place, reached[tree.parent[moved]])
+    if weight == "belief":
+        values = np.divide(values, visits, out=np.zeros_like(values), where=visits > 0.0)
+    return np.where(tree.legal, values, np.nan)
 
 
 # --- CSV ------------------------------------------------------------------------------------------
 
 
-def policy_csv(tree: FlatTree, policy: Floats) -> str:
+def policy_csv(tree: Rows, policy: Floats) -> str:
     """Write a policy: one line for each action of each information set."""
     text = StringIO(newline="")
     lines = csv.writer(text, lineterminator="\n")
@@ -189,7 +237,7 @@ def policy_csv(tree: FlatTree, policy: Floats) -> str:
     return text.getvalue()
 
 
-def read_policy_csv(tree: FlatTree, text: str, where: str) -> Floats:
+def read_policy_csv(tree: Rows, text: str, where: str) -> Floats:
     """Read a policy, (R, K); actions that have no line have probability 0."""
     policy = np.full((tree.num_rows, tree.num_actions), np.nan)
     lines = csv.reader(StringIO(text, newline=""), strict=True)
@@ -216,7 +264,7 @@ def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
             raise ValueError(refusal("probability", line[3], "0 to 1"))
 
 
-def _places(tree: FlatTree) -> Places:
+def _places(tree: Rows) -> Places:
     """Row and column in a policy of each action, by player, information set and name."""
     names = [printable(name) for name in tree.names]
     places: Places = {}

@@ -8,20 +8,24 @@ M. Liu, G. Farina and A. Ozdaglar, "LiteEFG", 2024: nodes by their paths, then i
     infoset highway nodes / /P1:on/C:near
 
 Numbers of chance are weights. Lines with ``#`` are comments. Names in place of paths are refused.
-``experiments/problems.py`` writes such files.
+A node of a player that no information set names is one by itself. ``experiments/problems.py``
+writes such files.
 
 All paths may need more memory than there is. So hashes of them are sorted, each with its place in
-the file; what is looked up is compared with what stands there.
+the file; what is looked up is compared with what stands there. The file is read in blocks: were it
+mapped, somebody who cuts it short would end the process.
 """
 
+import errno
 import os
 import re
 from array import array
 from bisect import bisect, bisect_left
+from contextlib import ExitStack
+from fractions import Fraction
 from functools import lru_cache
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
@@ -30,18 +34,26 @@ from hogeq.support.files import opened
 from hogeq.support.messages import counted, printable, refusal, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees.building import Node, NodeError, flatten, require_memory
-from hogeq.trees.flat import CHANCE, ROW_SUM, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
+from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Teams, sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
+LEAST: Final = 1e-300  # probability of chance other than 0
 LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
+BLOCK: Final = 2**14  # bytes of the file that are read at once, ...
+BLOCKS: Final = 256  # ... and how often they are kept: a walk returns to all depths
+PART: Final = 2**20  # bytes of a line that are read at once
+LONGEST_LINE: Final = 2**28  # bytes of a line that is not an information set
+CHANGED: Final = "was changed while it was read"
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
 _START: Final = re.compile(rb"\s*(?:node\s+(\S+)(\s+leaf\s)?|infoset\s+(\S+)\s+nodes[ \t]|#|$)")
 _PATH: Final = re.compile(rb"\S+")
 _NODE: Final = re.compile(rb"(\S+)([^\n]*)")
+_SPACE: Final = re.compile(rb"\s")
 _BREAK: Final = re.compile(rb"\n")
 _number: Final = lru_cache(2**16)(number_of)  # of which files have few different ones
 _LINE: Final = re.compile(r"(?:player ([1-9]) actions|(chance) actions|leaf payoffs) (.+)")
@@ -58,10 +70,26 @@ def from_text(
 
     `ValueError` says in one line what is wrong, with the number of the line or the history.
     """
-    text = _Text(Path(path), printable(path))
+    path = Path(path)
+    with ExitStack() as stack:
+        try:
+            file, size = stack.enter_context(opened(path, MOST_BYTES))
+        except (OSError, ValueError) as error:
+            raise ValueError(unreadable(path, error)) from None
+        try:
+            return _tree(_Text(file, size, path), path, forget, teams)
+        except OSError as error:
+            raise ValueError(unreadable(path, error)) from None
+        except ValueError as error:
+            if isinstance(error.__cause__, OSError):  # at a node
+                raise ValueError(unreadable(path, error.__cause__)) from None  # noqa: TRY004
+            raise
+
+
+def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
     numbers = text.numbers  # the tree keeps these alone
     tree = flatten(
-        printable(Path(path).name),
+        printable(path.name),
         b"/",
         text.look,
         lambda moves: [*map([*numbers].__getitem__, moves)],
@@ -71,29 +99,30 @@ def from_text(
     )
     if unknown := text.unknown or len(text.hashes) - tree.num_nodes:
         raise ValueError(f"{text.where}: {counted(unknown, 'path')} of no node, or after no action")
+    text.require_unchanged()
     return coarser(tree, forget)
 
 
 class _Text:
     """Paths of nodes in a file, by hashes: where each stands, and where in an information set."""
 
-    def __init__(self, path: Path, where: str) -> None:
-        self.where, self.players = where, 1
-        try:
-            with opened(path, MOST_BYTES) as (file, size):
-                self.data: Any = mmap(file.fileno(), size, access=ACCESS_READ) if size else b""
-        except (OSError, ValueError) as error:
-            raise ValueError(unreadable(path, error)) from None
+    def __init__(self, file: IO[bytes], size: int, path: Path) -> None:
+        self.file, self.size, self.where, self.players = file, size, printable(path), 1
+        self.modified = os.fstat(file.fileno()).st_mtime_ns
+        self.block = lru_cache(BLOCKS)(self._block)
         self.hashes, self.places = array("q"), array("q")
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
         self.numbers, self.owners = dict[str, int](), dict[Any, int]()  # of actions, of sets
         members = array("q"), array("q")  # hashes and places of paths in information sets
-        begin = len(BOM) if self.data[: len(BOM)] == BOM else 0
+        begin = len(BOM) if file.read(len(BOM)) == BOM else 0
+        file.seek(begin)
         with phase(f"paths of {path.name}", size) as progress:
             while begin < size:
                 progress.reach(begin)
                 begin = self._read(begin, *members)
-        require_memory(f"{where}: has {len(self.hashes):,} nodes", NODE_BYTES * len(self.hashes))
+        require_memory(
+            f"{self.where}: has {len(self.hashes):,} nodes", NODE_BYTES * len(self.hashes)
+        )
         nodes, _ = self._sorted(self.hashes, self.places)
         inside, places = self._sorted(*members)
         at = nodes.searchsorted(inside)
@@ -102,26 +131,112 @@ class _Text:
         self.members = array("q", bytes(8 * len(nodes)))  # 0 in none
         np.asarray(self.members)[at[is_node]] = places[is_node]
 
+    # --- the file ---------------------------------------------------------------------------------
+
+    def _block(self, number: int) -> bytes:
+        """Read a block of the file; the last few are kept."""
+        begin = number * BLOCK
+        size = min(BLOCK, self.size - begin)
+        self.file.seek(begin)
+        data = self.file.read(size)
+        if len(data) < size:
+            raise OSError(errno.EBUSY, CHANGED)
+        return data
+
+    def _until(self, stop: re.Pattern[bytes], place: int) -> bytes:
+        """Give what stands from a place on before something, or before the end of the file."""
+        number, begin = divmod(place, BLOCK)
+        block = self.block(number)
+        found = stop.search(block, begin)
+        if found:
+            return block[begin : found.start()]
+        parts = [block[begin:]]
+        while not found and (number + 1) * BLOCK < self.size:
+            number += 1
+            block = self.block(number)
+            found = stop.search(block)
+            parts.append(block[: found.start()] if found else block)
+        return b"".join(parts)
+
+    def _stands(self, path: bytes, place: int) -> bool:
+        """Whether a path stands at a place."""
+        number, begin = divmod(place, BLOCK)
+        end = begin + len(path) + 1
+        if end < BLOCK:  # so this block tells
+            return self.block(number)[begin:end].rstrip() == path
+        return self._until(_SPACE, place) == path
+
+    def _line(self, place: int) -> str:
+        """Name the line of a place."""
+        last, rest = divmod(place, BLOCK)
+        before = sum(self._block(number).count(b"\n") for number in range(last))
+        inside = self.block(last).count(b"\n", 0, rest) if rest else 0
+        return f"line {1 + before + inside}"
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that somebody wrote to while it was read."""
+        status = os.fstat(self.file.fileno())
+        if (status.st_size, status.st_mtime_ns) != (self.size, self.modified):
+            raise OSError(errno.EBUSY, CHANGED)
+
+    # --- paths ------------------------------------------------------------------------------------
+
+    def _next(self, begin: int) -> tuple[bytes, bool]:
+        """Read on to the end of a line, or a part of it; tell whether the line ends there."""
+        line = self.file.readline(min(PART, self.size - begin))
+        if not line:
+            raise OSError(errno.EBUSY, CHANGED)
+        return line, line[-1:] == b"\n" or begin + len(line) == self.size
+
     def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
         """Note the paths of a line; give the start of the next one."""
-        end = self.data.find(b"\n", begin)
-        end = end if end >= 0 else len(self.data)
-        found = _START.match(self.data, begin, end)
-        if found is None:
-            line = self.data[begin : min(end, begin + LONGEST)].decode(errors="replace")
-            raise ValueError(refusal(f"{self.where}: {self._line(begin)}", line.strip(), _ALLOWED))
-        if found[1]:
-            self.hashes.append(hash(found[1]))
-            self.places.append(found.start(1))
-            if found[2]:
-                self.players = max(self.players, self.data[found.end() : end].count(b"="))
-        elif found[3]:
+        line, is_whole = self._next(begin)
+        found = _START.match(line)
+        while not (is_whole or (found and found[3])) and len(line) < LONGEST_LINE:
+            more, is_whole = self._next(begin + len(line))
+            line += more
+            found = _START.match(line)
+        if found and found[3]:
             self.starts.append(begin)
             self.names.append(found[3])
-            for word in _PATH.finditer(self.data, found.end(), end):
-                hashes.append(hash(word[0]))
-                places.append(word.start())
-        return end + 1
+            return self._note(begin, line, is_whole, found.end(), hashes, places)
+        if found is None or not is_whole:
+            given = line[:LONGEST].decode(errors="replace")
+            raise ValueError(refusal(f"{self.where}: {self._line(begin)}", given.strip(), _ALLOWED))
+        if found[1]:
+            self.hashes.append(hash(found[1]))
+            self.places.append(begin + found.start(1))
+            if found[2]:
+                self.players = max(self.players, line.count(b"=", found.end()))
+        return begin + len(line)
+
+    def _note(
+        self,
+        begin: int,
+        line: bytes,
+        is_whole: bool,
+        first: int,
+        hashes: "array[int]",
+        places: "array[int]",
+    ) -> int:
+        """Note the paths of an information set, which may be too many for memory, part by part."""
+        while True:
+            rest = b""
+            for word in _PATH.finditer(line, first):
+                if word.end() == len(line) and not is_whole:
+                    rest = word[0]  # which may go on
+                else:
+                    hashes.append(hash(word[0]))
+                    places.append(begin + word.start())
+            begin, first = begin + len(line), 0
+            if is_whole:
+                return begin
+            if len(rest) >= LONGEST_LINE:
+                raise ValueError(
+                    f"{self.where}: {self._line(begin - len(rest))}: has a path too long"
+                )
+            line, is_whole = self._next(begin)
+            line, begin = rest + line, begin - len(rest)
 
     def _sorted(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
         """Sort paths by their hashes, in place; refuse equal ones."""
@@ -131,33 +246,37 @@ class _Text:
         again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
         if len(again):
             second = again[at[again].argmin()]
-            both = [_PATH.match(self.data, place) for place in at[second - 1 :][:2].tolist()]
-            first, path = (printable(one[0].decode(errors="replace")) for one in both if one)
+            both = [self._until(_SPACE, place) for place in at[second - 1 :][:2].tolist()]
+            first, path = map(_shown, both)
             reason = "is there twice" if path == first else "has another's hash: read it again"
             raise ValueError(f"{self.where}: {self._line(int(at[second]))}: {path} {reason}")
         return keys, at
 
-    def _line(self, place: int) -> str:
-        """Name the line of a place."""
-        return f"line {1 + sum(1 for _ in _BREAK.finditer(self.data, 0, place))}"
-
     def look(self, at: bytes) -> Node:
         """Read the node of a path."""
         number = bisect_left(self.hashes, hash(at))
-        found = number < len(self.hashes) and _NODE.match(self.data, self.places[number])
+        is_known = number < len(self.hashes)
+        found = _NODE.match(self._until(_BREAK, self.places[number])) if is_known else None
         if not found or found[1] != at:
-            raise NodeError(f"no node {printable(at.decode(errors='replace'))}")
+            raise NodeError(f"no node {_shown(at)}")
         try:
             infoset, member = None, self.members[number]
-            if member and self.data[member : member + len(at) + 1].rstrip() == at:
+            if member:
+                if not self._stands(at, member):
+                    path = _shown(self._until(_SPACE, member))
+                    raise ValueError(f"{path} has another's hash: read it again")  # noqa: TRY301
                 infoset = self.names[bisect(self.starts, member) - 1].decode()
             node = _node(at, found[2].decode().strip(), infoset, self.numbers, self.players)
-            if node.player >= 0 and self.owners.setdefault(infoset, node.player) != node.player:
+            if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
                 raise ValueError(f"infoset {named} is of two players; allowed: one")  # noqa: TRY301
         except (ValueError, ArithmeticError) as error:
-            raise NodeError(f"{self._line(found.start())}: {error}") from None
+            raise NodeError(f"{self._line(self.places[number])}: {error}") from None
         return node
+
+
+def _shown(path: bytes) -> str:
+    return printable(path.decode(errors="replace"))
 
 
 def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], players: int) -> Node:
@@ -174,19 +293,35 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
     if player < 0 and infoset is not None:
         raise ValueError(f"is in infoset {printable(infoset)}; allowed there: nodes of players")
     try:
-        weights = [1.0 if player >= 0 else float(_number(value)) for value in values]
+        numbers_read = [Fraction(1) if player >= 0 else _number(value) for value in values]
     except ValueError as error:
         raise ValueError(refusal("", line, str(error))) from None
+    weights = [*map(float, numbers_read)]
     if player == TERMINAL:
         if [*names] != [str(one + 1) for one in range(players)]:
             raise ValueError(refusal("", line, f"payoffs to players 1 to {players}"))
         return Node(TERMINAL, payoffs=weights)
-    if player >= 0 and infoset is None:
-        raise ValueError("the node is in no infoset; allowed: each node of a player in one")
-    total = 1.0 if player >= 0 or abs(sum(weights) - 1.0) <= ROW_SUM else abs(sum(weights))
+    if infoset is None and player >= 0:
+        infoset = f"node {at.decode()}"  # no name in a file has a space
+    if player == CHANCE:
+        weights = _shares(numbers_read)
     step = at.rstrip(b"/") + (b"/C:" if player == CHANCE else b"/P%d:" % (player + 1))
     moves = [
-        (numbers.setdefault(name, len(numbers)), weight / total, step + name.encode())
+        (numbers.setdefault(name, len(numbers)), weight, step + name.encode())
         for name, weight in zip(names, weights, strict=True)
     ]
     return Node(player, infoset, moves=moves)
+
+
+def _shares(weights: list[Fraction]) -> list[float]:
+    """Scale weights of chance to a sum of 1; refuse those of which one would be lost."""
+    total = abs(sum(weights, Fraction()))
+    if abs(total - 1) <= ROW_SUM:
+        total = Fraction(1)
+    if not total:
+        raise ValueError("weights of chance sum to 0; allowed: one above 0 at least")
+    shares = [float(one / total) for one in weights]
+    if any(one and abs(share) < LEAST for one, share in zip(weights, shares, strict=True)):
+        allowed = f"0, or {LEAST:g} of their sum and more"
+        raise ValueError(f"weights of chance are too far apart; allowed: {allowed}")
+    return shares

@@ -14,6 +14,7 @@ import numpy as np
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
+from hogeq.support.messages import printable
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
@@ -277,5 +278,6 @@ def _short(value: Fraction | float) -> Fraction | float:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    seen = "\n".join(map(printable, text.split("\n")))  # OpenSpiel's names have several lines
+    escaped = seen.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.contest import advice
 from hogeq.strategies.sandbox import isolation
 from hogeq.support.messages import percent
 from tests.cli.calls import ask, ok, said
@@ -60,10 +59,7 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     )
 
 
-def test_the_reasons_of_a_file_and_of_a_policy(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(advice, "SECONDS", 60.0)
+def test_the_reasons_of_a_file_and_of_a_policy(folder: Path) -> None:
     Path("rule.py").write_text(
         "PLAYER_NAME = 'Me'\ndef final_strategy(score, opponent):\n"
         "    return 1 if score >= 12 else 2\n"
@@ -74,19 +70,7 @@ def test_the_reasons_of_a_file_and_of_a_policy(
         whole = found["best_response"] - found["win_rate"]
         assert sum(one["loss"] for one in found[key]) == pytest.approx(whole, abs=1e-12)
         assert why[key] == found[key]
-    numbers = found["constant_changes"]
-    assert (numbers["tried"], numbers["possible"]) == (24, 24)
-    assert why["constant_changes"] == numbers
-    assert numbers["best"]
-    for one in numbers["best"]:
-        text = Path("rule.py").read_text().splitlines()
-        line = text[one["line"] - 1]
-        end = one["column"] + len(str(one["number"]))
-        assert int(line[one["column"] : end]) == one["number"]
-        text[one["line"] - 1] = f"{line[: one['column']]}{one['instead']}{line[end:]}"
-        Path("other.py").write_text("\n".join(text))
-        rate = ask("compare", "other.py", "optimal", *R, "--trust")["win_rate"]
-        assert one["gain"] == pytest.approx(rate - found["win_rate"], abs=1e-12)
+    assert "constant_changes" not in found
     assert ask("check", "rule.py", "--rules", "small.yaml", "--trust")["loss"]
     np.save("uniform.npy", np.full((20, 20, 4), 0.25))
     assert "\nmistake " in ok("improve", "uniform.npy", "--explain", *R)

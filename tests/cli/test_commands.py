@@ -11,7 +11,7 @@ from hogeq.baselines.registry import builtin, names
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.values import belief, reach, win_rate
 from hogeq.model.game import HogEngine
-from hogeq.rules import EDITIONS
+from hogeq.rules import ALIASES, EDITIONS
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import between, percent, pp
 from tests.cli.calls import ask, in_full, ok, refused
@@ -186,9 +186,21 @@ def test_rules() -> None:
     assert list(found["editions"]) == list(EDITIONS)
     assert found["editions"]["su20"]["memory_size"] == 14 * 14
     assert "digit_range" in found["parts"]["more_boar"]
-    text = ok("rules")
-    assert all(name in text for name in EDITIONS)
-    assert "piggy_back" in text
+    first, _, header, *lines = ok("rules").splitlines()
+    assert first.startswith(f"{len(EDITIONS)} games under {len(EDITIONS) + len(ALIASES)} names; ")
+    assert header.split() == ["rules", "parts", "also"]
+    assert lines[0].startswith("fa25 (default)  Boar Brawl, Sow Sad, Sus Fuss")
+    assert len(lines) == len(EDITIONS)
+    named = re.findall(r"\b[a-z]{2,3}\d\d(?:_[a-z]+)?\b", "\n".join(lines))
+    assert sorted(named) == sorted([*EDITIONS, *ALIASES])
+    keys = ok("rules", "--parts")
+    assert all(f"\n{key} " in keys for key in ("edition", "piggy_back", "swap", "pig_out"))
+    assert re.search("\n +double +One score is exactly double the other\n", keys)
+    assert "without RULES" in refused("rules", "fa25", "--parts")
+    for page in ("README.md", "docs/editions.md"):
+        text = (Path(__file__).parents[2] / page).read_text("utf-8")
+        names_of_all = len(EDITIONS) + len(ALIASES)
+        assert re.search(f"{len(EDITIONS)} games[^,]*, under {names_of_all} names", text)
     assert "Square Swine" in ok("rules", "fa22")
 
 

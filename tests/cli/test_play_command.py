@@ -65,7 +65,7 @@ def answers(*lines: str, **more: Any) -> list[str]:
 def test_the_start_says_who_plays_what(folder: Path) -> None:
     text = play("quit")
     assert text.startswith("fa22 with goal=20, max_dice=3, you against optimal play, seed 1\n")
-    assert "Square Swine  a new score that is a perfect square becomes the next one" in text
+    assert "Square Swine  a new score that is a perfect square, 0 too, becomes the next one" in text
     assert "Win probabilities count on both playing optimally from the next turn on" in text
     assert "turn 1: you 0, engine 0" in text
     assert text.endswith("left at you 0, engine 0\n\n")
@@ -122,7 +122,7 @@ def test_undo(folder: Path) -> None:
         ("4", "4 dice; allowed: 0 to 3"),
         ("odds 9", "9 dice; allowed: 0 to 3"),
         ("-1", "-1 dice; allowed: 0 to 3"),
-        ("", "'': not understood"),
+        ("", "type a number of dice, or help"),
         ("9" * 5000, f"'{'9' * 40}': not understood"),
         ("\x1b[2J", "'\\x1b[2j': not understood"),
     ],

@@ -136,9 +136,12 @@ def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, 
         ("export", "always_roll:1", "--out", "there.csv"),
         ("purify", "always_roll:1", "--out", "there.csv"),
         ("play", "--save", "there.json"),
+        ("board", "--out", "there.html"),
+        ("show", "always_roll:1", "--out", "there.png"),
+        ("export-game", "--goal", "3", "--max-dice", "1", "--out", "there.efg"),
     ],
 )
-def test_what_took_long_is_replaced_only_if_that_is_said(
+def test_what_a_command_is_called_for_is_replaced_only_if_that_is_said(
     folder: Path, arguments: tuple[str, ...]
 ) -> None:
     there = folder / arguments[-1]
@@ -149,7 +152,38 @@ def test_what_took_long_is_replaced_only_if_that_is_said(
     assert there.read_text() == "mine"
     result = CliRunner().invoke(app, [*arguments, *R, "--overwrite"], input="1\nquit\n")
     assert result.exit_code == 0, result.stderr
-    assert there.read_text() != "mine"
+    assert there.read_bytes() != b"mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("export", "optmal", "--player-name", "Me", *R), "nearest: optimal"),
+        (("export", "optimal", "--player-name", "Me", "--rules", "fa26"), "'fa26' is not here"),
+        (("board", "--rules", "fa26"), "'fa26' is not here"),
+        (("board", *R, "--against", "optmal"), "nearest: optimal"),
+        (("purify", "uniform", "--game", "kuhn_pokr"), "kuhn_pokr"),
+    ],
+)
+def test_a_typo_is_said_before_a_file_that_is_there(
+    folder: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    for name in ("final_strategy.py", "board.html", "matrix.csv", "matrix.npz"):
+        (folder / name).write_text("mine")
+    line = refused(*arguments)
+    assert says in line
+    assert "exists already" not in line
+
+
+def test_a_folder_names_the_file_in_it(folder: Path) -> None:
+    (folder / "project").mkdir()
+    for name in ("dice.py", "final_strategy.py", "notes.md"):
+        (folder / "project" / name).write_text("")
+    for command in ("check", "export"):
+        line = refused(command, "project", *R, "--trust", *["--out=x.csv"] * (command == "export"))
+        assert line.endswith(f"; nearest: {Path('project/final_strategy.py')}\n")
+    (folder / "empty").mkdir()
+    assert "empty: is a folder; allowed: a file\n" in refused("check", "empty", *R)
 
 
 def test_a_name_that_cannot_be_printed_is_still_one_line(folder: Path) -> None:

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from hogeq.contest import field
 from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
-from hogeq.purification.local_search import LocalSearch
+from hogeq.purification.integer import IntegerRounding
 from hogeq.rules import rules_from
 from hogeq.strategies.files import read_strategy, write_strategy
 from tests.cli.calls import ask, ok, refused
 
 TWELVE = "--rules", "twelve.yaml"
 MISSING = "hogeq: none.npz: cannot be read: No such file or directory\n"
-SEARCH = "purify", "policy.npz", *TWELVE, "--method", "local_search", "--set", "trails=2"
+SEARCH = "purify", "policy.npz", *TWELVE, "--method", "integer", "--set", "trails=2"
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ def test_a_search_goes_on_where_it_was(folder: Path) -> None:
         found = ask(*SEARCH, "--set", f"rounds={rounds}", *kept)
         assert found["parameters"]["rounds"] == rounds
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
-    search = LocalSearch(rounds=5, trails=2)
+    search = IntegerRounding(rounds=5, trails=2)
     whole = search.matrix(game, read_strategy("policy.npz", 12, 3))
     np.testing.assert_array_equal(read_strategy("matrix.csv", 12, 3), whole)
     other = refused(*SEARCH, "--set", "rounds=6", "--set", "seed=1", *kept)
@@ -125,8 +125,8 @@ def test_a_search_goes_on_where_it_was(folder: Path) -> None:
         (("--method", "local"), f"--method: got 'local'; allowed: {', '.join(PURIFIERS)}"),
         (("--set", "rounds"), "allowed: key=value"),
         (("--method", "threshold", "--set", "sample=2"), "nearest: samples"),
-        (("--checkpoint", "state.npz"), "--method local_search"),
-        (("--method", "local_search", "--set", "counters=none.npz"), MISSING),
+        (("--checkpoint", "state.npz"), "--method integer"),
+        (("--method", "integer", "--set", "counters=none.npz"), MISSING),
     ],
 )
 def test_what_it_cannot_do_is_refused(folder: Path, given: tuple[str, ...], says: str) -> None:

@@ -132,7 +132,7 @@ def test_a_simple_change_is_found_and_measured() -> None:
     spoiled[9:][best[9:] > 0] = 1
     found = written(of, spoiled, best)
     first = found.rule_changes[0]
-    words = re.fullmatch(r"(\d) dice, not 1 die, from (\d+) points on", first.change)
+    words = re.fullmatch(r"(\d) dice instead of 1 die from (\d+) points on", first.change)
     assert words is not None, first.change
     changed, begin = spoiled.copy(), int(words[2])
     changed[begin:][spoiled[begin:] == 1] = int(words[1])

@@ -206,9 +206,9 @@ def test_a_field_by_name_names_the_culprit_too(here: Path, monkeypatch: pytest.M
     monkeypatch.setattr(judging, "inspect_submission", failing)
     found = entries_of(Judge(GAME, trust=True).judge(named_entries(["class"])))
     assert len(found.entries) == 3
-    assert [tuple(one) for one in found.refused] == [
-        ("class/d.py", "class/d.py: cannot be judged: KeyError: 'table'")
-    ]
+    ((file, why),) = map(tuple, found.refused)
+    assert file == "class/d.py"
+    assert why.startswith("class/d.py: cannot be judged: KeyError: 'table' (test_hostile_folder.py")
 
 
 def test_a_verdict_is_kept_whole(here: Path) -> None:

@@ -222,6 +222,59 @@ def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
     assert data["index"] == [0, 1, 2, 3]
 
 
+def test_a_table_for_everybody_with_pseudonyms_has_no_name(here: Path) -> None:
+    for number in range(3):
+        Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"Name{number}"))
+    ok(*RUN, "--pseudonyms", "--csv", "ranks.csv", "--html", "page.html")
+    given = Path("ranks.csv").read_text()
+    assert given == Path("out/public/ranks.csv").read_text()
+    page = Path("page.html").read_text().split("<body>")[1]
+    assert not re.search(r"Name\d|s\d\.py", given + page)
+
+
+def test_tie_breaks_stand_in_every_table_of_ranks(here: Path) -> None:
+    """Two files of one table tie, and the smaller one ranks first."""
+    rows = rows_of(1, GOAL)
+    sizes = {}
+    for name, after in (("small", ""), ("large", "# more\n")):
+        path = Path(f"class/{name}.py")
+        path.write_text(code(rows, name) + after)
+        sizes[name] = path.stat().st_size
+    text = ok(*RUN, "--tie-break", "bytes", "--csv", "plain.csv")
+    assert re.search(r"\nsmall +1 +0 +1 +" + f"{sizes['small']} ", text)
+    for file in ("plain.csv", "out/staff/ranks.csv", "out/public/ranks.csv"):
+        with Path(file).open() as read:
+            found = {row["name"]: row for row in csv.DictReader(read)}
+        assert {name: float(row["tie_break"]) for name, row in found.items()} == sizes
+        assert [found[name]["rank"] for name in ("small", "large")] == ["1", "2"]
+    data = json.loads(PUBLIC.read_text().split('id="data">')[1].split("</script>")[0])
+    (column,) = (n for n, one in enumerate(data["columns"]) if one["name"] == "tie-break")
+    assert data["columns"][column]["narrow"]
+    assert [row[column] for row in data["rows"]] == sorted(sizes.values())
+    assert f"<td>{sizes['small']}" in re.sub(
+        "<td[^>]*>", "<td>", Path("out/staff/index.html").read_text()
+    )
+    ok(*RUN)
+    assert "tie_break" not in Path("out/public/ranks.csv").read_text()
+
+
+def test_ranks_are_printed_last_and_in_a_hundred_columns(here: Path) -> None:
+    for number in range(3):
+        folder = Path(f"class/student {number} whose name is as long as those of some are")
+        folder.mkdir()
+        name = "The Same Name Of Some Length" if number else "Another Name That Is Not Short"
+        (folder / "final_strategy.py").write_text(code(rows_of(number, GOAL), name))
+    Path("class/bad.csv").write_text("1")
+    text = ok(*RUN, "--csv", "ranks.csv", "--tie-break", "bytes").splitlines()
+    ranked = text[-4:]
+    assert ranked[0].split()[:3] == ["strategy", "rank", "won"]
+    assert max(map(len, ranked)) <= 100
+    assert sum(line.startswith("The Same N") for line in ranked) == 2
+    assert any(line.endswith("student 1 ...") for line in ranked)
+    assert "written to ranks.csv" in text
+    assert any(line.startswith("left out: bad.csv") for line in text)
+
+
 def test_namesakes_are_told_apart_without_their_files(here: Path) -> None:
     for number in range(3):
         name = "Same" if number else "Other"

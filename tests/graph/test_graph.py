@@ -94,18 +94,20 @@ def test_two_who_stay_for_ever_have_a_draw() -> None:
     assert evaluate(graph, [one, none]) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_each_player_has_a_goal_of_its_own() -> None:
-    game = hogeq.Game({"edition": "su20", "goal": [7, 5], "max_dice": 2})
+@pytest.mark.parametrize(("goal", "lower"), [(7, 5), (10, 3)])
+def test_each_player_has_a_goal_of_its_own(goal: int, lower: int) -> None:
+    """With 10 and 3 there are fewer positions than rows: nobody comes to most of them."""
+    game = hogeq.Game({"edition": "su20", "goal": [goal, lower], "max_dice": 2})
     graph, rows = game.graph, game.rules.size**2
     one, two = np.random.default_rng(3).dirichlet(np.ones(3), (2, rows))
-    shape = (7, 7, 3)
+    shape = (goal, goal, 3)
     rate = game.win_rate(one.reshape(shape), two.reshape(shape)).win_rate
     assert evaluate(graph, [one, two]) == pytest.approx(rate, abs=1e-12)
     assert graph.rows_of(0).max() < rows
     theirs = graph.rows_of(1)
-    own, other = np.divmod(theirs, 7)
-    assert (own < 5).all()
-    assert other.max() == 6
+    own, other = np.divmod(theirs, goal)
+    assert (own < lower).all()
+    assert other.max() == goal - 1
 
 
 @pytest.mark.parametrize("tree", [toys.kuhn().tree, toys.bits().tree], ids=lambda tree: tree.name)

@@ -1,15 +1,17 @@
 """Compiled kernels are kept in one place, found again by everybody, and never when stale."""
 
 import gc
+import io
 import json
 import os
+import pickle
 import shutil
 import sys
 import time
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import llvmlite
 import pytest
@@ -26,7 +28,7 @@ from tests.cli.calls import hogeq
 def _fresh() -> Iterator[None]:
     yield
     cache._warn_once.cache_clear()
-    cache._note_use.cache_clear()
+    cache._used.clear()
 
 
 @pytest.fixture
@@ -178,25 +180,84 @@ def test_a_folder_that_others_may_write_to_is_not_read(
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(mode)
     assert (hits(), hits()) == (0, 0)
-    assert f"(others may write to {folder.name})" in caplog.text
+    assert f"(others may write to {folder})" in caplog.text
     folder.chmod(0o755)
     assert hits() == 1
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="has no such owners")
-def test_a_folder_of_another_user_is_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hits()
-    real = Path.stat
+class Payload:
+    """An object whose pickle runs code."""
 
-    def owned_by_another(path: Path, **given: Any) -> os.stat_result:
-        status = [*real(path, **given)]
-        status[4] = os.geteuid() + 1
-        return os.stat_result(status)
+    ran: ClassVar[list[str]] = []
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Payload.ran.append, ("code of another user",)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+@pytest.mark.parametrize("way", ["digest", "opened"])
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757, 0o1777])
+def test_who_may_write_above_the_folder_cannot_exchange_it(
+    place: Path, mode: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that is looked at is the one that is read.
+
+    In its place stands a link to a folder of others. When its file was opened, or while its digest
+    is computed, the link is pointed at the user's own folder, which is private.
+    """
+    hits()
+    (file,) = files(place)
+    own, evil, at = place / ".own", place / ".evil", place / cache.state()
+    data = pickle.dumps(Payload(), 2) + b"\0" * 1000
+    evil.mkdir()
+    (evil / file.name).write_bytes(cache._digest(file.name, data) + data)
+    at.rename(own)
+    at.symlink_to(evil.name)
+    place.chmod(mode)
+    real = cache._digest
+
+    def exchange() -> None:
+        at.unlink()
+        at.symlink_to(own.name)
+
+    def slow(name: str, content: bytes) -> bytes:
+        exchange()
+        return real(name, content)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "stat", owned_by_another)
-        assert (hits(), hits()) == (0, 0)
-    assert hits() == 1
+        if way == "digest":
+            patch.setattr(cache, "_digest", slow)
+        else:
+            opened = io.open
+
+            def opens(path: Any, *given: Any, **named: Any) -> Any:
+                stream = opened(path, *given, **named)
+                if str(path).endswith(file.name):
+                    exchange()
+                return stream
+
+            patch.setattr(io, "open", opens)
+            patch.setattr(os, "fdopen", opens)
+        assert hits() == 0
+    assert Payload.ran == []
+    assert not at.is_symlink() or at.readlink() == Path(evil.name)  # nobody had an occasion
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such permissions")
+def test_a_file_that_others_may_write_to_is_not_read(place: Path) -> None:
+    hits()
+    (file,) = files(place)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o606)
+    assert hits() == 0
+    assert hits() == 1  # it was written anew
+
+
+def test_numba_keeps_nothing_by_itself() -> None:
+    """Its own cache asks nobody whose a folder is."""
+    package = Path(cache.__file__).parents[1]
+    for source in package.rglob("*.py"):
+        assert "cache=True" not in source.read_text("utf-8"), source
 
 
 def test_where_nothing_can_be_kept_one_line_says_so(

@@ -38,14 +38,16 @@ def test_levels_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str)
             source, target = (one.own * goal + one.opponent for one in (state, branch.state))
             joined[source, target] = True
     reached = np.linalg.matrix_power(np.eye(goal * goal) + joined, 4) > 0  # pairs are the longest
-    level: Any = np.zeros(goal * goal, int)
+    level = np.zeros(goal * goal, int)
     level[graph.row] = graph.level_of  # of both players alike
     assert (level[graph.row] == graph.level_of).all()
-    together = (reached & reached.T) & (
+    together: Any = (reached & reached.T) & (
         joined.any(axis=1)[:, None] | np.eye(goal * goal, dtype=bool)
     )
-    assert (level[:, None] == level)[together].all()
-    assert (graph.recurring[level] == (joined & reached.T).any(axis=1)).all()
+    same: Any = level[:, None] == level
+    assert same[together].all()
+    recurs: Any = graph.recurring[level] == (joined & reached.T).any(axis=1)
+    assert recurs.all()
     # Solved backward, what a cell needs comes first.
     assert (level[:, None] <= level)[joined].all()
     assert (np.diff(np.add(*divmod(graph.row, goal))) >= 0).all()

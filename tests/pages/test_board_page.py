@@ -115,7 +115,7 @@ def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: HogE
         board.page.keyboard.press(str(3 + rolls % 2))
         rolls += 1
     assert rolls >= 2
-    winner = "You win" if board.scores()[0] >= board.scores()[1] else "Perfect play wins"
+    winner = "You win" if board.scores()[0] >= board.scores()[1] else "Optimal play wins"
     assert winner in board.text(".ending")
     assert board.page.get_attribute(".bar", "aria-valuenow") in {"0.00", "100.00"}
     board.page.click("#play button >> text=Review this game")
@@ -488,7 +488,7 @@ def test_a_page_is_opened_if_asked(
     arguments = ["board", "--rules", str(rules), "--out", str(out)]
     ok(*arguments)
     assert not opened
-    told = ok(*arguments, "--open")
+    told = ok(*arguments, "--open", "--overwrite")
     assert opened == [out.as_uri()]
     assert ("no browser was found: open " in told) is not found
 
@@ -592,7 +592,8 @@ def test_a_new_game_is_begun_on_a_phone(browser: Any, written: Path) -> None:
 EXAMPLE = Path(__file__).parents[2] / "docs" / "_static" / "board.html"
 
 MADE_BY = (
-    "hogeq board --rules fa25 --rules su20 --rules fa22 --rules hw13 --out docs/_static/board.html"
+    "hogeq board --rules fa25 --rules su20 --rules fa22 --rules hw13 --out docs/_static/board.html "
+    "--overwrite"
 )
 
 

@@ -186,7 +186,7 @@ def test_a_saved_game_is_opened_and_told(tab: Tab) -> None:
     page.click("#learn button >> text=Play on from here")
     assert page.is_visible("#play .choices")
     assert (tab.text(".you .score"), tab.text(".them .score")) == (str(own), str(other))
-    assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Perfect play"]
+    assert [tab.text(f".{who} .name") for who in ("you", "them")] == ["You", "Optimal play"]
 
 
 def turns_shown(tab: Tab) -> list[str]:
@@ -358,9 +358,10 @@ def test_progress_of_training_is_kept_in_the_browser(tab: Tab) -> None:
 
 def test_own_mistakes_are_asked_first(tab: Tab) -> None:
     played = random_game(compiled(1).rules, 6)
+    turns = sorted(reviewed(played).turns, key=lambda turn: -turn.loss)  # the costliest first
     wrong = [
         "You have {}, the other has {}".format(*turn.before.view)
-        for turn in reviewed(played).turns
+        for turn in turns
         if turn.before.mover == 0 and turn.loss >= LEAST
     ]
     opened(tab, played)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shutil
 import sys
 import zlib
@@ -11,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from hogeq.cli import app
 from hogeq.evaluation.values import belief, hidden_action_values, reach
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import frame
@@ -52,6 +55,16 @@ def test_a_run_given_twice_is_on_the_page_once(folder: Path, tmp_path: Path) -> 
     assert (answer["runs"], list(answer["counters"])) == (["first"], ["first: average policy"])
 
 
+def test_files_beside_runs_are_left_out(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "summary.png").touch()
+    given = ["report", str(folder / "first"), str(tmp_path / "summary.png")]
+    done = CliRunner().invoke(app, [*given, "--out", str(tmp_path / "r.html"), "--no-matrices"])
+    assert done.exit_code == 0
+    assert re.search(
+        r"^hogeq: left out, files and no runs: \S+summary.png$", done.stderr, re.MULTILINE
+    )
+
+
 def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_path: Path) -> None:
     final = {"starts": 1, "anneal_steps": 2, "kicks": 3}
     measured = CONFIG["measure"] | {"final_attack": final}  # type: ignore[operator]
@@ -63,7 +76,7 @@ def test_options_change_the_effort_behind_the_final_figures(folder: Path, tmp_pa
         ([], {}),
         (["--kicks", "0", "--anneal-steps", "4"], {"kicks": 0, "anneal_steps": 4}),
     ):
-        ok(*given, *options)
+        ok(*given, *options, "--overwrite")
         spent = data_of(tmp_path / "r.html")["strategies"][0]["explored"]["counter"]["effort"]
         assert {key: spent[key] for key in final} == final | changed
 
@@ -95,6 +108,9 @@ def test_what_no_page_can_be_made_of_is_refused(
     first, out = str(folder / "first"), str(tmp_path / "r.html")
     (tmp_path / "empty").mkdir()
     assert "No such file" in refused("report", str(tmp_path / "none"), "--out", out)
+    (tmp_path / "table.csv").touch()
+    line = refused("report", str(tmp_path / "table.csv"), "--out", out)
+    assert "table.csv: is a file; allowed: directories of finished runs" in line
     assert "no policy.npz" in refused("report", str(tmp_path / "empty"), "--out", out)
     assert "runs of one game" in refused("report", first, str(folder / "other"), "--out", out)
     assert "kicks: got -1" in refused("report", first, "--out", out, "--kicks", "-1")

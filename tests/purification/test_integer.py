@@ -1,5 +1,6 @@
 """Rounding by integer programs: the program, its models, and what the search keeps."""
 
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ import pytest
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
-from hogeq.runs.directory import saved_rounds
+from hogeq.runs.directory import Checkpoint, saved_rounds, write_checkpoint
+from hogeq.runs.files import ResultsError
 from hogeq.search.attack import attack
-from hogeq.search.population import CounterPool
+from hogeq.search.population import CounterPool, read_counters
 from hogeq.search.results import Budget
 from hogeq.solvers.regret import DiscountedCFR
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.files import write_strategy
 
 QUICK: dict[str, Any] = {
     "anew": 2,
@@ -135,15 +138,6 @@ def test_a_matrix_is_its_own_only_candidate(game: HogEngine, policy: Any) -> Non
     np.testing.assert_array_equal(purify(game, matrix, "integer", rounds=2, **QUICK), matrix)
 
 
-def test_a_search_goes_on_with_the_same_bits(game: HogEngine, policy: Any, tmp_path: Path) -> None:
-    whole = end(game, policy, 4)
-    for rounds in (2, 4):
-        search = IntegerRounding(**QUICK, rounds=rounds)
-        *_, last = saved_rounds(game, search, policy, tmp_path / "state.npz")
-    for one, other in zip(whole, last, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 @pytest.mark.slow
 def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     """By attacks with another seed, from a policy that is mixed in many rows."""
@@ -157,3 +151,90 @@ def test_it_loses_less_than_the_likeliest_rolls(larger: HogEngine) -> None:
     rounded = purify(game, policy, "integer", rounds=15, seed=1)
     ours, argmaxed = (attack(game, one, judge).win_rate for one in (rounded, argmax(game, policy)))
     assert ours < argmaxed - 0.002
+
+
+# --- with known counters --------------------------------------------------------------------------
+
+
+def test_a_search_begins_with_the_counters_of_a_file(
+    game: HogEngine, policy: Any, tmp_path: Any
+) -> None:
+    known = np.random.default_rng(2).integers(0, 3, (4, 10, 10)).astype(np.int8)
+    np.savez(tmp_path / "search.npz", pool=known)
+    of_run = Checkpoint("bundle", "", 1, 0.0, 0.0, (), {"pool": known})
+    write_checkpoint(tmp_path / "checkpoint.npz", of_run)
+    write_strategy(tmp_path / "one.csv", known[0])
+    for name, held in (("search.npz", known), ("checkpoint.npz", known), ("one.csv", known[:1])):
+        np.testing.assert_array_equal(read_counters(tmp_path / name, game), held)
+        state = IntegerRounding(**QUICK, counters=str(tmp_path / name)).init(game, policy)
+        np.testing.assert_array_equal(state.pool[: len(held)], held)
+
+
+def test_files_without_counters_of_the_game_are_refused(
+    game: HogEngine, larger: HogEngine, policy: Any, tmp_path: Any
+) -> None:
+    pools: dict[str, Any] = {
+        "wide": np.zeros((2, 10, 9), np.int8),
+        "floats": np.zeros((2, 10, 10)),
+        "high": np.full((2, 10, 10), 3, np.int8),
+    }
+    for name, pool in pools.items():
+        np.savez(tmp_path / f"{name}.npz", pool=pool)
+    write_strategy(tmp_path / "policy.npz", policy)
+    (tmp_path / "text.npz").write_text("pool")
+    for name, says in (
+        ("wide", r"allowed: int8 \(n, 10, 10\)"),
+        ("floats", "float64"),
+        ("high", "allowed: 0 to 2"),
+        ("policy", "allowed: matrices"),
+        ("text", "cannot be read"),
+        ("none", "cannot be read"),
+    ):
+        with pytest.raises(StrategyError, match=says) as refusal:
+            read_counters(tmp_path / f"{name}.npz", game)
+        assert "\n" not in str(refusal.value)
+
+
+def same(one: Any, other: Any) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def last(states: Iterator[RoundingState]) -> RoundingState:
+    *_, state = states
+    return state
+
+
+# --- saved ----------------------------------------------------------------------------------------
+
+
+def test_a_search_that_was_cut_off_ends_with_the_same_bits(
+    game: HogEngine, policy: Any, tmp_path: Path
+) -> None:
+    search = IntegerRounding(**QUICK, rounds=3)
+    whole = last(saved_rounds(game, search, policy, tmp_path / "whole.npz"))
+    for state in saved_rounds(game, search, policy, tmp_path / "cut.npz"):
+        if int(state.iteration) == 2:
+            break  # as a process that is killed
+    rounds = [
+        int(state.iteration) for state in saved_rounds(game, search, policy, tmp_path / "cut.npz")
+    ]
+    assert rounds == [2, 3]
+    assert same(last(saved_rounds(game, search, policy, tmp_path / "cut.npz")), whole)
+    assert same(last(search.rounds_from(game, search.init(game, policy))), whole)
+
+
+def test_a_checkpoint_of_another_search_is_refused(
+    game: HogEngine, policy: Any, tmp_path: Path
+) -> None:
+    path, parameters = tmp_path / "state.npz", {**QUICK, "rounds": 1}
+    last(saved_rounds(game, IntegerRounding(**parameters), policy, path))
+    last(saved_rounds(game, IntegerRounding(**{**parameters, "rounds": 2}), policy, path))
+    for search, strategy in (
+        (IntegerRounding(**{**parameters, "kicks": 1}), policy),
+        (IntegerRounding(**parameters), argmax(game, policy)),
+    ):
+        with pytest.raises(ResultsError, match="another search"):
+            last(saved_rounds(game, search, strategy, path))
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ResultsError, match="not a checkpoint"):
+        last(saved_rounds(game, IntegerRounding(**parameters), policy, path))

@@ -1,26 +1,21 @@
 """From a policy to a matrix, and what that costs."""
 
-from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hogeq.baselines.registry import builtin
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.purification import PURIFIERS, argmax, purify, thresholded
 from hogeq.purification.base import Threshold
-from hogeq.purification.local_search import LocalSearch, best_moves
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.population import CounterPool, Slopes
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import one_hot
 
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},
     "threshold": {"samples": 3},
-    "local_search": {"rounds": 3, "trails": 2, "kicks": 2, "trials": 2},
     "integer": {"rounds": 2, "trails": 2, "kicks": 2, "trials": 1},
 }
 
@@ -86,44 +81,6 @@ def test_draws_follow_the_policy_and_the_best_is_kept(game: HogEngine) -> None:
     np.testing.assert_array_equal(best, drawn[rates.argmin()])
     budget = Budget(sample.starts, sample.anneal_steps, seed=3, kicks=0)
     assert rates.min() == attack(game, best, budget).win_rate < rates.max()
-
-
-# --- against counters -----------------------------------------------------------------------------
-
-
-def test_moves_are_the_optimum_of_the_whole_linear_program() -> None:
-    random = np.random.default_rng(4)
-    for _ in range(20):
-        changes = random.normal(0.2, 1.0, (3, 2, 2, 3))
-        slopes = Slopes(random.random(3), changes)
-        allowed = random.random((2, 2, 3)) < 0.8
-        moves = best_moves(slopes, allowed, 2)
-        assert allowed[(*moves.cells, moves.rolls)].all()
-        assert moves.shares.sum() <= 2 + 1e-9
-        cells = [tuple(where) for where in np.argwhere(allowed.any(axis=2))]
-        # No two whole moves do better than the optimum of shares.
-        options = [(cell, roll) for cell in cells for roll in np.flatnonzero(allowed[cell])]
-        for one, two in product(options, repeat=2):
-            if one[0] != two[0]:
-                ends = sum(changes[:, *cell, roll] for cell, roll in (one, two))
-                assert moves.expected <= (slopes.rates + ends).max() + 1e-9
-        got = slopes.rates + moves.shares @ np.moveaxis(changes, 0, -1)[(*moves.cells, moves.rolls)]
-        assert moves.expected == pytest.approx(got.max())
-
-
-def test_a_search_improves_a_matrix_and_its_figure_is_exact(larger: HogEngine) -> None:
-    start = builtin("ignore_memory", larger)
-    search = LocalSearch(rounds=2, radius=12, trails=2, seed=2)
-    state = search.init(larger, start)
-    for done in range(1, search.rounds + 1):
-        state = search.step(larger, state)
-        assert int(state.iteration) == done
-        policy = one_hot(state.matrix, larger.num_actions)
-        assert float(state.rate) == CounterPool(larger, state.pool).rates_against(policy).max()
-    strong = Budget(starts=4, seed=9, kicks=0)
-    before, after = (attack(larger, each, strong).win_rate for each in (start, state.matrix))
-    assert after < before - 0.01
-    np.testing.assert_array_equal(search.matrix(larger, start), state.matrix)
 
 
 # --- all of them ----------------------------------------------------------------------------------

@@ -8,6 +8,9 @@ import pytest
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, describe, rules_from
 from hogeq.rules.edition import NOT_HERE, edition
+from hogeq.rules.memory import Memory
+from hogeq.rules.parts import MORE_BOAR
+from hogeq.rules.turn import land, play_turn
 from tests.twin import editions
 from tests.twin import turn as twin
 
@@ -157,6 +160,33 @@ def test_describe_tells_the_parts_in_play(name: str, parts: set[str]) -> None:
     assert any(f"({EDITIONS[name].zero_dice})" in meaning for _, meaning in lines)
 
 
-@pytest.mark.parametrize(("name", "unit"), [("su20", "points scored"), ("fa19", "number of dice")])
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("su20", "points of the player's last turn (without these 3)"),
+        ("fa19", "number of dice rolled on the player's last turn"),
+    ],
+)
 def test_describe_tells_what_feral_hogs_compare(name: str, unit: str) -> None:
     assert f"2 away from the {unit}" in dict(describe(EDITIONS[name]))["Feral Hogs"]
+
+
+def test_parts_look_at_what_they_are_said_to_look_at() -> None:
+    """More Boar before the swap, Feral Hogs at points without its own, Square Swine at 0 too."""
+    rules, boar = rules_from({"edition": "su21", "swap": "double"}), MORE_BOAR["digit_range"]
+    assert dict(describe(rules))["More Boar"].startswith("extra turn if, before the swap, smallest")
+    assert "swap" not in dict(describe(EDITIONS["su21"]))["More Boar"]
+    differ = [own for own in range(1, 50) if boar(own, 2 * own) != boar(2 * own, own)]
+    assert differ
+    for own in differ:
+        assert land(rules, own, 2 * own) == (2 * own, own, boar(own, 2 * own), None)
+    turn = play_turn(EDITIONS["su20"], 0, 0, Memory(), 2, [3, 4])
+    assert (turn.points, turn.bonus, turn.memory.opponent) == (7, 3, 7)
+    assert turn.landing[:2] == (0, 10)  # 10 to 0 is a swap
+    assert land(EDITIONS["fa22"], 0, 50).score == 1
+    assert "0 too" in dict(describe(EDITIONS["fa22"]))["Square Swine"]
+
+
+def test_own_parts_have_the_names_that_the_rules_give_them() -> None:
+    parts = dict(describe(rules_from({"edition": "fa25", "zero_dice": [1] * 100})))
+    assert {"Sow Sad", "No dice", "Sus Fuss"} <= parts.keys()

@@ -239,7 +239,7 @@ def test_a_bound_has_the_parts_of_the_theorem(name: str, kind: str) -> None:
     case = case_of(name, kind)
     for seed in range(3):
         check_parts(case, list(Draw(case.game, seed).steps()))
-    check_parts(case, list(certify(case.game.rules, case.strategy, 10.0, ticks()).steps))
+    check_parts(case, list(certify(case.game.rules, case.strategy, 40.0, ticks()).steps))
 
 
 @CASES

@@ -193,6 +193,24 @@ def test_a_revision_never_raises_the_bound() -> None:
     assert lowest < start - 1e-7
 
 
+def test_the_margin_counts_the_passes_and_the_largest_number() -> None:
+    """N and M of the theorem: (N + 2) * levels * M * error, M with prices, refunds and worths."""
+    game = small(8, 2)
+    found = LiftedBound(game.rules, random_policy(game, 1))
+    before = found.margin() / (2 * max(2.0, found._responder.largest_value()))
+    for number, step in enumerate(random_claims(game, 1, 12), 1):
+        found.take(step)
+        refunded = float(np.abs(found._refunded).max())
+        assert found._largest >= max(refunded, found._responder.largest_price())
+        largest = max(2.0, found._largest, found._responder.largest_value())
+        assert found.margin() == pytest.approx(before * (number + 2) * largest, rel=1e-9)
+    found._responder.largest_price = lambda: 0.0  # type: ignore[method-assign]
+    found._refunded += 50.0
+    found.take(random_claims(game, 2, 1)[0])
+    assert found._largest >= 50.0
+    assert found.margin() >= before * 15 * 50.0 * (1.0 - 1e-9)
+
+
 def test_a_cell_that_claims_nothing_has_nothing_to_revise() -> None:
     game = small(10, 3)
     policy = random_policy(game, 5)

@@ -116,7 +116,7 @@ def test_what_is_left_out_is_as_the_page_says(name: str, kind: Any) -> None:
         (SOLVERS["mirror"], {"cold": 0.2}),
         (PURIFIERS["threshold"], {"samples": 0}),
         (PURIFIERS["threshold"], {"threshold": 1.5}),
-        (PURIFIERS["local_search"], {"trails": 0}),
+        (PURIFIERS["integer"], {"trails": 0}),
         (Budget, {"starts": 0}),
         *((Budget, {"damping": value}) for value in (0.0, 1.1, np.nan)),
     ],

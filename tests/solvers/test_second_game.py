@@ -24,7 +24,6 @@ LEARN: dict[str, dict[str, Any]] = {
 }
 QUICK: dict[str, dict[str, Any]] = {
     "integer": {"rounds": 2, "trails": 2},
-    "local_search": {"rounds": 2, "trails": 1},
 }
 
 
@@ -78,7 +77,7 @@ def test_purifiers_need_no_scores(name: str, game: Any, uneven: Floats) -> None:
     )
     lost = attack(game, matrix, Budget(starts=2, kicks=0)).win_rate
     assert lost >= least - 1e-12
-    if name in {"integer", "local_search"}:
+    if name == "integer":
         assert (
             lost <= attack(game, purify(game, uneven), Budget(starts=2, kicks=0)).win_rate + 1e-12
         )

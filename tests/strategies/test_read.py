@@ -156,7 +156,8 @@ HUGE = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }
     ("content", "says"),
     [
         (b"", "is not an array"),
-        (b"0,1,2,3", "is not an array"),
+        (b"0,1,2,3", r"cell \(row 1, column 0\) is missing"),  # it is text
+        (b"rolls", "is not an array"),
         (saved(np.save, MATRIX)[:-1], "ends before its array"),
         (saved(np.save, MATRIX[0]), r"has shape \(4,\)"),
         (saved(np.save, MATRIX == 1), r"holds values of type '\|b1'"),

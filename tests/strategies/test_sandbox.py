@@ -146,10 +146,12 @@ def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
 def test_what_is_waited_for_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sandbox, "_PATIENCE", 0.2)
-    path = code(tmp_path, "while True: pass")
-    refused(path, r"gave no answer within 0\.6 seconds", trust=True, time_limit=0.6)
-    assert caplog.messages == [f"hogeq: waiting for {path}, at most 0.6 s"]
+    monkeypatch.setattr(sandbox, "_PATIENCE", 0.5)
+    path = code(tmp_path, "while score == 1 and opponent == 2: pass\n    return 3")
+    refused(path, r"gave no answer within 3 seconds", trust=True, time_limit=3.0)
+    loop = "no answer to final_strategy(1, 2) for 0.5 s, perhaps in an endless loop"
+    assert caplog.messages[-1] == f"hogeq: waiting for {path}, at most 3 s (--time-limit): {loop}"
+    assert len(caplog.messages) <= 3
 
 
 def test_code_that_floods_its_answer_is_cut_off(tmp_path: Path) -> None:
@@ -595,6 +597,76 @@ def test_a_table_that_differs_from_process_to_process_is_no_table(
     path = code(tmp_path, "return rolls[4 * score + opponent]")
     path.write_text(f"{path.read_text()}{rolls}\n")
     refused(path, r"when asked again: it must depend on the scores alone", trust=True)
+
+
+CHANCE = {
+    "shared": "import random; n = random.random() < 0.9",
+    "one die": "from random import randint; n = randint(1, 20) > 1",
+    "its own": "import random; n = random.Random().random() < 0.9",
+    "seeded by nothing": "import random; random.seed(1); random.seed(); n = random.random() < 0.9",
+    "the system's": "import random; n = random.SystemRandom().random() < 0.9",
+    "secrets": "import secrets; n = secrets.randbelow(10) > 0",
+    "uuid": "import uuid; n = uuid.uuid4().int % 10 > 0",
+    "numpy": "import numpy; n = bool(numpy.random.default_rng().random() < 0.9)",
+    "a draw before the seed": "import random; n = random.random() < 0.9; random.seed(3)",
+    "another file": "from beside import n",
+}
+
+
+@pytest.mark.parametrize("source", CHANCE)
+def test_chance_is_named_whenever_it_is_judged_and_the_verdict_is_the_same(
+    tmp_path: Path, source: str
+) -> None:
+    path = code(tmp_path, "return 2 + n")
+    path.write_text(f"{path.read_text()}{CHANCE[source]}\n")
+    if source == "another file":
+        file(tmp_path, "beside.py", CHANCE["shared"])
+    one, two = (sandbox.examine(path, GOAL, DICE, 20.0) for _ in range(2))
+    assert one.draws
+    assert (one.faults, one.strategy is None) == (two.faults, two.strategy is None)
+    assert {fault.kind for fault in one.faults} <= {"impure"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import random; random.seed(7); n = random.randint(0, 1)",
+        "import random; n = random.Random(7).randint(0, 1)",
+        "import random; random.seed('hog', version=1); n = random.choice([0, 1])",
+        "import numpy; n = int(numpy.random.default_rng(5).integers(2))",
+        "import multiprocessing, numpy.random, random, tempfile, uuid; n = 1",
+    ],
+)
+def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path, text: str) -> None:
+    path = code(tmp_path, "return 2 + n")
+    path.write_text(f"{path.read_text()}{text}\n")
+    found = sandbox.examine(path, GOAL, DICE, 20.0)
+    assert (found.faults, found.draws) == ((), False)
+
+
+def test_chance_that_changes_nothing_is_named_and_no_fault(tmp_path: Path) -> None:
+    path = code(tmp_path, "return 3")
+    path.write_text(f"import random; random.random()\n{path.read_text()}")
+    found = sandbox.examine(path, GOAL, DICE, 20.0)
+    assert (found.faults, found.draws) == ((), True)
+
+
+def test_a_bad_answer_is_said_before_the_time_that_came_after_it(tmp_path: Path) -> None:
+    path = code(tmp_path, "while score == 1 and opponent == 2: pass")
+    bad, late = sandbox.examine(path, GOAL, DICE, 1.0).faults
+    assert bad == (
+        "range",
+        6,
+        "final_strategy(0, 0) is None (NoneType); allowed: ints from 0 to 12",
+    )
+    assert late.line.startswith("final_strategy(1, 2) gave no answer within 1 seconds; 6 of 16 ")
+    shared = "seen = []\n"
+    path.write_text(
+        f"{shared}def final_strategy(score, opponent):\n    seen.append(1)\n"
+        "    while len(seen) > 18: pass\n    return len(seen) > 16\n"
+    )
+    kinds = [fault.kind for fault in sandbox.examine(path, GOAL, DICE, 1.0).faults]
+    assert kinds == ["range", "time"]
 
 
 def test_what_is_seen_only_in_a_second_answer_of_one_process_is_seen(tmp_path: Path) -> None:

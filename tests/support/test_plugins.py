@@ -67,7 +67,7 @@ class Zero(Purifier):
     assert load_plugin(path) == found  # its code has run: there is nothing left to trust
     assert hogeq.rules_from("teens").swap == "both_teens"
     rules = hogeq.Rules(goal=10, max_dice=2, zero_dice="seven", more_boar="even")
-    assert ("No dice", "rolling no dice scores 7 (seven)") in hogeq.describe(rules)
+    assert ("Seven", "rolling no dice scores 7 (seven)") in hogeq.describe(rules)
     game = compile_game(rules)
     assert purify(game, np.full(game.shape, 1 / 3), "zero").max() == 0
 

@@ -1,7 +1,10 @@
 """Absent-minded decisions: published values, and random trees against a twin in fractions."""
 
+import itertools
+import os
 import re
 import runpy
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
@@ -14,8 +17,10 @@ import pytest
 from scipy.optimize import linprog
 
 import hogeq
+from hogeq.solvers import dags
 from hogeq.support.aliases import Floats
-from hogeq.trees import building
+from hogeq.support.deadline import Deadline
+from hogeq.trees import absent, building
 from hogeq.trees import text as text_format
 from hogeq.trees.absent import Decision, Step
 from hogeq.trees.building import Node, flatten
@@ -342,6 +347,12 @@ def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None
     assert sorted(driver.policies[:, 0, 0]) == pytest.approx([0.0, 1.0], abs=1e-6)
     assert driver.chances == pytest.approx([1 / 2, 1 / 2])
     assert policeman.policies[:, 1] == pytest.approx(np.full((1, 2), 1 / 2))
+    apart = made.in_policies(20.0)
+    assert apart.is_proved
+    assert apart.lower <= 1 - on <= apart.upper
+    assert apart.second is not None
+    assert apart.second.is_proved
+    assert apart.second.lower <= 1 / 2 <= apart.second.upper
 
 
 def test_who_cannot_act_differently_twice() -> None:
@@ -387,7 +398,7 @@ def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
     tree = both(seed)
     if {*tree.seat.tolist()} != {0, 1}:
         return
-    solved = hogeq.Game(tree).equilibrium(10.0)
+    solved = dags.equilibrium(tree, Deadline(10.0, time.process_time))  # some 4 s
     shares = np.linspace(0.0, 1.0, 41)
     every = [np.array([[one, 1.0 - one]] * 2) for one in shares]
     worth = np.array([[payoff(tree, one, two) for two in every] for one in every])
@@ -667,6 +678,22 @@ def test_a_twin_finds_a_false_proof() -> None:
             twin.proved(wrong)
 
 
+def test_leaves_too_thin_to_halve_keep_their_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is halved the bound of the root is all that is proved."""
+    tree = tree_of(DRIVER.format(last=1))
+    decision = Decision.of(tree, tree.uniform())
+    root = float(Problem(tree, 0, tree.uniform()).proved([]))
+    monkeypatch.setattr(absent, "THIN", 1.0)
+    solved = decision.solve(1.0)
+    assert solved.steps == []
+    assert solved.bound == pytest.approx(root, abs=1e-11)
+    assert solved.bound > solved.value + 0.1
+    monkeypatch.setattr(absent, "THIN", 0.3)
+    thin = decision.solve(1.0)
+    assert 4 / 3 < thin.bound < solved.bound
+    assert thin.bound > thin.value + 1e-6
+
+
 def test_two_players_answer_each_other() -> None:
     """The driver meets a second player, who blocks the second exit or not and sees nothing."""
     text = """node / player 1 actions exit on
@@ -704,7 +731,6 @@ LINEAR: list[Callable[[hogeq.Game], Any]] = [
     lambda made: made.solve("cfr", 1),
     lambda made: made.solve("bundle", 1),
     lambda made: made.purify("uniform"),
-    lambda made: made.in_policies(1.0),
     lambda made: made.diff("uniform", "uniform"),
     lambda made: made.engine,
 ]
@@ -761,7 +787,6 @@ SET = "infoset here nodes /\n"
         ("hello\n", "line 1: got 'hello'; allowed: node PATH player 1 actions"),
         ("node start player 1 actions a b\n", "at the start: no node /"),
         (ROOT + SET, "after player 0: a: no node /P1:a"),
-        (ROOT + ENDS, "line 1: the node is in no infoset"),
         (ROOT + ENDS + SET + SET, "line 5: / is there twice"),
         (ROOT + ROOT + ENDS + SET, "line 2: / is there twice"),
         (ROOT + ENDS + SET.replace("/", "/ /P1:c"), "1 path of no node, or after no action"),
@@ -785,7 +810,7 @@ SET = "infoset here nodes /\n"
         ),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
         ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
-        ("node / chance actions a=0 b=0\n", "line 1: float division by zero"),
+        ("node / chance actions a=0 b=0\n", "line 1: weights of chance sum to 0"),
     ],
 )
 def test_other_texts_are_refused_in_a_line(text: str, reason: str) -> None:
@@ -820,10 +845,84 @@ def test_paths_of_one_hash_are_not_taken_for_each_other(
         (ROOT + ENDS + SET, "line 2: /P1:a has another's hash: read it again"),
         (ROOT + SET + SET, "line 3: / is there twice"),
         (ROOT + SET, "after player 0: a: no node /P1:a"),
-        (ROOT + SET.replace("/", "/P1:a"), "line 1: the node is in no infoset"),
+        (ROOT + SET.replace("/", "/P1:a"), "line 1: /P1:a has another's hash: read it again"),
     ):
         with pytest.raises(ValueError, match=re.escape(reason)):
             game(given)
+
+
+COIN = """# Coin against a guesser, who does not see it
+node / player 1 actions left right
+node /P1:left player 2 actions left right
+node /P1:left/P2:left leaf payoffs 1=-3 2=3
+node /P1:left/P2:right leaf payoffs 1=2 2=-2
+node /P1:right player 2 actions left right
+node /P1:right/P2:left leaf payoffs 1=1 2=-1
+node /P1:right/P2:right leaf payoffs 1=0 2=0
+infoset two nodes /P1:left /P1:right
+"""
+
+
+def test_a_node_of_no_information_set_is_one_by_itself() -> None:
+    """As in LiteEFG: [[-3, 2], [1, 0]] has the value 2/6, as two lines of algebra show."""
+    alone, named = game(COIN), game(COIN + "infoset one nodes /\n")
+    assert tree_of(COIN).names == ["node /", "two"]
+    for one in (alone, named):
+        assert one.equilibrium(5.0).lower == pytest.approx(1 / 3, abs=1e-9)
+        assert one.equilibrium(5.0).upper == pytest.approx(1 / 3, abs=1e-9)
+    seen = game(COIN.replace("infoset", "#"))  # who sees the coin
+    assert seen.equilibrium(5.0).lower == pytest.approx(0.0, abs=1e-9)
+    assert tree_of(COIN.replace("two", "/")).names == ["node /", "/"]  # a name may be like a path
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+@pytest.mark.parametrize("part", [1, 30, 2**20])
+def test_blocks_of_any_size_hold_the_same_game(
+    block: int, part: int, problems: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [COIN, COIN.replace("\n", "\r\n"), DRIVER.format(last=1)]
+    texts += ["".join(problems.text_of(drawn(problems, seed, most=5, sets=2))) for seed in range(3)]
+    for text in texts:
+        expected = tree_of(text)
+        with monkeypatch.context() as patch:
+            patch.setattr(text_format, "BLOCK", block)
+            patch.setattr(text_format, "BLOCKS", 2)
+            patch.setattr(text_format, "PART", part)
+            found = tree_of(text)
+        assert found.digest() == expected.digest()
+
+
+@pytest.mark.parametrize("when", ["paths", "nodes", "end"])
+@pytest.mark.parametrize("change", ["cut", "emptied", "longer", "touched"])
+def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
+    when: str, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A map of it would end the process with the signal SIGBUS."""
+    text = COIN + "# " + "x" * 100_000 + "\n"
+    Path("problem.txt").write_text(text)
+
+    def changes() -> None:
+        size = {"cut": 200, "emptied": 0}.get(change)
+        if size is not None:
+            os.truncate("problem.txt", size)
+        elif change == "longer":
+            with Path("problem.txt").open("a") as file:
+                file.write("node /P1:new leaf payoffs 1=0 2=0\n")
+        else:
+            os.utime("problem.txt", (1, 1))
+
+    name = {"paths": "_read", "nodes": "look", "end": "require_unchanged"}[when]
+    before, calls = getattr(text_format._Text, name), itertools.count()
+
+    def call(*given: Any) -> Any:
+        if next(calls) == 0:
+            changes()
+        return before(*given)
+
+    monkeypatch.setattr(text_format._Text, name, call)
+    with pytest.raises(ValueError, match=r"^problem\.txt: ") as refused:
+        load_tree("problem.txt")
+    assert str(refused.value) == "problem.txt: cannot be read: was changed while it was read"
 
 
 def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:

@@ -122,12 +122,19 @@ def test_beliefs_that_fall_apart_too_early_give_too_much(monkeypatch: pytest.Mon
     assert wrong > 10
 
 
-ORDERLESS: Final = Choice(  # player 1 says which of two information sets of player 0 comes first
+ORDERLESS: Final = Choice(  # player 1 says which pair of three is met: no order has A-loss recall
     1,
     9,
     (
         Choice(0, 1, (Choice(0, 2, (3.0, 0.0)), Choice(0, 2, (0.0, 1.0)))),
-        Choice(0, 2, (Choice(0, 1, (0.0, 2.0)), Choice(0, 1, (1.0, 4.0)))),
+        Choice(
+            1,
+            8,
+            (
+                Choice(0, 2, (Choice(0, 3, (0.0, 2.0)), Choice(0, 3, (1.0, 4.0)))),
+                Choice(0, 3, (Choice(0, 1, (1.0, 0.0)), Choice(0, 1, (2.0, 1.0)))),
+            ),
+        ),
     ),
 )
 
@@ -332,5 +339,6 @@ class Linked(hogeq.GameRules):
 @pytest.mark.parametrize("method", ["auto", "dag", "columns", "cfr"])
 def test_a_belief_sets_one_of_two_rows_of_one_rank(method: str) -> None:
     solved = hogeq.Game(Linked()).equilibrium(2.0, method)
-    assert solved.lower == pytest.approx(-1.0, abs=1e-9)
-    assert solved.upper == pytest.approx(-1.0, abs=1e-9)
+    near = 1e-6 if method == "cfr" else 1e-9  # which averages, as long as there is time
+    assert solved.lower == pytest.approx(-1.0, abs=near)
+    assert solved.upper == pytest.approx(-1.0, abs=near)

@@ -179,7 +179,7 @@ def test_the_command_says_sizes_before_it_writes(tmp_path: Path) -> None:
     )
     assert found.stdout == f"3,385 nodes written to {path}\n"
     assert len(path.read_text().splitlines()) == 3386
-    data = json.loads(export(*arguments, "--json").stdout)
+    data = json.loads(export(*arguments, "--overwrite", "--json").stdout)
     assert (data["nodes"], data["infosets"], data["out"]) == (3385, [13, 13], str(path))
 
 

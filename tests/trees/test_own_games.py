@@ -97,8 +97,11 @@ def broken() -> None:
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (("initial", "", broken), "Coins: at the start: KeyError: 'coin'"),
-        (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin'"),
+        (
+            ("initial", "", broken),
+            "Coins: at the start: KeyError: 'coin' (test_own_games.py, line ",
+        ),
+        (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin' (test_own_games.py, "),
         (("to_move", "x", 2), "after chance: x: to_move: got 2; allowed: a player from 0 to 1, h"),
         (("to_move", "x", "A"), "after chance: x: TypeError: 'str' object cannot be interpreted"),
         (("actions", "xh", []), "player 0: h: information state x: has no action; allowed: one"),
@@ -109,7 +112,7 @@ def broken() -> None:
             ("chances", "", {"x": 2, "y": -1}),
             "Coins: at the start: an action of chance is of probability 2",
         ),
-        (("chances", "", {"x": "a"}), "at the start: ValueError: could not convert string to f"),
+        (("chances", "", {"x": "a"}), "Coins: at the start: chances: got 'a'; allowed: numbers"),
         (("next", "x", broken), "Coins: after chance: x: KeyError: 'coin'"),
         (("knows", "xh", []), "after chance: x; player 0: h: TypeError: unhashable type: 'list'"),
         (("payoffs", "xth", (1, 1)), "player 1: h: is not zero-sum: payoffs sum to 2.0, at the"),
@@ -122,6 +125,28 @@ def test_rules_that_break_down_are_refused_by_the_history(fault: Any, message: s
     with pytest.raises(ValueError, match=rf"^Coins: [^\n]*{re.escape(message[7:])}") as refused:
         from_rules(Coins(fault))
     assert message in str(refused.value)
+
+
+OWN = """
+import json
+import hogeq
+
+class Own(hogeq.GameRules):
+    def initial(self): return 0
+    def to_move(self, state): return 0
+    def actions(self, state):
+        return json.loads("{")  # line 9
+    def next(self, state, action): return state
+    def payoffs(self, state): return 0, 0
+"""
+
+
+def test_an_error_names_the_line_of_the_rules_and_none_of_a_library(tmp_path: Path) -> None:
+    path, found = tmp_path / "own.py", dict[str, Any]()
+    exec(compile(OWN, str(path), "exec"), found)  # noqa: S102 - ours
+    with pytest.raises(ValueError, match=r"^Own: at the start: JSONDecodeError: .*") as refused:
+        from_rules(found["Own"]())
+    assert str(refused.value).endswith(" (own.py, line 9, in actions)")
 
 
 class Endless(GameRules):
@@ -278,7 +303,7 @@ def test_a_plugin_registers_a_game(tmp_path: Path) -> None:
         "matches(heaps=3)": "game matches: heaps: unknown key, given 3; allowed: matches, most",
         "matches(most=x)": "game matches: most: got 'x'; allowed: whole numbers",
         "matches(3)": "game matches: 3: unknown key, given None; allowed: matches, most",
-        "matches(most=[)": "game matches: while parsing a flow node",
+        "matches(most=[)": "game matches: line 1, column 9: not plain YAML: while parsing",
         "matches(most=3": "game: got 'matches(most=3'; allowed: matches(parameter=value,...)",
     }.items():
         with pytest.raises(ValueError, match=re.escape(why)):

@@ -105,13 +105,17 @@ def test_a_team_draws_together(teams: str, value: float) -> None:
     assert len(drawn.weights) == 2 or teams == "0/12"
 
 
-def test_apart_a_team_secures_less() -> None:
-    """By hand: apart both say 1 with chance p, and the last player the rarer bit: 1/4 at most."""
-    found = hogeq.Game(Bits(), teams="01/2").in_policies(4.0)
-    assert 0.24 < found.lower <= 0.25 + 1e-9
-    assert found.mixtures.lower == pytest.approx(0.5, abs=1e-9)
-    assert 0.25 - 1e-9 <= found.prices[0] < 0.26
-    assert found.prices[1] == pytest.approx(0.0, abs=0.01)  # one player draws alone anyhow
+def test_policies_secure_what_all_plays_share(tmp_path: Path) -> None:
+    """Matching pennies for 9 or 5, paid by the second player: 7."""
+    path = tmp_path / "pennies.efg"
+    path.write_text(
+        'EFG 2 R "pennies" { "a" "b" }\np "" 1 1 "" { "h" "t" } 0\np "" 2 1 "" { "h" "t" } 0\n'
+        't "" 1 "" { 9 -9 }\nt "" 2 "" { 5 -5 }\np "" 2 1 "" { "h" "t" } 0\n'
+        't "" 2 "" { 5 -5 }\nt "" 1 "" { 9 -9 }\n'
+    )
+    found = hogeq.Game(path).in_policies(0.2)
+    assert (found.lower, found.upper) == pytest.approx((7.0, 7.0), abs=0.1)
+    assert found.lower <= 7.0 + 1e-9 <= found.upper + 2e-9
 
 
 def test_the_sum_of_payoffs_may_be_any_constant() -> None:

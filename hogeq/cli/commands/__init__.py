@@ -40,7 +40,7 @@ GROUPS: dict[str, dict[Callable[..., Any], str]] = {
         report: "results/cfr --out report.html --open",
         attack_: "champion --rules su20 --kicks 100 --out counter.csv",
         certify: "certificate.json",
-        purify_: "results/cfr --method local_search --out matrix.csv",
+        purify_: "results/cfr --method integer --out matrix.csv",
         show: "champion --rules su20",
         beliefs: "champion --rules su20 --score 40 --opponent 50",
         tablebase: "--rules fa25",

@@ -1,19 +1,23 @@
 """Commands that list rules and strategies, and look after the installation."""
 
-from hogeq.cli.inputs import Chosen
+from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.shell import Result
 from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
-def rules_(name: str | None = None, dice: bool = False, trust: bool = False) -> Result:
-    """List the editions, their parts and switches.
+def rules_(
+    name: str | None = None, dice: bool = False, parts: bool = False, trust: bool = False
+) -> Result:
+    """List the editions, or show the rules of one.
+
+    With --parts the keys of a YAML file of rules, and what each value means.
 
     JSON: editions (by name; mean_points: by sides of the dice, of 1 die, 2 dice and so on), parts.
     """
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
-    from hogeq.rules.listing import KNOWN, described, facts, mean_points, switches
+    from hogeq.rules.listing import KNOWN, described, facts, listed, mean_points, switches
 
     one = Chosen(name, trust=trust)
     asked = EDITIONS
@@ -24,11 +28,15 @@ def rules_(name: str | None = None, dice: bool = False, trust: bool = False) -> 
         "editions": {known: facts(rules) for known, rules in asked.items()},
         "parts": {key: list(parts) for key, parts in KNOWN.items()},
     }
+    if parts:
+        return Result(data, switches())
+    if name is None:
+        return Result(data, listed(default_rules(is_told=False)))
     text: Text = []
     for known, rules in asked.items():
         text += [*described(rules, known), ""]
         text += [*mean_points(rules), ""] if dice else []
-    return Result(data, [*text, *switches()] if name is None else text[:-1])
+    return Result(data, text[:-1])
 
 
 def strategies() -> Result:

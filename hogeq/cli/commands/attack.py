@@ -24,12 +24,12 @@ def attack_(
     until_saturated: bool = False,
     most_kicks: int = Budget.most_kicks,
     seed: int = Budget.seed,
+    seconds: float | None = None,
     exact: float | None = None,
     certify: float | None = None,
     certificate: Path | None = None,
     jobs: int | None = None,
     on: str | None = None,
-    device: str | None = None,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -41,7 +41,7 @@ def attack_(
     """
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
-    game = chosen.load(*parts, strategies=[strategy], own_goals=True, device=device or "cpu")
+    game = chosen.load(*parts, strategies=[strategy], own_goals=True)
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -49,6 +49,7 @@ def attack_(
         seed=seed,
         until_saturated=until_saturated,
         most_kicks=most_kicks,
+        seconds=seconds,
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
@@ -67,7 +68,7 @@ def attack_(
         meaning = "nothing that forgets wins more: proved"
         rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
-    if game.tree is None:
+    if game.is_hog:
         if not chosen.engine.has_own_goals:
             text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
@@ -84,7 +85,8 @@ def attack_(
         from hogeq.search.certificate import write_certificate
 
         write_certificate(certificate, proof)
-        text.append(f"certificate written to {certificate}: hogeq certify {certificate}")
+        checks = chosen.command("certify", certificate)
+        text.append(f"certificate written to {certificate}: {checks}")
     if out is not None:
         found.strategy.write(out)
     return Result(data, text)
@@ -95,7 +97,7 @@ def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> 
     from hogeq import figures
 
     game, search = chosen.game, found.search
-    if game.tree is None:
+    if game.is_hog:
         gained = game.gains(found.strategy, target)
         changes = gained.changes(found.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"

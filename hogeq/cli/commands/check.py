@@ -21,24 +21,26 @@ def check(
     """Check a submission as the contest would, and measure it.
 
     Every kind of fault is listed with its count, and the exit status is 2 if there is one. For a
-    valid submission come groups of what it loses to a best response against a strong opponent: by
+    valid table come groups of what it loses to a best response against a strong opponent: by
     mistake, phase and lead, each with the whole as its sum. Then simple changes that gain most,
-    other numbers in its code, what it wins against the strategies of the package, and last single
-    positions. With hidden memory nobody can compute a best response: losses are measured by the
-    best one that a short search finds, with its effort, and by a bound that none exceeds.
+    what it wins against the strategies of the package, and last single positions. With hidden
+    memory nobody can compute a best response: losses are measured by the best one that a short
+    search finds, with its effort, and by a bound that none exceeds.
 
     JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
     things, in the file's own words).
     """
     rules = chosen.choose()
     from hogeq.baselines.registry import require_known
-    from hogeq.contest.submission import as_one_file, inspect_submission
+    from hogeq.contest.submission import as_one_file, inspect_submission, is_named
 
     if against is not None:
         require_known(against)
     with refusing():
         submission = inspect_submission(file, rules, trust, time_limit=time_limit)
-        submission = as_one_file(submission, file, chosen.spec or rules.name)
+        entrant = () if is_named(submission) else ("--player-name", "NAME")
+        options = ("--rules", chosen.spec or rules.name, *entrant, "--trust", "--out", "one.py")
+        submission = as_one_file(submission, chosen.command("export", file, *options))
     engine = chosen.load().hog
     from hogeq.contest.assessment import (
         OPPONENTS,
@@ -56,8 +58,7 @@ def check(
         named = against or usual_reference(engine)
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
-    code = file if submission.alone else None
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference, code)
+    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
@@ -65,12 +66,15 @@ def check(
     # For the one who asks, and on no page: the entry's own words.
     data["attempts"] = list(submission.attempts)
     notes = contest_notes(data) + [f"it tried, in its own words: {one}" for one in data["attempts"]]
-    if assessed is None:
+    if submission.faults:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
         for fault in submission.faults:
             more = f" ({fault.times:,} like this)" if fault.times > 1 else ""
             refusal += ["", f"  {fault.line}{more}"]
-        return Result(data, [*refusal, *([""] if notes else []), *notes], NOT_VALID)
+        refusal += [*([""] if notes else []), *notes]
+        if assessed is not None:
+            refusal += ["", "its table, all the same:", *assessed_text(data), *chosen.endless]
+        return Result(data, refusal, NOT_VALID)
     name = f", by {data['player_name']}" if data["player_name"] else ""
     verdict: Text = [f"valid for {chosen.title}{name}: {data['bytes']:,} bytes"]
     if data["seconds"]:

@@ -4,21 +4,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.inputs import AnyChosen
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, percent
 
 
 def tablebase(
-    chosen: Chosen, against: str | None = None, out: Path | None = None, start: str | None = None
+    chosen: AnyChosen, against: str | None = None, out: Path | None = None, start: str | None = None
 ) -> Result:
-    """Solve with full information: players remember everything.
+    """Solve with full information: players remember and see everything.
 
     With a goal for each player, goal: [50, 65], the rolls are those of the player with the first,
     and S has the second.
+
+    JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
+    (proved bounds on it), player (who moves first), rounds.
     """
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
+    if not game.is_hog:
+        with refusing():
+            solved = game.tablebase()
+        text = [f"{chosen.title}, full information", "", solved.table()]
+        return Result({**chosen.facts, **solved.to_json()}, text)
     engine = chosen.engine
     target = None if against is None else game.second.strategy(against)
     if out is not None and engine.has_memory:
@@ -69,20 +77,34 @@ def equilibrium(
 
     Games are of two players or teams, of constant sum. A mixture draws one strategy and keeps to
     it. With imperfect recall an equilibrium exists among mixtures; one among policies need not.
-    Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends.
+    Both players of Hog are alike, so that its value is 1/2: the mixture secures both ends. With
+    --policies small games of Hog are asked for an equilibrium among policies; --out writes one, or
+    the best policy known.
 
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
-    decisions, in_policies, and secured and shares if the strategies are a part of the mixtures.
+    decisions, in_policies, and secured and shares if the strategies are a part of the mixtures. Of
+    Hog with --policies: lower and upper of the least exploitability of a policy, exists (true,
+    false or null), kind (matrix, policy, none or open), components of the mixture, seconds.
     """
     game = chosen.load("search", "full memory")
+    if policies and game.tree is None:
+        with refusing(), computing():
+            decided = game.existence(seconds)
+        if out is not None:
+            game.strategy(decided.policy.reshape(game.engine.shape)).write(out)
+        heading = f"{chosen.title}: is there an equilibrium in policies?"
+        return Result(
+            {**chosen.facts, **decided.to_json()}, [heading, "", Table(decided.rows(), left=3)]
+        )
     with refusing(), computing():
         apart = game.in_policies(seconds, method) if policies else None
         solved = game.equilibrium(seconds, method) if apart is None else apart.mixtures
     if out is not None:
-        both = solved.strategies[0] if game.tree is None else game.joined(*solved.strategies)
-        both.write(out)
+        solved.profile.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
-    found = f"in mixtures of {mixtures}, by {solved.method}"
+    is_pure = game.tree is None and all(one.kind == "matrix" for one in solved.strategies)
+    form = "by one matrix, an equilibrium alone" if is_pure else f"in mixtures of {mixtures}"
+    found = f"{form}, by {solved.method}"
     heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"
     rows = [*solved.rows(), *([] if apart is None else apart.rows())]
     data = {**chosen.facts, **solved.to_json()}

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
-from hogeq.cli.shell import Result, computing, refusing
+from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, Table, Text, counted
+from hogeq.support.messages import BadInputError, Table, Text, counted, one_line, printable
 
 
 def board(
@@ -97,9 +97,16 @@ def report(
     from hogeq.search.budget import Budget
     from hogeq.support.parameters import plain
 
-    folders = list({os.path.realpath(run): run for run in runs}.values())
+    given_runs = list({os.path.realpath(run): run for run in runs}.values())
+    folders = [run for run in given_runs if not run.is_file()]
+    left_out = [printable(run) for run in given_runs if run.is_file()]
+    if not folders:
+        allowed = "allowed: directories of finished runs, results/cfr say"
+        raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
     with refusing():
         loaded = load_runs(folders, trust)
+    if left_out:  # RESULTS/* names the table and the picture of a sweep, too
+        warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")
     effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
     game, config = loaded[0].game, loaded[0].config
@@ -144,7 +151,7 @@ def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
     """
     game = chosen.load(strategies=[strategy])
     with refusing():
-        one = game.strategy(strategy)
+        one = game.strategy(strategy).whole()
     from hogeq import figures
     from hogeq.figures import text
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from hogeq.cli.inputs import ENDLESS, Chosen
+from hogeq.cli.options import PLAYERS as OPTIMAL
 from hogeq.cli.shell import Result, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
@@ -14,8 +15,6 @@ from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
     from hogeq.contest.talk import Talk
-
-OPTIMAL = ("optimal", "memory")
 
 
 def play(
@@ -113,8 +112,9 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
         chosen.scores,
     )
     write_whole(path, played.to_json())
-    start = "" if chosen.scores == (0, 0) else " --start {}:{}".format(*chosen.scores)
-    say(f"saved to {path}: hogeq review {path}{start} says what each turn cost")
+    start = () if chosen.scores == (0, 0) else ("--start", "{}:{}".format(*chosen.scores))
+    review = chosen.command("review", path, *start)
+    say(f"saved to {path}: {review} says what each turn cost")
 
 
 # --- a game that was played -----------------------------------------------------------------------

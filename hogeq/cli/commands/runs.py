@@ -1,9 +1,14 @@
 """Experiments: run one, sweep over many, and list runs."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hogeq.cli.shell import Result, computing, warn
-from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal
+from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal, shown
+
+if TYPE_CHECKING:
+    from hogeq.runs.index import RunRecord
 
 
 def run(
@@ -18,7 +23,6 @@ def run(
     trust: bool = False,
     jobs: int | None = None,
     on: str | None = None,
-    device: str | None = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if config is None and resume is None:
@@ -26,7 +30,7 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    named = {"game": game, "forget": forget, "teams": teams, "device": device}
+    named = {"game": game, "forget": forget, "teams": teams}
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
@@ -84,7 +88,8 @@ def runs(
     if sort not in index.KEYS:
         raise BadInputError(refusal("--sort", sort, ", ".join(index.KEYS), index.KEYS))
     wanted = [parse_override(item, "--where") for item in where or ()]
-    records, broken = index.find_runs(root)
+    is_missing = root == Path("results") and not root.exists()  # nothing was run here yet
+    records, broken = ([], {}) if is_missing else index.find_runs(root)
     known = {*index.KEYS, *(key for run in records for key in run.config)}
     for key, _ in wanted if records else ():
         if key not in known:
@@ -98,9 +103,17 @@ def runs(
         "differing": keys,
         "broken": [{"path": path, "why": why} for path, why in broken.items()],
     }
-    text: Text = [f"no runs to show under {root}"]
+    text: Text = [f"no runs under {root} yet; hogeq run CONFIG makes one"]
+    if records:
+        text = [f"no runs to show under {root}", *(_values(records, *one) for one in wanted)]
     if chosen:
         text = [index.listing(chosen, root, keys)]
     if broken:
         text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
     return Result(data, text)
+
+
+def _values(records: Sequence["RunRecord"], key: str, given: object) -> str:
+    """Say which values of a key the runs have."""
+    found = dict.fromkeys(shown((run.config | vars(run)).get(key)) for run in records)
+    return f"  --where {one_line(key)}={one_line(given)}: they have {one_line(', '.join(found))}"

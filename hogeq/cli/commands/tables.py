@@ -96,7 +96,7 @@ def purify_(
     jobs: int | None = None,
     on: str | None = None,
 ) -> Result:
-    """Make a matrix of a policy, or search for a better one near it.
+    """Make a matrix of a policy.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
@@ -124,7 +124,7 @@ def purify_(
             *_, last = saved_rounds(game.hog, by.params, table, checkpoint)
             pure = game.strategy(last.matrix)
         else:
-            raise BadInputError("--checkpoint: allowed with --method local_search, integer")
+            raise BadInputError("--checkpoint: allowed with --method integer")
     pure.write(out)
     data = {**chosen.facts, "strategy": strategy, "method": by.method}
     data["parameters"] = plain(by.params)
@@ -223,8 +223,7 @@ def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     if len(rivals) > 1:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()
-    is_code = chosen.trust and Path(table).suffix.lower() == ".py"
-    found = assess(game.hog, game.strategy(table), rival, Path(table) if is_code else None)
+    found = assess(game.hog, game.strategy(table), rival)
     why = {"against": name, **assessed_facts(found)}
     data = {**chosen.facts, "table": table, "against": [name], "why": why}
     title = f"{table}, {chosen.title}"

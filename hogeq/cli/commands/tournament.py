@@ -1,6 +1,7 @@
 """Exact win rates: of two strategies (compare), of many against each other (tournament)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Resu
     """
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
-    if game.tree is not None:
+    if not game.is_hog:
         with refusing():
             rates: tuple[float, ...] = game.value(a, b)
         names = ("payoff", "as player 0", "as player 1")
@@ -92,8 +93,9 @@ def tournament(
 
     Staff of a contest: tournament DIR --out FOLDER takes a folder for each student, or files, and
     leaves out invalid ones. FOLDER/public is for everybody: a page and ranks.csv, with names of
-    players alone (--pseudonyms: without). FOLDER/staff is not: names of students, invalid entries,
-    and a page for each entrant. The same command again computes only new matches.
+    players alone; --pseudonyms leaves them out, of --csv, --html and --plot too. FOLDER/staff is
+    not: names of students, invalid entries, and a page for each entrant. The same command again
+    computes only new matches.
 
     With --goals each entry has its own goal, at most that of the rules, which those have that the
     file leaves out. Each cell of a table is still dice by own and opponent's score. With --out
@@ -136,27 +138,29 @@ def tournament(
             from hogeq.pages.contest import write_contest
 
             made = [
-                "",
                 *write_contest(
                     contest, folder, data, chosen.title, pseudonyms=pseudonyms, title=title
                 ),
             ]
+    shown = found
+    if pseudonyms:
+        shown = replace(found, public=contest.public_names(pseudonyms=True))
     if ranks is not None:
-        write_whole(ranks, found.ranks_csv())
+        write_whole(ranks, shown.ranks_csv())
     if page is not None:
-        from hogeq.pages.field import field_page
+        from hogeq.pages.field import field_page, public_page
 
-        write_whole(
-            page, field_page({**data, "rules": chosen.title}, found.names, engine.rules, title)
-        )
+        write = public_page if pseudonyms else field_page
+        write_whole(page, write({**data, "rules": chosen.title}, shown.names, engine.rules, title))
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(rates, found.names, plot, chosen.title)
-    return Result(data, [*found.text(chosen.title), *made, *chosen.endless])
+        figures.win_rates(rates, shown.names, plot, chosen.title)
+    made += [f"written to {path}" for path in written]
+    return Result(data, found.text(chosen.title, [*made, *chosen.endless[1:]]))
 
 
 def _entrants(entries: Sequence[str], out: Path | None, written: Sequence[Path]) -> "list[Entrant]":

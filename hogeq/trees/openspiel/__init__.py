@@ -7,10 +7,11 @@ player sees the scores alone and has imperfect recall, which OpenSpiel's best re
 and CFR assume away (docs/openspiel-best-response.md).
 """
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 from numpy.typing import ArrayLike
 
@@ -30,6 +31,8 @@ except ImportError as _missing:
 
 from hogeq.trees.openspiel.game import game_of as game_of
 from hogeq.trees.openspiel.game import rules_of
+
+_SOURCE: Final = re.compile(r"\.(?:cc|h):\d+")
 
 
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
@@ -72,11 +75,18 @@ def _load(name: str) -> Any:
         )
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
         raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
+    top = re.sub(r"\([^()]*\)", "", name.partition("(")[2].removesuffix(")"))  # not of inner games
+    given = re.findall(r"(\w+)=", top)
+    if again := [one for one in given if given.count(one) > 1]:
+        raise ValueError(f"game: got {shown(name)}; {again[0]} is given twice; allowed: once")
     try:
         with redirected(2):  # it writes lines of its own before it raises
             return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
-        raise ValueError(f"game: got {shown(name)}: {one_line(error)}") from None
+        reason = one_line(error)
+        if _SOURCE.search(reason):  # a condition of C++, with the line of its file
+            reason = "OpenSpiel refuses a value; allowed: those that its game takes"
+        raise ValueError(f"game: got {shown(name)}: {reason}") from None
 
 
 def check(game: Any) -> None:

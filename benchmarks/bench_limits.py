@@ -1,0 +1,213 @@
+"""Limits of time: what was asked for, and what was used, by everything that has one.
+
+    python benchmarks/bench_limits.py
+    python benchmarks/bench_limits.py --seconds 10 --only "attack"
+
+Used is processor time, and limits are of it too, so that a machine that does other things as well
+gives the same figures; HiGHS alone looks at the clock. Building the game, its sequences and its
+numbers in fractions comes before, and so does compiling. At most 1.2 times the time asked for is
+promised; a certificate and full-size Hog take as long as two backward passes in any case.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+from typing import Any
+
+from bench_trees import dealt
+from timing import ASKED, Timing, report
+
+import hogeq
+from hogeq.benchmark.catalogue import Entry
+from hogeq.benchmark.generators import random_tree
+from hogeq.contest.submission import inspect_submission
+from hogeq.runs.summary import attacked
+from hogeq.search.certificate import certified_bound
+from hogeq.solvers.dags import METHODS
+from hogeq.support.deadline import Deadline
+from hogeq.trees.enclosures import numbers_of
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.saved import save_tree
+from hogeq.trees.sequences import sequence_form
+
+SECONDS = 1.0
+ENDLESS = "def final_strategy(score, opponent):\n    while True:\n        pass\n"
+
+
+class Ladder(hogeq.GameRules):
+    """Partners who hold a number each bid higher in turn, until one stops."""
+
+    players = 1
+
+    def __init__(self, numbers: int, top: int) -> None:
+        self.numbers, self.top = numbers, top
+
+    def initial(self) -> Any:
+        """Begin with nothing dealt."""
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        """Deal two numbers; then the partners, one player, bid."""
+        if len(state) < 2:
+            return hogeq.CHANCE
+        ended = len(state) > 2 and state[-1] in {"stop", self.top}
+        return hogeq.END if ended else 0
+
+    def actions(self, state: Any) -> list[Any]:
+        """List higher bids, and to stop."""
+        if len(state) < 2:
+            return list(range(self.numbers))
+        low = state[-1] + 1 if len(state) > 2 else 1
+        return [*range(low, self.top + 1), "stop"]
+
+    def next(self, state: Any, action: Any) -> Any:
+        """Put the move behind those before."""
+        return (*state, action)
+
+    def knows(self, state: Any, player: int) -> str:  # noqa: ARG002
+        """Tell the partner to move the own number, and all bids."""
+        return f"partner {len(state) % 2} holds {state[len(state) % 2]} bids {state[2:]}"
+
+    def payoffs(self, state: Any) -> tuple[float]:
+        """Pay the last bid if the numbers are worth it, and else take it."""
+        bids = [one for one in state[2:] if one != "stop"]
+        level = bids[-1] if bids else 0
+        made = (state[0] * state[1] + state[0] + 2 * state[1]) % (self.top + 3)
+        return (level if level <= made else -level,)
+
+
+def games() -> dict[str, Callable[[], Any]]:
+    """List hard games: of partners, random, with perfect recall."""
+    return {
+        "ladder 20 6": lambda: Ladder(20, 6),
+        "ladder 28 6": lambda: Ladder(28, 6),
+        "random, 6 rounds": lambda: random_tree(6, 3, 60, 0),
+        "6 cards": lambda: dealt(6),
+    }
+
+
+def game_of(made: Any) -> hogeq.Game:
+    """Hold a game; a tree goes by way of a file."""
+    if not isinstance(made, FlatTree):
+        return hogeq.Game(made)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "game.npz"
+        save_tree(made, path)
+        return hogeq.Game(path)
+
+
+Runs = dict[str, Callable[[], object]]
+
+
+def of_tree(game: hogeq.Game, seconds: float) -> Runs:
+    """List what takes a time in a game other than Hog."""
+    tree, budget = game.tree, hogeq.Budget(seconds=seconds)
+    assert tree is not None
+    uniform = tree.uniform()
+    found: Runs = {
+        f"equilibrium --method {method}": partial(game.equilibrium, seconds, method)
+        for method in METHODS
+    }
+    return {
+        **found,
+        "equilibrium --policies": partial(game.in_policies, seconds),
+        "attack --seconds": partial(game.attack, "uniform", budget),
+        "attack --exact": partial(game.attack, "uniform", hogeq.Budget(exact_seconds=seconds)),
+        "exploitability": partial(game.exploitability, "uniform", budget),
+        "gaps": partial(game.gaps, "uniform", seconds),
+        "run, measure.attack.seconds": partial(attacked, game, uniform, budget),
+        "bench-games run, proof": partial(_entry(tree, "random").solve, 0, seconds),
+        "bench-games run, game": partial(_entry(tree, "game").solve, 0, seconds),
+    }
+
+
+def _entry(tree: FlatTree, family: str) -> Entry:
+    return Entry(tree.name, family, "", lambda: tree)
+
+
+def of_hog(game: hogeq.Game, seconds: float) -> Runs:
+    """List what takes a time in Hog."""
+    six, budget = game.strategy("always_roll:6"), hogeq.Budget(seconds=seconds)
+    return {
+        "equilibrium": partial(game.equilibrium, seconds),
+        "attack --seconds": partial(game.attack, six, budget),
+        "attack --certify": partial(certified_bound, game.hog, six, seconds),
+        "exploitability": partial(game.exploitability, six, budget),
+        "improve --seconds": partial(game.improve, "always_roll:4", seconds=seconds),
+        "run, measure.attack.seconds": partial(attacked, game, six, budget),
+    }
+
+
+def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
+    """Time everything once on each game, after it is compiled."""
+    Deadline.usual_clock = process_time  # type: ignore[method-assign]
+    warm = hogeq.Game(Ladder(3, 3))
+    _run_all(of_tree(warm, 0.2), only)
+    for name, make in games().items():
+        game = game_of(make())
+        assert game.tree is not None
+        for player in (0, 1):
+            sequence_form(game.tree, player)
+        numbers_of(game.tree)
+        nodes = f"{game.tree.num_nodes:,} nodes"
+        yield from timed(f"limits: {name}, {nodes}", of_tree(game, seconds), seconds, only)
+    small = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})  # is laid out as a tree
+    exactly = hogeq.Budget(exact_seconds=seconds)
+    by_tree: Runs = {
+        "equilibrium": partial(small.equilibrium, seconds),
+        "attack --exact": partial(small.attack, "always_roll:2", exactly),
+    }
+    _run_all(by_tree, only)
+    yield from timed("limits: su20 to 6, 2 dice", by_tree, seconds, only)
+    full_size = hogeq.Game("su20")
+    _run_all(of_hog(full_size, 0.01), only)
+    yield from timed("limits: su20", of_hog(full_size, seconds), seconds, only)
+    with TemporaryDirectory() as folder:
+        endless = Path(folder) / "endless.py"
+        endless.write_text(ENDLESS)
+        check = partial(
+            inspect_submission, endless, hogeq.Game("su20").rules, trust=True, time_limit=seconds
+        )
+        another: Runs = {"check --time-limit": check}  # by the clock: it is another process
+        yield from timed("limits: su20, a process", another, seconds, only, perf_counter)
+
+
+def _run_all(runs: Runs, only: str) -> None:
+    """Compile what runs need."""
+    for name, run in runs.items():
+        if only in name:
+            run()
+
+
+def timed(
+    group: str,
+    runs: Runs,
+    seconds: float,
+    only: str,
+    clock: Callable[[], float] = process_time,
+) -> Iterator[Timing]:
+    """Time calls with a limit, beside it."""
+    kind = "processor" if clock is process_time else "wall"
+    yield Timing(group, ASKED, seconds, kind)
+    for name, run in runs.items():
+        if only in name:
+            begun = clock()
+            run()
+            yield Timing(group, name, clock() - begun, kind)
+
+
+def main(arguments: list[str]) -> None:
+    """Time with the limit that is given."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--only", default="", help="a part of the name of what is timed")
+    given = parser.parse_args(arguments)
+    report("limits", list(timings(given.seconds, given.only)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

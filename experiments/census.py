@@ -1,0 +1,155 @@
+"""Which small games of Hog have an equilibrium in policies: a census, with proofs.
+
+    python experiments/census.py                       # all that is not there yet
+    python experiments/census.py --goals 14 --editions su20 --dice 2 --sides 6 --seconds 600
+    python experiments/check_existence.py results/existence/proofs
+
+Writes a line of results/existence/census.jsonl for each game as soon as it is decided, and its
+proof to results/existence/proofs; games that are there are passed over, unless they are open and
+there are more seconds now. Then results/existence.md and results/existence.png are made of all
+lines. Seconds are the processor's.
+"""
+
+import argparse
+import gzip
+import json
+import time
+from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from common import arguments, publish
+
+import hogeq
+from hogeq.support.files import replacing
+
+EDITIONS = ("su20", "sp20", "su21", "fa18", "fa19", "sp19", "fa17", "fa13")
+FORMAT = "equilibria of hog 1"
+LETTERS = {
+    "matrix": ("pure", "#9ecae1"),
+    "policy": ("policy", "#3182bd"),
+    "none": ("none", "#d95f02"),
+    "open": ("open", "#ffffff"),
+}
+Line = dict[str, Any]
+
+
+def main() -> None:
+    """Decide what is left, and make the table."""
+    given = arguments(
+        __doc__,
+        editions=EDITIONS,
+        goals=tuple(range(4, 15)),
+        dice=(1, 2, 3),
+        sides=(6, 2),
+        seconds=30.0,
+    )
+    folder = given.out / "existence"
+    (folder / "proofs").mkdir(parents=True, exist_ok=True)
+    lines = read(folder / "census.jsonl")
+    for goal, sides, dice, edition in product(given.goals, given.sides, given.dice, given.editions):
+        name = f"{edition}-{goal}x{dice}" + ("" if sides == 6 else f"-{sides}_sides")
+        known = lines.get(name)
+        if known and (known["kind"] != "open" or known["limit"] >= given.seconds):
+            continue
+        rules = {"edition": edition, "goal": goal, "max_dice": dice, "sides": sides}
+        lines[name] = line = decided(name, rules, given.seconds, folder / "proofs")
+        print(json.dumps(line), flush=True)
+        with replacing(folder / "census.jsonl") as path:
+            path.write_text("".join(f"{json.dumps(one)}\n" for one in lines.values()), "utf-8")
+    tables(given, lines)
+
+
+def read(path: Path) -> dict[str, Line]:
+    """Read the lines of games by their names."""
+    text = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {line["name"]: line for line in map(json.loads, text)}
+
+
+def decided(name: str, rules: dict[str, Any], seconds: float, proofs: Path) -> Line:
+    """Decide one game, and write its proof."""
+    found = hogeq.Game(rules).existence(seconds, time.process_time)
+    facts = {**found.to_json(), "lower": rounded_down(found.lower)}
+    if found.proof:
+        proof = {
+            "format": FORMAT,
+            "rules": rules,
+            "kind": found.kind,
+            "lower": rounded_down(found.lower),
+        }
+        data = json.dumps({**proof, **found.proof}).encode()
+        with replacing(proofs / f"{name}.json.gz") as path:
+            path.write_bytes(gzip.compress(data, mtime=0))
+    facts["seconds"] = round(found.seconds, 2)
+    return {"name": name, **rules, **facts, "limit": seconds}
+
+
+def rounded_down(lower: float) -> float:
+    """Round to two digits, and less than that: a checker has margins of its own."""
+    digit = Decimal(0.999 * lower)
+    return float(digit.quantize(Decimal(1).scaleb(digit.adjusted() - 1), ROUND_DOWN))
+
+
+def tables(given: argparse.Namespace, lines: dict[str, Line]) -> None:
+    """Write the table, a line for each edition, sides and dice, a column for each goal."""
+    goals = sorted({line["goal"] for line in lines.values()})
+    cells = {(one["edition"], one["sides"], one["max_dice"], one["goal"]): one
+             for one in lines.values()}  # fmt: skip
+
+    def row(edition: str, sides: int, dice: int) -> list[object]:
+        found = [cells.get((edition, sides, dice, goal)) for goal in goals]
+        return [edition, sides, dice, *("" if one is None else written(one) for one in found)]
+
+    kinds = sorted(
+        {key[:3] for key in cells}, key=lambda key: (-key[1], EDITIONS.index(key[0]), key[2])
+    )
+    publish(given.out, "existence", ["edition", "sides", "dice", *goals], (row(*k) for k in kinds))
+    picture(given.out, goals, kinds, cells)
+
+
+def picture(out: Path, goals: list[int], kinds: list[Any], cells: dict[Any, Line]) -> None:
+    """Draw the table: a square for each game, its colour by what is known."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.5 + 0.5 * len(goals), 1.2 + 0.22 * len(kinds)), layout="constrained")
+    axes = figure.add_subplot()
+    for kind, (letter, colour) in LETTERS.items():
+        points = [
+            (goals.index(goal), place)
+            for place, key in enumerate(kinds)
+            for goal in goals
+            if cells.get((*key, goal), {}).get("kind") == kind
+        ]
+        if points:
+            x, y = zip(*points, strict=True)
+            axes.scatter(x, y, s=70, marker="s", color=colour, edgecolor="0.4", label=letter)
+    axes.set_xticks(range(len(goals)), [str(goal) for goal in goals])
+    names = [
+        f"{edition}, {dice} " + ("dice" if sides == 6 else "coins")
+        for edition, sides, dice in kinds
+    ]
+    axes.set_yticks(range(len(kinds)), names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlabel("goal")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+    with replacing(out / "existence.png") as path:
+        figure.savefig(path, format="png", dpi=120, metadata={"Software": None})
+
+
+def above(upper: float) -> str:
+    """Write two digits, rounded up."""
+    digit = Decimal(upper)
+    return f"{digit.quantize(Decimal(1).scaleb(digit.adjusted() - 1), ROUND_UP):.1e}"
+
+
+def written(line: Line) -> str:
+    """Write what is known of a game."""
+    known = LETTERS[line["kind"]][0]
+    if line["kind"] == "none":
+        known = f"**{known}**"
+    return f"{known}, at most {above(line['upper'])}" if 0.0 < line["upper"] < 0.5 else known
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,353 @@
+"""Check proofs about equilibria of Hog in policies: that one exists, or that none does.
+
+    python experiments/check_existence.py results/existence/proofs [NAME ...]
+
+It shares no code with hogeq: turns come from tests/twin, which was written from the rules' text.
+docs/existence.md has the theorem by which it accepts a proof. `error` bounds what roundings miss;
+what must be exactly 1/2 is computed in fractions. Files of anybody: nothing in them is believed.
+"""
+
+import gzip
+import io
+import sys
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit
+from strict_files import BYTES, Array, RefusedError, demand, parse, read
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.twin import Play
+from tests.twin.editions import EDITIONS
+
+FORMAT = "equilibria of hog 1"
+HALF = Fraction(1, 2)
+WHOLE = 2**40  # weights are multiples of one part in so many
+ROUNDING = 2.0**-53
+compiled: Any = njit
+
+
+def game_of(rules: Any) -> "Hog":
+    """Take the rules of a proof."""
+    keys = ["edition", "goal", "max_dice", "sides"]
+    demand(isinstance(rules, dict) and sorted(rules) == keys, "rules: not these four keys")
+    edition, *sizes = (rules[key] for key in keys)
+    demand(isinstance(edition, str) and edition in EDITIONS, "rules: no such edition")
+    for size, most in zip(sizes, (30, 6, 20), strict=True):
+        demand(type(size) is int and 1 <= size <= most, "rules: a size that is none")
+    return made(edition, *sizes)
+
+
+class Hog:
+    """All positions of one game, each for either player to move, in the order of their sums."""
+
+    def __init__(self, edition: str, goal: int, max_dice: int, sides: int) -> None:
+        sizes = {"goal": goal, "max_dice": max_dice, "sides": sides}
+        play = Play({**EDITIONS[edition], **sizes})
+        self.goal, rolls = play.goal, play.rolls()
+        self.rows, self.actions = self.goal**2, len(rolls)
+        levels: list[dict[Any, None]] = [{} for _ in range(2 * self.goal)]
+        levels[0][play.start] = None
+        for level in levels:
+            for state, dice in ((state, dice) for state in level for dice in rolls):
+                for branch in play.branches(state, dice):
+                    if branch.winner is None:
+                        total = sum(branch.state[:2])
+                        demand(total > sum(state[:2]), "rules: the total score does not rise")
+                        levels[total][branch.state] = None
+        states = [state for level in levels for state in level]
+        number = {state: place for place, state in enumerate(states)}
+        self.row = np.array([state.own * self.goal + state.opponent for state in states])
+        self.branches: list[tuple[list[Any], Fraction, Fraction]] = []
+        first, chances, after, again = [0], list[float](), list[int](), list[bool]()
+        for state, dice in ((state, dice) for state in states for dice in rolls):
+            over = [Fraction(0), Fraction(0)]
+            goes_on = list[Any]()
+            for branch in play.branches(state, dice):
+                if branch.winner is None:
+                    then = number[branch.state]
+                    goes_on.append((branch.chance, then, branch.again))
+                    chances.append(float(branch.chance))
+                    after.append(then)
+                    again.append(branch.again)
+                else:
+                    over[branch.winner] += branch.chance
+            self.branches.append((goes_on, over[0], over[1]))
+            whole = sum((chance for chance, _, _ in goes_on), over[0] + over[1])
+            demand(whole == 1, "rules: chances do not sum to 1")
+            first.append(len(chances))
+        shape = len(states), self.actions
+        won = np.array([float(one[1]) for one in self.branches])
+        lost = np.array([float(one[2]) for one in self.branches])
+        self.arrays = (
+            self.row,
+            np.array(first),
+            np.array(chances),
+            np.array(after),
+            np.array(again),
+            won.reshape(shape),
+            lost.reshape(shape),
+        )
+        # A worth is a sum of n outcomes over K corners and K actions, one turn later; the theorem
+        # of docs/benchmark.md. Chances are rounded, and so may be the tables' rows.
+        longest = int(np.diff(first).max(initial=0)) + 2
+        self.roundings = 2 * self.goal * (2 * longest + 4 * self.actions + 8)
+
+    def error(self, components: int) -> float:
+        """How far a computed win rate may be off: 1.02 n u."""
+        return 1.02 * (self.roundings + 2 * components + 8) * ROUNDING + 1e-200  # underflow
+
+    def exact(self, policy: list[list[Fraction]], fixed: Array) -> Fraction:
+        """Most that a player with full memory wins against a policy, some rows fixed, (R,)."""
+        known: dict[tuple[int, int], Fraction] = {}
+
+        def worth(mover: int, state: int) -> Fraction:
+            if (mover, state) not in known:
+                row = int(self.row[state])
+                found = []
+                for action in range(self.actions):
+                    share = policy[row][action] if mover else Fraction(1)
+                    is_played = share > 0 if mover else fixed[row] in {-1, action}
+                    if not is_played:
+                        continue
+                    goes_on, won, lost = self.branches[state * self.actions + action]
+                    total = lost if mover else won
+                    for chance, then, again in goes_on:
+                        total += chance * worth(mover if again else 1 - mover, then)
+                    found.append(share * total)
+                known[mover, state] = sum(found, Fraction(0)) if mover else max(found)
+            return known[mover, state]
+
+        return (worth(0, 0) + worth(1, 0)) / 2
+
+
+made = cache(Hog)
+
+
+@compiled
+def worths(arrays: Any, first: Array, corners: Array, fixed: Array, table: Array) -> float:
+    """Win rate of the best corners in each state against a table (R, K), some rows fixed."""
+    row, edges, chance, after, again, won, lost = arrays
+    states, actions = won.shape
+    mine, theirs, values = np.zeros(states), np.zeros(states), np.zeros(actions)
+    for state in range(states - 1, -1, -1):
+        here, total = row[state], 0.0
+        for action in range(actions):
+            low, high = edges[state * actions + action], edges[state * actions + action + 1]
+            if table[here, action] > 0.0:
+                rest = lost[state, action]
+                for at in range(low, high):
+                    rest += chance[at] * (theirs[after[at]] if again[at] else mine[after[at]])
+                total += table[here, action] * rest
+            values[action] = won[state, action]
+            for at in range(low, high):
+                values[action] += chance[at] * (mine[after[at]] if again[at] else theirs[after[at]])
+        theirs[state] = total
+        best = -1.0
+        for corner in range(first[here], first[here + 1]):
+            if fixed[here] < 0 or corner == first[here] + fixed[here]:
+                value = 0.0
+                for action in range(actions):
+                    value += corners[corner, action] * values[action]
+                best = max(best, value)
+        mine[state] = best
+    return (mine[0] + theirs[0]) / 2.0
+
+
+def numbers(given: Any, what: str, low: int, high: int) -> list[int]:
+    """Take a list of whole numbers from `low` to before `high`."""
+    demand(isinstance(given, list), f"{what}: not a list")
+    for one in given:
+        demand(type(one) is int and low <= one < high, f"{what}: a number out of range")
+    return list(given)
+
+
+class Problem:
+    """Responses of corners (n, K) for each row to a mixture of tables."""
+
+    def __init__(self, hog: Hog, corners: list[Array], weights: Array, tables: Array) -> None:
+        self.hog, self.weights, self.tables = hog, weights, tables
+        self.first = np.cumsum([0, *map(len, corners)])
+        self.corners = np.concatenate(corners)
+        self.error = hog.error(len(weights))
+
+    def relaxed(self, fixed: Array) -> float:
+        """Bound on what responses with some rows fixed win, (R,): full memory, the draw told."""
+        arrays = self.hog.arrays, self.first, self.corners, fixed
+        found = sum(
+            w * worths(*arrays, one) for w, one in zip(self.weights, self.tables, strict=True)
+        )
+        return float(found) + self.error
+
+    def leaves(self, given: Any, begin: Array) -> Any:
+        """Walk a tree of rows: each is set to its corners, one after the other; -1 is a leaf."""
+        tree, fixed, stack = numbers(given, "tree", -1, len(begin)), begin.copy(), list[int]()
+        for place, row in enumerate(tree):
+            if row >= 0:
+                demand(fixed[row] < 0, "tree: a row that is set")
+                fixed[row] = 0
+                stack.append(row)
+                continue
+            yield fixed
+            while (
+                stack and fixed[stack[-1]] == self.first[stack[-1] + 1] - self.first[stack[-1]] - 1
+            ):
+                fixed[stack.pop()] = -1
+            if not stack:
+                demand(place == len(tree) - 1, "tree: more than one")
+                return
+            fixed[stack[-1]] += 1
+        raise RefusedError("tree: ends too early")
+
+    def bound(self, tree: Any, begin: Array | None = None) -> float:
+        """Most that a response wins, by the leaves of a tree."""
+        begin = np.full(self.hog.rows, -1) if begin is None else begin
+        return max(self.relaxed(fixed) for fixed in self.leaves(tree, begin))
+
+
+class Proof:
+    """What a file claims, and the check of it."""
+
+    def __init__(self, said: Any) -> None:
+        demand(isinstance(said, dict) and said.get("format") == FORMAT, "format: another one")
+        self.said, self.kind = said, said.get("kind")
+        exists = {"policy", "tree"}
+        none = {"weights", "matrices", "tree", "removed", "counters", "boxes"}
+        demand(self.kind in ("matrix", "policy", "none"), "kind: not one of the three")
+        keys = {"format", "rules", "kind", "lower", *(none if self.kind == "none" else exists)}
+        demand(set(said) == keys, "proof: has other keys")
+        self.hog = game_of(said["rules"])
+        self.eye = np.eye(self.hog.actions)
+        self.every = [self.eye] * self.hog.rows
+
+    def check(self) -> float:
+        """Refuse what is not proved; give the least exploitability that is."""
+        lower = self.none() if self.kind == "none" else self.exists()
+        claim = self.said["lower"]
+        demand(type(claim) is float and 0.0 <= claim <= lower, f"lower: {claim}, not {lower}")
+        demand(self.kind != "none" or claim > 0.0, "lower: not above 0")
+        return lower
+
+    def exists(self) -> float:
+        """Check that no matrix wins more than 1/2 against the policy."""
+        hog, policy = self.hog, list[list[Fraction]]()
+        rows = self.said["policy"]
+        demand(isinstance(rows, list) and len(rows) == hog.rows, "policy: not a list of all rows")
+        for given in rows:
+            row = numbers(given, "policy", 0, 2**4096)
+            demand(len(row) == hog.actions and sum(row) > 0, "policy: a row of no probabilities")
+            is_pure = sum(one > 0 for one in row) == 1
+            demand(is_pure or self.kind == "policy", "policy: is no matrix")
+            policy.append([Fraction(one, sum(row)) for one in row])
+        table = np.array([[float(one) for one in row] for row in policy])
+        problem = Problem(hog, self.every, np.ones(1), table[None])
+        for fixed in problem.leaves(self.said["tree"], np.full(hog.rows, -1)):
+            if problem.relaxed(fixed) >= 0.5:
+                demand(hog.exact(policy, fixed) <= HALF, "policy: may lose more than 1/2")
+        return 0.0
+
+    def matrices(self, what: str) -> Array:
+        """Take matrices as policies, (n, R, K)."""
+        given, hog = self.said[what], self.hog
+        demand(isinstance(given, list) and 0 < len(given) <= 10_000, f"{what}: not a list of some")
+        found = [numbers(one, what, 0, hog.actions) for one in given]
+        demand(all(len(one) == hog.rows for one in found), f"{what}: not of all rows")
+        return np.asarray(self.eye[np.array(found)])
+
+    @staticmethod
+    def shares(given: Any, count: int) -> Array:
+        """Take weights of so many tables."""
+        found = numbers(given, "weights", 0, WHOLE + 1)
+        demand(len(found) == count and sum(found) == WHOLE, "weights: do not sum to 1")
+        return np.array(found) / WHOLE
+
+    def none(self) -> float:
+        """Check the mixture, the actions removed and the boxes; give the lemma's bound."""
+        hog, tables = self.hog, self.matrices("matrices")
+        weights = self.shares(self.said["weights"], len(tables))
+        mixture = Problem(hog, self.every, weights, tables)
+        excess = max(mixture.bound(self.said["tree"]) - 0.5, 0.0)
+        kept, gap = np.ones((hog.rows, hog.actions), bool), 0.5
+        demand(isinstance(self.said["removed"], list), "removed: not a list")
+        for step in self.said["removed"]:
+            demand(isinstance(step, list) and len(step) == 3, "removed: not a row, action and tree")
+            (row,), (action,) = (numbers([one], "removed", 0, most) for one, most in
+                                 zip(step, kept.shape, strict=False))  # fmt: skip
+            demand(kept[row, action], "removed: twice")
+            begin = np.full(hog.rows, -1)
+            begin[row], kept[row, action] = action, False
+            demand(kept[row].any(), "removed: all actions of a row")
+            gap = min(gap, 0.5 - mixture.bound(step[2], begin))
+        demand(gap > 0.0, "removed: an action of a best response")
+        loss = self.boxes([self.eye[one] for one in kept])
+        demand(loss > 0.0, "boxes: one is not beaten")
+        gap, half = gap + excess, 0.5 + loss
+        found = min(gap - excess, (gap * loss - half * excess) / (gap + half))
+        return found * (1.0 - 1e-12)
+
+    def boxes(self, corners: list[Array]) -> float:
+        """Walk the cuts; give the least that counters win beyond 1/2 against a box."""
+        counters, least = self.matrices("counters"), np.inf
+        stack, given = [corners], self.said["boxes"]
+        demand(isinstance(given, list), "boxes: not a list")
+        for step in given:
+            demand(stack and isinstance(step, list) and len(step) == 3, "boxes: no walk")
+            box = stack.pop()
+            if isinstance(step[0], list):
+                members = numbers(step[1], "counters", 0, len(counters))
+                weights = self.shares(step[0], len(members))
+                problem = Problem(self.hog, box, weights, counters[members])
+                least = min(least, 0.5 - problem.bound(step[2]))
+                continue
+            (row,) = numbers(step[:1], "boxes", 0, self.hog.rows)
+            one, two = numbers(step[1:], "boxes", 0, len(box[row]))
+            demand(one != two, "boxes: an edge of one corner")
+            middle = (box[row][one] + box[row][two]) / 2.0
+            # Exact: sums of whole numbers of 2**-40.
+            demand((middle * WHOLE == np.round(middle * WHOLE)).all(), "boxes: cut too finely")
+            for out in (two, one):
+                part = list(box)
+                part[row] = box[row].copy()
+                part[row][out] = middle
+                stack.append(part)
+        demand(not stack, "boxes: end too early")
+        return float(least)
+
+
+def load(path: Path) -> Any:
+    """Read a proof, of no more than it may unpack to."""
+    with gzip.open(io.BytesIO(read(path))) as packed:
+        data = packed.read(BYTES + 1)
+    demand(len(data) <= BYTES, f"{path.name}: unpacks to over {BYTES} bytes")
+    return parse(data)
+
+
+def main(folder: str, *only: str) -> int:
+    """Check all proofs of a folder, or those named; 0 if all are accepted."""
+    refused = 0
+    paths = [path for path in sorted(Path(folder).glob("*.json.gz"))
+             if not only or path.name.removesuffix(".json.gz") in only]  # fmt: skip
+    for path in paths:
+        try:
+            proof = Proof(load(path))
+            lower = proof.check()
+            rules = proof.said["rules"]
+            name = f"{rules['edition']}-{rules['goal']}x{rules['max_dice']}"
+            name += "" if rules["sides"] == 6 else f"-{rules['sides']}_sides"
+            demand(path.name == f"{name}.json.gz", f"name: is about {name}")
+            said = {"none": f"no equilibrium, every policy loses at least {lower:.2e}"}
+            line = f"accepted: {said.get(proof.kind, f'a {proof.kind} is an equilibrium')}"
+        except Exception as wrong:  # noqa: BLE001 - whatever prevents a check
+            kind = "" if isinstance(wrong, RefusedError) else f"{type(wrong).__name__}: "
+            line, refused = f"refused: {kind}{ascii(str(wrong))[1:-1]:.300}", refused + 1
+        print(f"{ascii(path.name)[1:-1]}: {line}", flush=True)
+    print(f"{refused} refused" if refused else f"all {len(paths)} accepted")
+    return min(refused + (not paths), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

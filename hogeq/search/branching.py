@@ -1,0 +1,348 @@
+"""Best responses of a player who forgets, proved by branch and bound over its rows.
+
+It serves every graph (:class:`hogeq.graph.graph.Graph`) in which one player moves and all
+others are fixed, memory included, if no play meets a row twice. ``docs/existence.md`` has the
+theorem.
+"""
+
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.graph.graph import FORM, Graph
+from hogeq.kernels import responding as kernels
+from hogeq.kernels.responding import Corners, Others, Scratch, States
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
+
+ROUNDING = 2.0**-53
+BATCH = 500  # relaxations between two looks at the clock
+MOST_QUESTIONS = 20_000_000
+
+Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
+"""Arrays of a graph, as kernels take them."""
+
+
+class Status(IntEnum):
+    """How a search ended."""
+
+    CLOSED = kernels.CLOSED  # no response gets more than the target
+    FOUND = kernels.FOUND  # one does
+    OPEN = kernels.OPEN  # the effort was used up
+
+
+class Closing(NamedTuple):
+    """Result of a search for a response that gets more than a target."""
+
+    status: Status
+    value: float  # of `response`, if one was found
+    bound: float  # proved on all responses, rounding included, if the search is closed
+    response: Ints  # (R,), corner of each row
+    questions: Ints  # the proof: rows in the order of a walk, -1 at leaves
+    relaxations: int
+
+
+def miss(chances: Floats) -> float:
+    """By how much distributions along the last axis miss a sum of 1 at most, rounding included."""
+    if not chances.size:
+        return 0.0
+    return float(np.abs(chances.sum(axis=-1) - 1.0).max()) + chances.shape[-1] * ROUNDING
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseGraph:
+    """The states that play can come to in a graph of one player."""
+
+    states: States
+    legal: NDArray[np.bool_]
+    """(R, K)"""
+    size: float
+    """Largest payoff."""
+    turns: int
+    """No play has more."""
+    outcomes: int
+    """No action has more."""
+    misses: float
+    """By how much chances of outcomes may miss 1, of one turn."""
+
+    @classmethod
+    def of(cls, graph: Graph) -> "ResponseGraph":
+        """Lay a graph out; player 0 responds, and nobody else decides."""
+        if (graph.player == 1).any():
+            raise ValueError("graph: two players decide; allowed: one, and fixed tables")
+        arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
+        reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
+        outcomes = kernels.mark(arrays, reached)
+        size, actions = int(reached.sum()), graph.way.shape[2]
+        number = np.where(reached, reached.cumsum(dtype=np.int64).reshape(reached.shape) - 1, -1)
+        states = States(
+            row=np.zeros(size, np.int64),
+            is_own=np.zeros(size, np.bool_),
+            first=np.zeros(size * actions + 1, np.int64),
+            chance=np.zeros(outcomes),
+            after=np.zeros(outcomes, np.int64),
+            won=np.zeros((size, actions)),
+            start=number[tuple(graph.start.T)],
+            start_chance=graph.start_chance,
+        )
+        kernels.lay_out(arrays, number, states)
+        sums = np.add.reduceat(graph.chance, graph.first[:-1])
+        longest = int(np.diff(graph.first).max())
+        return cls(
+            states=states,
+            legal=graph.legal,
+            size=float(np.abs(graph.payoff).max()),
+            turns=len(graph.level),
+            outcomes=longest,
+            misses=float(np.abs(sums - 1.0).max()) + longest * ROUNDING,
+        )
+
+    @property
+    def pure(self) -> list[Floats]:
+        """Corners of each row, (n, K): its pure actions."""
+        actions = np.eye(self.legal.shape[1])
+        return [actions[legal] for legal in self.legal]
+
+    def against(
+        self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
+    ) -> "Responses":
+        """Pose the problem of a best response, of corners (n, K) for each row.
+
+        `weights` (n,) and `tables` (n, F, K) are those of all others.
+        """
+        corners = self.pure if corners is None else corners
+        first = np.concatenate([[0], np.cumsum([len(one) for one in corners])])
+        play, states = np.concatenate(corners), self.states
+        choices = Corners(first, play)
+        met = []
+        for table in tables:
+            marks = np.zeros(len(states.row), np.int8)
+            kernels.meet(states, choices, table, marks)
+            met.append(np.flatnonzero(marks))
+        begin = np.concatenate([[0], np.cumsum([len(one) for one in met])])
+        others = Others(np.asarray(weights), tables, begin, np.concatenate(met))
+        scratch = Scratch(
+            worth=np.zeros((len(tables), len(states.row))),
+            value=np.zeros((len(others.member), int(np.diff(first).max()))),
+            pick=np.zeros(len(others.member), np.int64),
+            reach=np.zeros((len(tables), len(states.row))),
+            gain=np.zeros(len(play)),
+            most=np.zeros(len(corners)),
+        )
+        actions = play.shape[1]
+        roundings = self.turns * (self.outcomes + 2 * actions + 6)
+        roundings += len(tables) * len(states.start) + 4
+        used = tables[:, np.unique(states.row[~states.is_own])]
+        misses = self.misses + miss(used) + miss(play)
+        misses = self.turns * misses + miss(np.asarray(weights)) + miss(states.start_chance)
+        error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        return Responses(states, choices, others, scratch, error)
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """All responses of one player, of the corners that each row has."""
+
+    states: States
+    corners: Corners
+    others: Others
+    scratch: Scratch
+    error: float
+    """How far a computed payoff may be off."""
+
+    @property
+    def _arrays(self) -> tuple[States, Corners, Others]:
+        return self.states, self.corners, self.others
+
+    def value(self, response: Ints) -> float:
+        """Payoff of corners (R,), but for `error`; the best of every state where -1."""
+        return float(kernels.evaluate(*self._arrays, response, self.scratch))
+
+    def values(self, response: Ints) -> Floats:
+        """Payoffs of corners (R,) against each table of all others, (n,), but for `error`."""
+        self.value(response)
+        return np.asarray(self.scratch.worth[:, self.states.start] @ self.states.start_chance)
+
+    def gradient(self, response: Ints) -> tuple[float, Floats]:
+        """Payoff of corners (R,), and what each corner adds, (N,), as its row is reached."""
+        payoff = kernels.differentiate(*self._arrays, response, self.scratch)
+        return float(payoff), self.scratch.gain.copy()
+
+    def improve(self, response: Ints, fixed: Ints | None = None) -> tuple[Ints, float]:
+        """Change the row that gains most, again and again, until none alone does."""
+        first, response = self.corners.first, response.copy()
+        while True:
+            payoff, gain = self.gradient(response)
+            best = np.maximum.reduceat(gain, first[:-1]) - gain[response]
+            if fixed is not None:
+                best[fixed >= 0] = 0.0
+            row = int(best.argmax())
+            if best[row] <= self.error:
+                return response, payoff
+            response[row] = first[row] + gain[first[row] : first[row + 1]].argmax()
+
+    def settled(self, fixed: Ints) -> Ints:
+        """Best corner of each row as a player who forgets nothing reaches it, (R,)."""
+        _, gain = self.gradient(fixed)
+        first, rows = self.corners.first, range(len(fixed))
+        best = [first[row] + int(gain[first[row] : first[row + 1]].argmax()) for row in rows]
+        return np.where(fixed >= 0, fixed, best)
+
+    @property
+    def free(self) -> Ints:
+        """-1 for each row of several corners, (R,); else its corner."""
+        first = self.corners.first
+        return np.where(np.diff(first) > 1, -1, first[:-1])
+
+    def close(
+        self,
+        target: float,
+        fixed: Ints | None = None,
+        most: int = MOST_QUESTIONS,
+        deadline: Deadline = FOREVER,
+    ) -> Closing:
+        """Prove that no response gets more than a target, or find one that does.
+
+        Parameters
+        ----------
+        target : float
+            The proof is of this and `error`.
+        fixed : (R,), optional
+            Rows that play a given corner; -1 for all others.
+        most : int
+            Relaxations that are solved at most.
+        deadline : Deadline, optional
+        """
+        free = self.free
+        fixed = free if fixed is None else np.where(fixed >= 0, fixed, free)
+        rows, response, ends = len(fixed), fixed.copy(), np.array([-np.inf, -np.inf])
+        now, stack = np.zeros(2, np.int64), np.zeros(rows, np.int64)
+        parts, status = list[Ints](), Status.OPEN
+        while status == Status.OPEN and most > 0 and not deadline.is_over:
+            questions = np.zeros(min(most, BATCH), np.int64)
+            now[1] = 0
+            status = Status(
+                kernels.close(
+                    *self._arrays, target, len(questions), fixed, stack, questions, now, response,
+                    ends, self.scratch,
+                )
+            )  # fmt: skip
+            parts.append(questions[: now[1]])
+            most -= len(questions)
+        tree = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        bound = float(ends[1]) + self.error
+        return Closing(status, float(ends[0]), bound, response, tree, len(tree))
+
+
+# --- rational arithmetic --------------------------------------------------------------------------
+
+Policy = list[list[Fraction]]
+"""Probabilities of the actions of each row."""
+
+
+def rational(policy: Floats, bits: int) -> Policy:
+    """Round probabilities (R, K) to multiples of 2**-bits that sum to 1."""
+    counts = np.round(policy * 2**bits).astype(np.int64)
+    counts[np.arange(len(counts)), policy.argmax(axis=1)] += 2**bits - counts.sum(axis=1)
+    return [[Fraction(count, 2**bits) for count in row] for row in counts.tolist()]
+
+
+class ExactStates:
+    """Passes over states in whole numbers; chances are multiples of 1 / `denominator`.
+
+    The worth of a state that has h turns ahead at most is a whole number of (D d)**-h, where d is
+    the common denominator of the policy.
+    """
+
+    def __init__(self, graph: ResponseGraph, denominator: int) -> None:
+        states, self.legal, self.denominator = graph.states, graph.legal, denominator
+        self.row, self.is_own = states.row.tolist(), states.is_own.tolist()
+        self.start, self.actions = states.start.tolist(), states.won.shape[1]
+        scaled = states.chance * denominator
+        won = states.won * denominator
+        off = [np.abs(one - np.round(one)).max(initial=0.0) for one in (scaled, won)]
+        if max(off) > 1e-3 or not (states.start_chance == 1 / len(self.start)).all():
+            raise ValueError(f"denominator: got {denominator}; allowed: one of all chances")
+        chances, after = np.round(scaled).astype(np.int64).tolist(), states.after.tolist()
+        first, self.won = states.first.tolist(), np.round(won).astype(np.int64).tolist()
+        self.edges = [
+            list(zip(chances[low:high], after[low:high], strict=True))
+            for low, high in pairwise(first)
+        ]
+        self.height = [0] * len(self.row)
+        for state in range(len(self.row) - 1, -1, -1):
+            edges = self.edges[state * self.actions : (state + 1) * self.actions]
+            later = [self.height[then] for edge in edges for _, then in edge]
+            self.height[state] = 1 + max(later, default=0)
+
+    def value(self, others: Policy, member: Sequence[int], fixed: Sequence[int]) -> Fraction:
+        """Payoff against a policy: rows play action `fixed`, (R,), and the best one where -1."""
+        common = lcm(*(one.denominator for row in others for one in row))
+        shares = [[int(one * common) for one in row] for row in others]
+        base = self.denominator * common
+        power = [base**height for height in range(max(self.height) + 1)]
+        worth = [0] * len(self.row)
+        for state in reversed(member):
+            row, height = self.row[state], self.height[state] - 1
+            if self.is_own[state]:
+                legal = np.flatnonzero(self.legal[row]).tolist() if fixed[row] < 0 else [fixed[row]]
+                weighted = [(common, action) for action in legal]
+            else:
+                weighted = [(share, action) for action, share in enumerate(shares[row]) if share]
+            found = []
+            for share, action in weighted:
+                total = self.won[state][action] * power[height]
+                for chance, then in self.edges[state * self.actions + action]:
+                    total += chance * worth[then] * power[height - self.height[then]]
+                found.append(share * total)
+            worth[state] = max(found) if self.is_own[state] else sum(found)
+        ends = [Fraction(worth[state], power[self.height[state]]) for state in self.start]
+        return sum(ends, Fraction(0)) / len(ends)
+
+    def reach(self, own: Sequence[int], others: Policy) -> list[Fraction]:
+        """How often a pure strategy (R,) comes to each of its rows."""
+        mass, met = [Fraction(0)] * len(self.row), [Fraction(0)] * len(own)
+        for state in self.start:
+            mass[state] += Fraction(1, len(self.start))
+        for state, here in enumerate(mass):
+            if not here:
+                continue
+            row, plays = self.row[state], [Fraction(0)] * self.actions
+            if self.is_own[state]:
+                met[row] += here
+                plays[own[row]] = Fraction(1)
+            else:
+                plays = others[row]
+            for action, share in enumerate(plays):
+                if share:
+                    for chance, then in self.edges[state * self.actions + action]:
+                        mass[then] += here * share * Fraction(chance, self.denominator)
+        return met
+
+    def is_at_most(self, bound: Fraction, others: Policy, problem: Responses, tree: Ints) -> bool:
+        """Whether no leaf of a proof gets more than a bound, exactly: those that are near it."""
+        fixed, first = problem.free, problem.corners.first
+        stack, member = list[int](), problem.others.member.tolist()
+        for row in tree.tolist():
+            if row >= 0:
+                stack.append(row)
+                fixed[row] = first[row]
+                continue
+            if problem.value(fixed) + problem.error >= bound:
+                plays = np.where(fixed >= 0, problem.corners.play[fixed].argmax(axis=1), -1)
+                if self.value(others, member, plays.tolist()) > bound:
+                    return False
+            while stack:
+                fixed[stack[-1]] += 1
+                if fixed[stack[-1]] < first[stack[-1] + 1]:
+                    break
+                fixed[stack.pop()] = -1
+        return True

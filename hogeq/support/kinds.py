@@ -1,0 +1,39 @@
+"""What a file holds: its first bytes tell, not its name."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from hogeq.support.files import opened
+
+EFG: Final = "Gambit's extensive form"
+TEXT: Final = "LiteEFG's text"
+ARCHIVE: Final = "an archive of arrays"
+YAML: Final = "a mapping as YAML"
+
+_HEAD: Final = 2**20  # bytes that are looked at: comments may come first
+_BOM: Final = b"\xef\xbb\xbf"
+_STARTS: Final = {
+    EFG: re.compile(rb"\s*EFG\s"),
+    # A line of a game, after lines that are empty or comments.
+    TEXT: re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+\s*(?:node|infoset)[ \t]+\S+[ \t]"),
+    YAML: re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+(?:---\s|[\w.\"'-]+[ \t]*:(?:\s|$))"),
+}
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Tell what a regular file holds; empty if it is of no known kind, or cannot be read."""
+    try:
+        with opened(Path(path), 2**63 - 1) as (file, _):
+            return kind_of_bytes(file.read(_HEAD))
+    except (OSError, ValueError):  # ValueError: a null character in the name
+        return ""
+
+
+def kind_of_bytes(data: bytes) -> str:
+    """Tell what the content of a file is; empty if it is of no known kind."""
+    if data.startswith(b"PK\x03\x04"):
+        return ARCHIVE
+    head = data[:_HEAD].removeprefix(_BOM)
+    return next((kind for kind, start in _STARTS.items() if start.match(head)), "")

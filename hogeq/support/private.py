@@ -1,0 +1,210 @@
+"""Folders in which nobody but the user and root can put anything.
+
+Code that is read from a folder runs as the user. To look at the folder by its path proves nothing:
+the owner of a folder above it can put another one in its place before the file is opened, or after.
+So the way is walked from the root of the file system, and each folder is opened in the one before.
+Owner and permissions are asked of what is open:
+
+- Every folder belongs to the user or to root.
+- Nobody else may write to it. Above the last one there are two exceptions: folders like ``/tmp``,
+  where only the owner of an entry can move it (the sticky bit); and folders for the user's own
+  group, whose only member is the user.
+- Links above the last folder are followed if they belong to the user or to root, and what they lead
+  to is walked in the same way. The last folder is no link.
+
+Each step opens an entry that nobody else can exchange, so files of the last folder are the user's.
+They are opened in the folder that is open, and looked at in the same way.
+
+Windows has no such handles; there a user's folders are private by inheritance, and nothing is
+looked at. Access control lists of macOS cannot be seen from Python.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from hogeq.support.files import TEMPORARY, read_whole, write_whole
+from hogeq.support.messages import printable
+
+HAS_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+MOST_LINKS: Final = 40  # on the way to a folder, as Linux has it
+MOST_BYTES: Final = 2**31  # of a file
+
+_LIST: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_PASS: Final = _LIST | getattr(os, "O_PATH", 0)  # through a folder that may not be listed
+_READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_IS_LINK: Final = errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP)
+
+
+class PrivateFolder:
+    """A private folder that is open; without handles, its path."""
+
+    def __init__(self, path: Path, handle: int | None) -> None:
+        self.path, self._handle = path, handle
+
+    def read(self, name: str) -> bytes:
+        """Read a file; `OSError` if it is not private either."""
+        if self._handle is None:
+            return read_whole(self.path / name, MOST_BYTES)
+        with os.fdopen(os.open(name, _READ, dir_fd=self._handle), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(errno.EINVAL, f"{printable(name)} is not a file")
+            _require_private(status, name)
+            return file.read()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all."""
+        if self._handle is None:
+            write_whole(self.path / name, data)
+            return
+        temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+        with os.fdopen(os.open(temporary, _WRITE, 0o600, dir_fd=self._handle), "wb") as file:
+            try:
+                file.write(data)
+                file.flush()
+                os.replace(temporary, name, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(temporary, dir_fd=self._handle)
+                raise
+
+    def names(self) -> list[str]:
+        """List what is in it."""
+        with os.scandir(self.path if self._handle is None else self._handle) as inside:
+            return [one.name for one in inside]
+
+    def note_use(self) -> None:
+        """Set the time at which it was last used."""
+        with suppress(OSError):
+            os.utime(self.path if self._handle is None else self._handle)
+
+
+@contextmanager
+def private_folder(path: Path, *, make: bool = False) -> Iterator[PrivateFolder]:
+    """Open a folder by its absolute path, and make what is missing of it if asked.
+
+    `OSError` says why it is not private, and names the folder on the way.
+    """
+    if not HAS_HANDLES:
+        if make:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield PrivateFolder(path, None)
+        return
+    handle = _walked(path, make)
+    try:
+        yield PrivateFolder(path, handle)
+    finally:
+        os.close(handle)
+
+
+def _walked(path: Path, make: bool) -> int:
+    """Walk to a folder; give its handle."""
+    if not path.is_absolute():
+        raise OSError(errno.EINVAL, "is not an absolute path", os.fspath(path))
+    waiting, reached, links = [*reversed(path.parts[1:])], Path(path.anchor), 0
+    at = os.open(reached, _PASS if waiting else _LIST)
+    try:
+        _require_private(os.fstat(at), reached, at if waiting else None)
+        while waiting:
+            part = waiting.pop()
+            is_last = not waiting
+            try:
+                below = _opened(part, at, _LIST if is_last else _PASS, make)
+            except OSError as error:
+                target = _target(part, at, reached) if error.errno in _IS_LINK else None
+                if target is None:
+                    raise
+                if is_last:
+                    raise OSError(errno.ELOOP, f"{printable(reached / part)} is a link") from None
+                links += 1
+                if links > MOST_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+                waiting += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+                if not target.is_absolute():
+                    continue
+                below, reached = os.open(target.anchor, _PASS), Path(target.anchor)
+            else:
+                reached /= part
+            os.close(at)
+            at = below
+            _require_private(os.fstat(at), reached, None if is_last else at)
+    except BaseException:
+        os.close(at)
+        raise
+    return at
+
+
+def _opened(part: str, at: int, flags: int, make: bool) -> int:
+    """Open a folder in another one, or make it there."""
+    try:
+        return os.open(part, flags, dir_fd=at)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(part, 0o700, dir_fd=at)
+    return os.open(part, flags, dir_fd=at)
+
+
+def _target(part: str, at: int, reached: Path) -> Path | None:
+    """Tell where a link leads to; None if it is none. Links of other users are refused."""
+    try:
+        target = os.readlink(part, dir_fd=at)
+    except OSError:
+        return None
+    _require_owner(os.stat(part, dir_fd=at, follow_symlinks=False), reached / part)
+    return Path(target)
+
+
+def _require_owner(status: os.stat_result, where: str | Path) -> None:
+    if status.st_uid not in {0, os.geteuid()}:
+        raise OSError(errno.EPERM, f"{printable(where)} belongs to another user")
+
+
+def _require_private(status: os.stat_result, where: str | Path, passed: int | None = None) -> None:
+    """Refuse what others may change; `passed` is the handle of a folder above the last one."""
+    _require_owner(status, where)
+    others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not others:
+        return
+    if passed is not None and status.st_mode & stat.S_ISVTX:
+        return
+    own_group = others == stat.S_IWGRP and _is_own_group(status.st_gid)
+    if passed is not None and own_group and not _has_access_list(passed):
+        return
+    raise OSError(errno.EPERM, f"others may write to {printable(where)}")
+
+
+@lru_cache(None)
+def _is_own_group(group: int) -> bool:
+    """Whether a group is the user's own, of the same name and with no other member."""
+    import grp
+    import pwd
+
+    try:
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+    except KeyError:
+        return False
+    if found.gr_name != user.pw_name or user.pw_gid != group or {*found.gr_mem} - {user.pw_name}:
+        return False
+    return all(one.pw_uid == user.pw_uid for one in pwd.getpwall() if one.pw_gid == group)
+
+
+def _has_access_list(handle: int) -> bool:
+    """Whether others than owner and group may have been given rights to what is open."""
+    read: Any = getattr(os, "getxattr", None)
+    if read is None:
+        return False
+    try:
+        read(f"/proc/self/fd/{handle}", "system.posix_acl_access")
+    except OSError as error:
+        return error.errno not in {errno.ENODATA, errno.ENOTSUP}
+    return True

@@ -1,0 +1,234 @@
+"""Play by positions: values with full information, every action at one, exact best responses."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hogeq.evaluation.enclosures import Enclosure, enclose, start_of
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.search.results import PROVED, Equilibrium, Response, Units, Value
+from hogeq.strategies.strategy import Strategy
+from hogeq.support import html
+from hogeq.support.deadline import Deadline
+from hogeq.support.messages import BadInputError, Table, refusal
+from hogeq.trees.positions import Positions
+from hogeq.trees.strategies import seated
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FullInformation:
+    """Optimal play from every position of a game, both players seeing everything.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> solved = hogeq.Game("kuhn(players=2,ranks=3)").tablebase()
+    >>> solved.value  # who has the higher card bets 1 at most: to all see, nobody bets more
+    0.0
+    """
+
+    graph: Graph
+    units: Units
+    values: Enclosure = field(repr=False)
+    """Bounds on the payoff to player 0 in every state."""
+
+    def __repr__(self) -> str:
+        """Say the value and its error."""
+        return f"FullInformation(value={self.value:.12g}, error={self.error:.1g})"
+
+    @property
+    def mover(self) -> int:
+        """Who moves first; player 0 where chance does."""
+        first = {int(self.graph.player[position]) for position in self.graph.start[:, 0]}
+        return first.pop() if len(first) == 1 and first <= {0, 1} else 0
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Lower and upper bound on the payoff to who moves first; both are proved."""
+        lower, upper = start_of(self.graph, self.values)
+        if self.mover == 0:
+            return lower, upper
+        return self.graph.total - upper, self.graph.total - lower
+
+    @property
+    def value(self) -> float:
+        """Payoff to who moves first, the middle of both bounds."""
+        return sum(self.ends) / 2.0
+
+    @property
+    def error(self) -> float:
+        """Largest possible error of the value."""
+        return (self.ends[1] - self.ends[0]) / 2.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values: value, lower, upper, player, rounds."""
+        lower, upper = self.ends
+        ends = {"value": self.value, "lower": lower, "upper": upper}
+        return {**ends, "player": self.mover, "rounds": self.values.rounds}
+
+    def table(self) -> Table:
+        """Lay out the value and its error."""
+        rows = [
+            ("value", self.units.exact(self.value), f"payoff to player {self.mover}, who is first"),
+            ("error", f"{self.error:.1e}", "at most: proved by bounds from both sides"),
+        ]
+        return Table(rows, left=3)
+
+
+def solve(graph: Graph, units: Units) -> FullInformation:
+    """Solve a game whose players see everything."""
+    return FullInformation(graph, units, enclose(graph))
+
+
+class ActionValue(NamedTuple):
+    """One action at a position."""
+
+    action: Any
+    value: float  # to who moves there, of optimal play from then on
+    loss: float  # against the best action; not negative
+
+
+class PositionAnalysis(NamedTuple):
+    """Every action at a position, the best first."""
+
+    state: Any
+    player: int
+    actions: tuple[ActionValue, ...]
+    error: float  # largest possible error of a value
+
+    def table(self, units: Units) -> Table:
+        """Lay out a line for each action."""
+        rows = [(str(one.action), *map(units.exact, one[1:])) for one in self.actions]
+        return Table(rows, ("action", "payoff", "loss"), left=1)
+
+    def _repr_html_(self) -> str:
+        """Write the actions, in a notebook."""
+        rows = [(str(one.action), f"{one.value:.9g}", f"{one.loss:.3g}") for one in self.actions]
+        return html.table(rows, ("action", "payoff", "loss"), f"Player {self.player} to move")
+
+
+def analyze(positions: Positions, solved: FullInformation, state: Any) -> PositionAnalysis:
+    """Value every action of the player to move at a state, who sees everything."""
+    try:
+        position = positions.numbers.get(state)
+    except TypeError:
+        position = None
+    graph = positions.graph
+    if position is None or graph.player[position] == NATURE:
+        allowed = f"a state at which a player moves, {positions.states[0]!r} say"
+        raise BadInputError(refusal("state", state, allowed))
+    player = int(graph.player[position])
+    actions = positions.actions[graph.row[position]]
+    worth, error = list[float](), 0.0
+    for number in range(len(actions)):
+        there = int(graph.next[graph.place[position] + number])
+        if there < 0:
+            lower = upper = float(graph.payoff[-1 - there])
+        else:
+            lower, upper = solved.values.lower[there, 0], solved.values.upper[there, 0]
+        paid, error = (lower + upper) / 2, max(error, float(upper - lower) / 2)
+        worth.append(float(paid if player == 0 else graph.total - paid))
+    best = max(worth)
+    found = [
+        ActionValue(action, value, best - value if best - value > 2 * error else 0.0)
+        for action, value in zip(actions, worth, strict=True)
+    ]
+    return PositionAnalysis(state, player, tuple(sorted(found, key=lambda one: one.loss)), error)
+
+
+# --- strategies -----------------------------------------------------------------------------------
+
+
+def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
+    """Payoff to a strategy against another one, in either seat: the middle of proved bounds."""
+    a, b = a.whole(), b.whole()
+    total, ends = positions.graph.total, [0.0, 0.0]
+    for weight, mine in zip(a.chances, a.policies, strict=True):
+        for chance, theirs in zip(b.chances, b.policies, strict=True):
+            for seat, pair in enumerate(((mine, theirs), (theirs, mine))):
+                lower, upper = start_of(positions.graph, enclose(positions.graph, pair))
+                paid = (lower + upper) / 2
+                ends[seat] += weight * chance * (paid if seat == 0 else total - paid)
+    first, second = map(float, ends)
+    return Value((first + second) / 2.0, first, second)
+
+
+def respond(positions: Positions, target: Strategy) -> Response:
+    """Best response in either seat to a strategy of a game in which nothing is hidden.
+
+    The responder's best actions hang on the position alone, which its row is: a value iteration
+    from below finds them, and its bounds from both sides say how good they are.
+    """
+    positions.require_open("attack")
+    if target.kind == "mixture":
+        raise BadInputError("attack: got a mixture; allowed: matrices and policies, by positions")
+    graph, deadline = positions.graph, Deadline(float("inf"))
+    theirs = target.whole().policy
+    joint, lower, upper = theirs.copy(), [0.0, 0.0], [0.0, 0.0]
+    for seat in (0, 1):
+        pair = [theirs, theirs]
+        found = enclose(graph, [None if one == seat else theirs for one in (0, 1)])
+        _choose(joint, positions, found, seat)
+        pair[seat] = joint
+        won = start_of(graph, enclose(graph, pair))  # what the response itself gets, proved
+        best = start_of(graph, found)
+        lower[seat] = won.lower if seat == 0 else graph.total - won.upper
+        upper[seat] = best.upper if seat == 0 else graph.total - best.lower
+    value, bound = sum(lower) / 2, sum(upper) / 2
+    units = positions.units
+    return Response(
+        strategy=Strategy.unchecked(joint),
+        value=value,
+        bound=bound,
+        full_memory=bound,
+        is_proved=bound - value <= PROVED * units.per_rate and units.are_one(value, bound),
+        method="full memory",
+        seconds=deadline.spent,
+        seats=(lower[0], lower[1]),
+        seat_bounds=(upper[0], upper[1]),
+        units=units,
+    )
+
+
+def equilibrium(positions: Positions, deadline: Deadline) -> Equilibrium:
+    """Pure strategies of both sides of a game in which nothing is hidden; each is checked."""
+    positions.require_open("equilibrium")
+    graph, found = positions.graph, enclose(positions.graph)
+    joint = positions.uniform()
+    for seat in (0, 1):
+        _choose(joint, positions, found, seat)
+    secures = start_of(graph, enclose(graph, (joint, None))).lower
+    allows = start_of(graph, enclose(graph, (None, joint))).upper
+    first, second = (seated(positions, Strategy.unchecked(joint), seat) for seat in (0, 1))
+    units = positions.units
+    return Equilibrium(
+        lower=secures,
+        upper=allows,
+        strategies=(first, second),
+        is_proved=allows - secures <= PROVED * units.per_rate and units.are_one(secures, allows),
+        method="tablebase",
+        effort={"iterations": found.rounds, "components": [1, 1]},
+        seconds=deadline.spent,
+        units=units,
+        seats=positions.seat,
+    )
+
+
+def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int) -> None:
+    """Set the rows of a player to the actions that were chosen; others stay."""
+    graph = positions.graph
+    moves = (graph.player == seat) & (found.chosen[:, 0] >= 0)
+    joint[graph.row[moves]] = 0.0
+    joint[graph.row[moves], found.chosen[moves, 0]] = 1.0
+
+
+def bound(positions: Positions, target: Strategy) -> float:
+    """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
+    graph, total = positions.graph, 0.0
+    for weight, theirs in zip(target.chances, target.policies, strict=True):
+        first = start_of(graph, enclose(graph, (None, theirs))).upper
+        second = graph.total - start_of(graph, enclose(graph, (theirs, None))).lower
+        total += float(weight) * (first + second) / 2
+    return total

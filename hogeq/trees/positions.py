@@ -1,0 +1,326 @@
+"""Games of one's own by their positions: equal states are one position of a graph.
+
+The tree of Pig has no end, and its positions are few. Who moves sees `knows`, so that equal
+`knows` are one row, with hidden information too.
+"""
+
+from array import array
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.graph.levels import levels_of, spans
+from hogeq.search.results import Units, payoffs
+from hogeq.support.aliases import Ints
+from hogeq.support.messages import BadInputError, one_line, raised, refusal
+from hogeq.support.progress import phase
+from hogeq.support.workers import memory
+from hogeq.trees.building import (
+    LOOK_UP,
+    InformationSets,
+    Node,
+    NodeError,
+    drawn_moves,
+    history,
+)
+from hogeq.trees.flat import CHANCE, TERMINAL
+from hogeq.trees.rows import Rows
+from hogeq.trees.rules import GameRules, name_of, node_of
+
+MOST_POSITIONS: Final = 5_000_000
+POSITION_BYTES: Final = 700  # of a position while the graph is built: its state above all
+MOST_APART: Final = 16_000  # positions among which two equal ones must have met
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Positions(Rows):
+    """A game of one's own as a graph of C positions, and what those and its rows are called."""
+
+    name: str
+    graph: Graph
+    states: list[Any]  # (C,), of each position
+    names: Sequence[Any]  # (R,), what the player knows in each row
+    seat: NDArray[np.int8]  # (R,), whose row it is
+    actions: list[tuple[Any, ...]]  # (R,), those of each row
+
+    def __repr__(self) -> str:
+        """Name the game, and say its sizes."""
+        sizes = f"{self.graph.positions:,} positions, {self.num_rows:,} infosets"
+        return f"Positions({self.name}: {sizes})"
+
+    @cached_property
+    def num_legal(self) -> Ints:  # type: ignore[override]
+        """Number of actions of each row, (R,)."""
+        return np.array([len(actions) for actions in self.actions], np.int64)
+
+    @cached_property
+    def labels(self) -> list[list[str]]:
+        """Names of each row's actions."""
+        return [list(map(str, actions)) for actions in self.actions]
+
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """Number of the position of each state."""
+        return {state: number for number, state in enumerate(self.states)}
+
+    @cached_property
+    def units(self) -> Units:
+        """Units of the game: its payoffs."""
+        half = self.graph.total / 2
+        largest = float(np.abs(self.graph.payoff - half).max(initial=0.0)) or 1.0
+        return payoffs(half, largest, largest)
+
+    @cached_property
+    def is_open(self) -> bool:
+        """Whether who moves knows the position: nothing is hidden."""
+        return self.num_rows == int((self.graph.player != NATURE).sum())
+
+    def require_open(self, what: str) -> None:
+        """Refuse a question that only games without hidden information answer."""
+        if not self.is_open:
+            allowed = "allowed: games in which every player knows the position"
+            raise BadInputError(f"{self.name}: {what}: hides something; {allowed}")
+
+
+class TooManyError(ValueError):
+    """Refusal of a game of too many positions; the reason alone."""
+
+
+def of_rules(rules: GameRules, name: str | None = None) -> Positions:
+    """Compile a game of one's own to a graph, breadth first over its states.
+
+    `ValueError` names the shortest history at which the rules break down.
+    """
+    walk = _Walk(rules, name or name_of(rules))
+    walk.run()
+    return walk.compiled()
+
+
+class _Walk:
+    """Positions in the order in which a walk breadth first meets them."""
+
+    def __init__(self, rules: GameRules, name: str) -> None:
+        self.rules, self.name = rules, name
+        self.sets = InformationSets()
+        self.actions: dict[Hashable, int] = {}  # number of each action
+        self.position: dict[Hashable, int] = {}  # number of each state at which play goes on
+        self.states: list[Any] = []
+        self.payoffs: dict[float, int] = {}
+        self.player, self.row = array("b"), array("i")  # of each position
+        self.degree, self.after = array("i"), array("i")  # its moves; where each leads
+        self.drawn: dict[tuple[float, ...], int] = {}  # number of chances, as they were given
+        self.chances: dict[tuple[float, ...], int] = {}  # and scaled to sum to 1
+        self.came_from, self.came_by = array("i"), array("i")  # first move to each position
+        self.merged = False  # whether two moves led to one position
+
+    def run(self) -> None:
+        """Look at every position once."""
+        try:
+            start = self.number_of(self.rules.initial(), -1, 0)
+        except Exception as error:
+            raise ValueError(f"{self.name}: at the start: {self.reason(error)}") from error
+        if start < 0:
+            raise ValueError(f"{self.name}: at the start: the game is over")
+        looked = 0
+        with phase(f"positions of {self.name}", unit="positions") as progress:
+            while looked < len(self.states):
+                try:
+                    self.settle(looked, node_of(self.rules, self.states[looked]))
+                except Exception as error:
+                    where = self.history(looked)
+                    raise ValueError(f"{self.name}: {where}: {self.reason(error)}") from error
+                looked += 1
+                if looked % LOOK_UP == 0:
+                    progress.reach(looked)
+                    self.check_size(looked)
+
+    @staticmethod
+    def reason(error: Exception) -> str:
+        """Give the reason of a refusal; an error of the rules' own is named."""
+        return str(error) if isinstance(error, NodeError) else raised(error)
+
+    def check_size(self, looked: int) -> None:
+        """Refuse a game of too many positions."""
+        known = len(self.states)
+        if known > MOST_POSITIONS:
+            raise TooManyError(f"more than {MOST_POSITIONS:,} positions")
+        if looked > MOST_APART and not self.merged:
+            raise TooManyError(f"no position of its first {looked:,} comes by two ways")
+        if known * POSITION_BYTES > memory():
+            raise TooManyError("positions that need more memory than this machine has")
+
+    def settle(self, here: int, node: Node) -> None:
+        """Enter a position and where its moves lead."""
+        moves = node.moves
+        if node.player == CHANCE:
+            given = tuple([float(chance) for _, chance, _ in moves])
+            if given not in self.drawn:
+                scaled = tuple([float(chance) for _, chance, _ in drawn_moves(moves)])
+                self.drawn[given] = self.chances.setdefault(scaled, len(self.chances))
+            row = self.drawn[given]
+        else:
+            numbers = [
+                (self.actions.setdefault(action, len(self.actions)), chance, after)
+                for action, chance, after in moves
+            ]
+            row = self.sets.row_of(node._replace(moves=numbers))
+        self.player.append(NATURE if node.player == CHANCE else node.player)
+        self.row.append(row)
+        self.degree.append(len(moves))
+        for number, (_, _, state) in enumerate(moves):
+            self.after.append(self.number_of(state, here, number))
+
+    def number_of(self, state: Any, here: int, move: int) -> int:
+        """Give the number of the position after a move, or -1 - t for payoff t at an end."""
+        try:
+            known = self.position.get(state)
+        except TypeError:
+            allowed = "states that can be hashed, as tuples of numbers and texts can"
+            raise NodeError(refusal("state", state, allowed)) from None
+        if known is not None:
+            self.merged = self.merged or known >= 0
+            return known
+        if self.rules.to_move(state) == TERMINAL:
+            paid = self.sets.payoff_of(node_of(self.rules, state))
+            number = -1 - self.payoffs.setdefault(paid, len(self.payoffs))
+        else:
+            number = len(self.states)
+            self.states.append(state)
+            self.came_from.append(here)
+            self.came_by.append(move)
+        self.position[state] = number
+        return number
+
+    def history(self, here: int) -> str:
+        """Name the shortest history to a position, by its moves."""
+        moves, movers = list[str](), list[int]()
+        while here > 0:
+            here, move = self.came_from[here], self.came_by[here]
+            node = node_of(self.rules, self.states[here])
+            moves.append(str(node.moves[move][0]))
+            movers.append(node.player)
+        numbers = range(len(moves))
+        return history(movers[::-1], numbers, lambda _: moves[::-1])
+
+    def compiled(self) -> Positions:
+        """Put the positions into levels, and lay out the arrays."""
+        known, seat, numbers = self.sets.sorted_rows()
+        names = list(self.actions)
+        actions = [tuple(names[move] for move in self.sets.legal[row]) for row in numbers]
+        new_row = np.zeros(len(known) + 1, np.int64)
+        new_row[numbers] = np.arange(len(known))
+        player = np.frombuffer(self.player, np.int8)
+        degree = np.frombuffer(self.degree, np.int32).astype(np.int64)
+        after = np.frombuffer(self.after, np.int32).astype(np.int64)
+        row = np.frombuffer(self.row, np.int32)
+        source = np.repeat(np.arange(len(player)), degree)
+        inner = after >= 0
+        levels = levels_of(np.zeros(len(player), np.int64), source[inner], after[inner])
+        order = levels.order
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(len(order))
+        begin = np.cumsum(degree) - degree
+        after = after[spans(begin[order], begin[order] + degree[order])]
+        after = np.where(after >= 0, number[np.maximum(after, 0)], after)
+        player, row, degree = player[order], row[order], degree[order]
+        nature = player == NATURE
+        drawn = [chance for chances in self.chances for chance in chances]
+        most = int(degree[~nature].max(initial=1))
+        sizes = np.unique(degree[~nature])  # situations: by number of actions, then by chances
+        way = np.full((len(sizes) + len(self.chances), 1, most), -1)
+        way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
+        way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))
+        many = np.array([1] * most + [len(chances) for chances in self.chances])
+        level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
+        source = np.repeat(np.arange(len(order)), degree)
+        recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
+        states = [self.states[old] for old in order.tolist()]
+        arrays: dict[str, Any] = {
+            "level": levels.start,
+            "player": player,
+            "row": np.where(nature, 0, new_row[np.where(nature, -1, row)]),
+            "fixed": np.eye(1, most),  # chance has one action
+            "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),
+            "way": way,
+            "lane": np.zeros(1),
+            "following": np.zeros((1, 1)),
+            "first": np.concatenate([[0], np.cumsum(many)]),
+            "chance": np.concatenate([np.ones(most), drawn]),
+            "end": np.concatenate([np.arange(most), *map(np.arange, many[most:])]),
+            "place": np.cumsum(degree) - degree,
+            "next": after,
+            "label": np.zeros(len(after)),
+            "payoff": np.array([*self.payoffs] or [0.0]),
+            "start": np.array([[number[0], 0]]),
+            "start_chance": np.ones(1),
+            "total": float(self.sets.total),
+        }
+        if recurs.any():
+            arrays["endless"] = self.endless(nature, source, after, recurs, states)
+        graph = Graph(**arrays)
+        return Positions(self.name, graph, states, known, np.array(seat, np.int8), actions)
+
+    def endless(
+        self,
+        nature: NDArray[np.bool_],
+        source: Ints,
+        after: Ints,
+        recurs: NDArray[np.bool_],
+        states: list[Any],
+    ) -> float:
+        """Payoff to player 0 of a play without end.
+
+        It must be given if players can make play go on for ever. Elsewhere play ends with
+        probability 1, so that this payoff is of no effect.
+        """
+        given = self.rules.endless
+        if given is not None:
+            return _payoff(self.name, given)
+        staying = never_ending(nature, source, after, recurs)
+        if staying.any():
+            here = self.position[states[int(np.argmax(staying))]]
+            raise ValueError(
+                f"{self.name}: {self.history(here)}: play can go on for ever; allowed: "
+                f"games that end, or an attribute endless, the payoff to player 0 of such a play"
+            )
+        return float(self.sets.total) / 2
+
+
+def _payoff(name: str, given: Any) -> float:
+    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not is_number or not np.isfinite(given):
+        raise ValueError(f"{name}: endless: got {one_line(given)}; allowed: a payoff to player 0")
+    return float(given)
+
+
+def never_ending(
+    nature: NDArray[np.bool_], source: Ints, after: Ints, recurs: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Largest set of positions in which the players together can stay for certain, (C,).
+
+    A position is left out when all moves of a player leave the set, or one of chance does: what is
+    then left is no end component of the game, so that with an empty set all plays end with
+    probability 1, whatever the players do. `source` of the moves ascends; those that do not recur
+    leave.
+    """
+    count = len(nature)
+    stays = np.bincount(source[recurs], minlength=count)  # moves that stay, of each position
+    moves = np.bincount(source, minlength=count)
+    inside = np.ones(count, bool)
+    order = np.argsort(after[recurs], kind="stable")
+    target, before = after[recurs][order], source[recurs][order]
+    begin = np.searchsorted(target, np.arange(count + 1))
+    front = np.flatnonzero(np.where(nature, stays < moves, stays == 0))
+    while len(front):
+        inside[front] = False
+        entering = before[spans(begin[front], begin[front + 1])]
+        np.subtract.at(stays, entering, 1)
+        front = np.unique(entering)
+        leaves = np.where(nature[front], stays[front] < moves[front], stays[front] == 0)
+        front = front[inside[front] & leaves]
+    return inside

@@ -1,0 +1,114 @@
+"""Shuffled A-loss recall: own actions taken in another order, after which forgetting costs nothing.
+
+H. Gimbert, S. Paul and B. Srivathsan, "Simplifying imperfect recall games", arXiv 2502.13933, 2025.
+A play pays by the *set* of own actions on it, not by their order. So a player may be asked in
+another order, in each branch its own. ``docs/recall.md`` proves when some order has A-loss recall:
+
+1. Link plays that meet a row in common; components share no row, and others choose between them.
+2. In each, some row must be met by all plays. Which one is taken does not matter. It comes first.
+3. Its actions part the plays; go on with each part, without that row.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+
+from hogeq.support.aliases import Ints
+from hogeq.trees.flat import TERMINAL, FlatTree
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+MOST_STEPS = 5_000_000  # sequences times the square of the depth, of what is put in order
+
+Acts: TypeAlias = dict[int, int]
+"""Action by row, of those that a play meets."""
+
+
+@lru_cache(maxsize=4)
+def solving_form(tree: FlatTree, player: int) -> SequenceForm:
+    """List the sequences of a player, once, in an order of A-loss recall if there is one.
+
+    Only sequences at ends, `at`, have a meaning after that, and payoffs and rows are the same. The
+    order stays in games that are too large, since nothing interrupts the search for another.
+    """
+    form = sequence_form(tree, player)
+    if form.is_absent_minded or not len(form.inflated.shared) or is_too_large(form):
+        return form
+    return shuffled(form) or form
+
+
+def is_too_large(form: SequenceForm) -> bool:
+    """Whether an order might take long to find: each of its rows is taken from all plays by it."""
+    sequences = len(form.row) * form.tree.num_actions
+    return sequences * len(form.tree.levels) ** 2 > MOST_STEPS
+
+
+def shuffled(form: SequenceForm) -> SequenceForm | None:
+    """Order own actions anew so that A-loss recall holds; None if no order does that.
+
+    Raises
+    ------
+    ValueError
+        If the player is absent-minded.
+    """
+    form.require_once()
+    ends = np.flatnonzero(form.tree.player == TERMINAL)
+    sequences, which = np.unique(form.at[ends], return_inverse=True)
+    ordered = order([dict(form.steps(one)) for one in sequences.tolist()], form.tree.num_actions)
+    if ordered is None:
+        return None
+    rows, before, places = ordered
+    at = np.zeros_like(form.at)
+    at[ends] = places[which]
+    none = np.full(len(rows), -1)
+    return replace(form, row=rows, before=before, at=at, first=none, refined=np.full_like(at, -1))
+
+
+def order(plays: list[Acts], actions: int) -> tuple[Ints, Ints, Ints] | None:
+    """Order the rows of plays: rows and sequences before as in a form, and each play's sequence."""
+    rows: list[int] = []
+    befores: list[int] = []
+    places = np.zeros(len(plays), np.int64)
+    waiting = [(0, [*enumerate(plays)])]
+    while waiting:
+        before, group = waiting.pop()
+        for number, acts in group:
+            if not acts:
+                places[number] = before
+        for linked in _linked([(number, acts) for number, acts in group if acts]):
+            common = set.intersection(*(set(acts) for _, acts in linked))
+            if not common:
+                return None
+            row = next(row for row in linked[0][1] if row in common)  # the first that was met
+            parts: dict[int, list[tuple[int, Acts]]] = defaultdict(list)
+            for number, acts in linked:
+                left = {one: action for one, action in acts.items() if one != row}
+                parts[acts[row]].append((number, left))
+            first = 1 + len(rows) * actions
+            waiting += [(first + action, part) for action, part in sorted(parts.items())]
+            rows.append(row)
+            befores.append(before)
+    return np.array(rows, np.int64), np.array(befores, np.int64), places
+
+
+def _linked(group: list[tuple[int, Acts]]) -> list[list[tuple[int, Acts]]]:
+    """Part plays into components that share no row."""
+    meeting: dict[int, list[int]] = defaultdict(list)
+    for place, (_, acts) in enumerate(group):
+        for row in acts:
+            meeting[row].append(place)
+    found, seen = [], [False] * len(group)
+    for start in range(len(group)):
+        if seen[start]:
+            continue
+        seen[start], component = True, [start]
+        for place in component:  # grows
+            for row in group[place][1]:
+                for other in meeting.pop(row, ()):
+                    if not seen[other]:
+                        seen[other] = True
+                        component.append(other)
+        found.append([group[place] for place in component])
+    return found

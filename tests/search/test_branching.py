@@ -1,0 +1,124 @@
+"""Best responses by branch and bound: against all matrices, the twin's, and in fractions."""
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hogeq.benchmark.generators import random_tree
+from hogeq.graph.hog import of_hog
+from hogeq.model.game import compile_game
+from hogeq.rules import rules_from
+from hogeq.rules.turn import denominator
+from hogeq.search.branching import ExactStates, ResponseGraph, Status, rational
+from hogeq.support.deadline import Deadline
+from hogeq.trees.graphs import of_tree
+from tests.search.games import TINY, best_response, random_policy, small
+from tests.twin import Play, every_matrix_wins
+
+
+def graph_of(engine: Any) -> ResponseGraph:
+    uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+    return ResponseGraph.of(of_hog(engine.rules).against(uniform))
+
+
+def proved(problem: Any, start: float = 0.0) -> tuple[float, Any]:
+    """Raise a target until it is closed."""
+    best = start
+    while (closing := problem.close(best + 1e-11)).status == Status.FOUND:
+        assert closing.value > best
+        best = problem.improve(closing.response)[1]
+    return best, closing
+
+
+@pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
+def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
+    game = compile_game(rules_from(parts))
+    graph = graph_of(game)
+    for seed in range(3):
+        policy = random_policy(game, seed).policy
+        problem = graph.against(np.ones(1), policy.reshape(1, -1, game.num_actions))
+        best, closing = proved(problem)
+        rates = every_matrix_wins(Play(game.rules), policy)[2]
+        assert best == pytest.approx(rates.max(), abs=1e-12)
+        assert rates.max() <= closing.bound <= rates.max() + 2e-11
+
+
+@pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa13"])
+def test_the_twin_finds_the_same(edition: str) -> None:
+    game = small(7, 2, edition)
+    policy = random_policy(game, 1)
+    table = policy.policy.reshape(1, -1, game.num_actions)
+    problem = graph_of(game).against(np.ones(1), table)
+    assert proved(problem)[0] == pytest.approx(best_response(game, policy).win_rate, abs=1e-10)
+
+
+def test_a_mixture_is_not_told_to_the_responder() -> None:
+    game = small(6, 2)
+    tables = np.stack([random_policy(game, seed).policy for seed in range(3)])
+    tables = tables.reshape(3, -1, game.num_actions)
+    weights, graph = np.array([0.5, 0.25, 0.25]), graph_of(game)
+    problem = graph.against(weights, tables)
+    best, closing = proved(problem)
+    response = problem.improve(closing.response)[0]
+    apart = problem.values(response)
+    assert weights @ apart == pytest.approx(problem.value(response), abs=1e-14)
+    alone = [proved(graph.against(np.ones(1), table[None]))[0] for table in tables]
+    told = weights @ alone
+    assert best <= told + 1e-12
+
+
+def test_boxes_bound_all_their_policies() -> None:
+    game = small(5, 2)
+    graph, draw = graph_of(game), np.random.default_rng(3)
+    table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
+    corners = [draw.dirichlet(np.ones(game.num_actions), 2) for _ in range(25)]
+    closing = proved(graph.against(np.ones(1), table, corners))[1]
+    for _ in range(50):
+        shares = draw.random((25, 1))
+        inside = [np.stack(corners, 0)[:, 0] * shares + np.stack(corners, 0)[:, 1] * (1 - shares)]
+        policy = graph.against(np.ones(1), table, list(inside[0][:, None]))
+        assert policy.value(np.arange(25)) <= closing.bound
+
+
+def test_fractions_agree_with_floats() -> None:
+    game = small(6, 2)
+    graph = graph_of(game)
+    exact = ExactStates(graph, denominator(game.rules))
+    policy = rational(random_policy(game, 2).policy.reshape(-1, game.num_actions), 10)
+    table = np.array([[float(one) for one in row] for row in policy])
+    problem = graph.against(np.ones(1), table[None])
+    pure = np.random.default_rng(0).integers(0, game.num_actions, 36)
+    for fixed in (pure, np.full(36, -1), np.where(np.arange(36) % 2, pure, -1)):
+        corners = np.where(fixed >= 0, problem.corners.first[:-1] + fixed, -1)
+        value = exact.value(policy, range(len(exact.row)), fixed.tolist())
+        assert float(value) == pytest.approx(problem.value(corners), abs=1e-13)
+    met = exact.reach(pure.tolist(), policy)
+    assert all(isinstance(one, Fraction) and 0 <= one <= 1 for one in met)
+    best, closing = proved(problem)
+    tree = closing.questions
+    assert exact.is_at_most(Fraction(closing.bound), policy, problem, tree)
+    assert not exact.is_at_most(Fraction(best) - Fraction(1, 10**6), policy, problem, tree)
+
+
+def test_a_tree_of_one_player_is_a_graph_too() -> None:
+    tree = random_tree(3, 2, 2, 1)
+    instance = of_tree(tree)
+    graph = ResponseGraph.of(instance)
+    problem = graph.against(np.ones(1), instance.fixed[None])
+    best, _ = proved(problem, -1e9)
+    rates = [
+        problem.value(problem.corners.first[:-1] + np.array(pure))
+        for pure in product(*(range(len(one)) for one in graph.pure))
+    ]
+    assert best == pytest.approx(max(rates), abs=1e-10)
+
+
+def test_a_deadline_ends_a_search() -> None:
+    game = small(6, 2)
+    table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
+    problem = graph_of(game).against(np.ones(1), table)
+    closing = problem.close(0.0, deadline=Deadline(0.0))
+    assert (closing.status, closing.relaxations) == (Status.OPEN, 0)

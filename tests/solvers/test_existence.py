@@ -1,0 +1,88 @@
+"""Whether equilibria in policies exist: games with known answers, and the parts of the decision."""
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.solvers.existence import dyadic, least, matrix_game, polished, solved
+
+TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
+    "goal": 4,
+    "max_dice": 2,
+    "sides": 2,
+    "zero_dice": "alternating_cube_digits",
+    "time_trot": True,
+    "time_trot_period": 2,
+}
+
+
+def test_the_two_coin_game_has_none() -> None:
+    found = hogeq.Game(TWO_COINS).existence(30.0)
+    assert (found.kind, found.exists) == ("none", False)
+    assert 0.0 < found.lower < 1 / 216 <= found.upper + 1e-12
+    assert found.upper < 0.02
+    assert found.components == 3
+
+
+@pytest.mark.parametrize(
+    ("edition", "goal", "dice", "kind"),
+    [("su20", 8, 2, "matrix"), ("fa18", 8, 2, "policy"), ("sp19", 8, 2, "policy")],
+)
+def test_what_exists_is_not_beaten(edition: str, goal: int, dice: int, kind: str) -> None:
+    game = hogeq.Game({"edition": edition, "goal": goal, "max_dice": dice})
+    found = game.existence(60.0)
+    assert (found.kind, found.exists, found.lower, found.upper) == (kind, True, 0.0, 0.0)
+    policy = found.policy.reshape(game.engine.shape)
+    assert game.attack(policy, hogeq.Budget(starts=4, kicks=5)).value == pytest.approx(0.5)
+
+
+def test_coins_decided_by_all_matrices() -> None:
+    """A game of few matrices: the answer is that of the whole matrix game."""
+    game = hogeq.Game({"edition": "su20", "goal": 2, "max_dice": 2, "sides": 2})
+    found = game.existence(10.0)
+    assert found.exists
+    every = [np.array(one).reshape(2, 2) for one in product(range(3), repeat=4)]
+    rates = [game.win_rate(one, found.policy.reshape(2, 2, 3)).win_rate for one in every]
+    assert max(rates) == pytest.approx(0.5)
+
+
+def test_without_time_it_is_open() -> None:
+    found = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2}).existence(0.0)
+    assert (found.exists, found.lower, found.kind) == (None, 0.0, "open")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [("kuhn_poker", "games of Hog"), ({"edition": "su20"}, "lower goal"), ("sp22", "allowed")],
+)
+def test_other_games_are_refused(given: Any, says: str) -> None:
+    pytest.importorskip("pyspiel") if given == "kuhn_poker" else None
+    with pytest.raises(ValueError, match=says):
+        hogeq.Game(given).existence(1.0)
+
+
+def test_the_lemma_is_monotone_and_never_above_its_parts() -> None:
+    for loss, gap in product((1e-6, 1e-3, 0.1), (1e-6, 1e-3, 0.1)):
+        assert 0.0 < least(loss, gap, 0.0) <= min(loss, gap)
+        assert least(loss, gap, 1e-13) <= least(loss, gap, 0.0)
+        assert least(loss, gap, loss * gap * 2.0) == 0.0
+
+
+def test_small_parts() -> None:
+    third = [Fraction(1, 3)] * 3
+    lines = [[0, 1, -1, 0], [-1, 0, 1, 0], [1, -1, 0, 0], [1, 1, 1, 1]]
+    assert solved([[Fraction(one) for one in line] for line in lines]) == third
+    assert solved([[Fraction(0), Fraction(0)]]) is None
+    assert solved([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
+    rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
+    value, columns, rows = matrix_game(rock)
+    assert value == pytest.approx(0.5)
+    np.testing.assert_allclose([columns, rows], 1 / 3, atol=1e-9)
+    np.testing.assert_allclose(polished(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12)
+    shares = dyadic(np.array([1.0, 2.0, 4.0]))
+    assert shares.sum() == 1.0
+    assert (shares * 2**40 % 1 == 0).all()

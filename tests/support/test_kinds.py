@@ -1,0 +1,190 @@
+"""What a file is follows from its content, at every door, under every name."""
+
+import itertools
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.rules import Rules
+from hogeq.rules.reading import find_rules
+from hogeq.support.kinds import ARCHIVE, EFG, TEXT, YAML, kind_of
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.loading import find_game
+
+COIN = """node / player 1 actions left right
+node /P1:left player 2 actions left right
+node /P1:left/P2:left leaf payoffs 1=-3 2=3
+node /P1:left/P2:right leaf payoffs 1=2 2=-2
+node /P1:right player 2 actions left right
+node /P1:right/P2:left leaf payoffs 1=1 2=-1
+node /P1:right/P2:right leaf payoffs 1=0 2=0
+infoset two nodes /P1:left /P1:right
+"""
+GAMBIT = """EFG 2 R "coin" { "one" "two" }
+p "" 1 1 "" { "left" "right" } 0
+p "" 2 1 "" { "left" "right" } 0
+t "" 1 "" { -3 3 }
+t "" 2 "" { 2 -2 }
+p "" 2 1 "" { "left" "right" } 0
+t "" 3 "" { 1 -1 }
+t "" 4 "" { 0 0 }
+"""
+PARTS = "edition: su20\ngoal: 12\nmax_dice: 3\n"
+NAMES = (
+    *("a", "a.game", "a.txt", "a.efg", "a.npz", "a.yaml", "a.yml", "a.json", "a.csv"),
+    *("A.TXT", "a.b.c", "kuhn_poker", "uniform", "fa99", "3K4", "a b", "a.npz.txt", "\u00e9.game"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def saved() -> bytes:
+    hogeq.Game(write("coin.txt", COIN.encode())).write("saved.npz")
+    return Path("saved.npz").read_bytes()
+
+
+def write(name: str, content: bytes) -> str:
+    Path(name).write_bytes(content)
+    return name
+
+
+def forms(content: str) -> list[bytes]:
+    """Write a text as editors and systems do."""
+    texts = [content, content.replace("\n", "\r\n"), f"\ufeff{content}", f"\n\n{content}"]
+    if not content.startswith("EFG"):
+        texts.append(f"# said first\n\n  # {'x' * 9000}\n{content}")
+    return [one.encode() for one in texts]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_game_is_the_same_under_every_name(name: str) -> None:
+    contents = [*forms(COIN), *forms(GAMBIT), saved()]
+    for content in contents:
+        tree = find_game(write(name, content))
+        assert isinstance(tree, FlatTree)
+        assert (tree.num_nodes, tree.num_rows) == (7, 2)
+        assert sorted(tree.paid + tree.centre) == pytest.approx([-3, 0, 1, 2])
+        with pytest.raises(ValueError, match=r"holds .*; --game takes other games$"):
+            find_rules(f"./{name}")
+    for content in forms(PARTS):
+        rules = find_game(write(name, content))
+        assert isinstance(rules, Rules)
+        assert (rules.goal, rules.max_dice) == (12, 3)
+        assert find_rules(f"./{name}") == rules
+
+
+def test_kinds() -> None:
+    for content, kind in ((COIN, TEXT), (GAMBIT, EFG), (PARTS, YAML)):
+        for one in forms(content):
+            assert kind_of(write("x", one)) == kind
+    assert kind_of(write("x", saved())) == ARCHIVE
+    for nothing in (b"", b"\n", b"# nothing\n", b"\0", b"su20", b"NE,1/2", b"[[1, 2]]", b"1,2\n"):
+        assert kind_of(write("x", nothing)) == ""
+    for missing in ("nowhere", ".", "\0", "x/y"):
+        assert kind_of(missing) == ""
+    # In linear time, whatever the comments.
+    assert kind_of(write("x", b"#\n" * 600_000)) == ""
+    assert kind_of(write("x", b" " * 1_200_000)) == ""
+    assert kind_of(write("x", b"a" * 1_200_000)) == ""
+
+
+@cache
+def small() -> hogeq.Game:
+    return hogeq.Game({"edition": "su20", "goal": 4, "max_dice": 2})
+
+
+@cache
+def kuhn() -> hogeq.Game:
+    return hogeq.Game("kuhn(players=2,ranks=3)")
+
+
+DOORS: dict[str, Callable[[str], Any]] = {
+    "game": find_game,
+    "rules": find_rules,
+    "table": lambda name: small().strategy(name),
+    "policy": lambda name: kuhn().strategy(name),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_whatever_a_file_is_it_is_taken_or_refused_in_a_line(door: str) -> None:
+    table = np.full((4, 4), 2, np.int8)
+    texts = [COIN, GAMBIT, PARTS, json.dumps(table.tolist()), "player,infoset,action,probability\n"]
+    texts += ["\n".join(",".join(map(str, row)) for row in table.tolist()), "import os\n", "NE,1,0"]
+    whole = [text.encode(code) for text in texts for code in ("utf-8", "utf-8-sig", "utf-16")]
+    whole += [text.replace("\n", "\r\n").encode() for text in texts] + [saved(), b"", b"\n", b"\0"]
+    np.save("table.npy", table)
+    np.savez("tables.npz", matrix=table)
+    whole += [Path("table.npy").read_bytes(), Path("tables.npz").read_bytes()]
+    cut = [one[: len(one) * share // 4] for one in whole for share in (1, 3)]
+    names = ("x", "x.txt", "x.npz", "x.yaml", "x.json")
+    taken = 0
+    for content, name in itertools.product([*whole, *cut], names):
+        try:
+            DOORS[door](write(name, content))
+            taken += 1
+        except ValueError as error:
+            line = str(error)
+            assert "\n" not in line
+            assert name in line, (door, name, content[:50], line)
+    assert taken >= 5 * {"game": 6, "rules": 3, "table": 7, "policy": 0}[door]
+    for name in names:
+        Path(name).unlink()
+        Path(name).mkdir()
+        with pytest.raises(ValueError, match=name):
+            DOORS[door](name)
+
+
+def test_strategies_are_known_by_their_content() -> None:
+    game = small()
+    table = np.arange(16).reshape(4, 4) % 3
+    np.save("t.npy", table)
+    np.savez("t.npz", matrix=table)
+    texts = [
+        json.dumps(table.tolist()).encode(),
+        "\n".join(",".join(map(str, row)) for row in table.tolist()).encode(),
+    ]
+    contents = [Path("t.npy").read_bytes(), Path("t.npz").read_bytes(), *texts]
+    for content, suffix in itertools.product(contents, ("", ".npy", ".npz", ".json", ".csv", ".x")):
+        found = game.strategy(write(f"strategy{suffix}", content))
+        assert np.array_equal(found.dice, table), (content[:20], suffix)
+    coin = hogeq.Game(write("coin.game", COIN.encode()))
+    profile = coin.equilibrium(5.0).strategies[0]
+    np.savez("p.npz", policy=profile.array)
+    content = Path("p.npz").read_bytes()
+    for name in ("p", "p.csv", "p.json", "p.txt"):
+        assert np.array_equal(coin.strategy(write(name, content)).array, profile.array)
+    for given in (COIN.encode(), GAMBIT.encode(), saved()):
+        for one in (game, coin):
+            with pytest.raises(ValueError, match=r"holds .*game"):
+                one.strategy(write("given", given))
+
+
+@pytest.mark.parametrize("by_score", [False, True])
+def test_cells_one_level_too_deep_are_named(by_score: bool) -> None:
+    """A table whose cells are [dice, chance]."""
+    cell = [6, 0.5]
+    table: Any = [[cell] * 100] * 100
+    if by_score:
+        table = {f"{own},{other}": cell for own in range(100) for other in range(100)}
+    Path("pairs.json").write_text(json.dumps(table))
+    reason = r"cell \(row 0, column 0\) is \[6, 0.5\]; allowed: whole numbers from 0 to 10$"
+    with pytest.raises(ValueError, match=reason):
+        hogeq.Game("fa25").strategy("pairs.json")
+
+
+def test_python_files_are_plugins() -> None:
+    Path("mine.py").write_text("import hogeq\n")
+    with pytest.raises(ValueError, match=r"allowed: --plugin mine.py --game NAME"):
+        find_game("mine.py")
+    with pytest.raises(ValueError, match=r"allowed: --plugin mine.py --rules NAME"):
+        find_rules("./mine.py")

@@ -1,0 +1,253 @@
+"""Forged proofs about equilibria: the checker of experiments/ accepts none that says what is false.
+
+One game has a matrix that is an equilibrium, so every proof that none exists is false; another one
+has no equilibrium in policies, so every proof of one is.
+"""
+
+import gzip
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import check_existence as checker
+import numpy as np
+import pytest
+from census import FORMAT, rounded_down
+from strict_files import RefusedError
+
+import hogeq
+
+PURE = {"edition": "su20", "goal": 5, "max_dice": 2, "sides": 6}
+NONE = {"edition": "fa18", "goal": 4, "max_dice": 2, "sides": 2}
+MIXED = {"edition": "fa13", "goal": 5, "max_dice": 1, "sides": 6}
+Said = dict[str, Any]
+
+
+def proof(rules: dict[str, Any], seconds: float = 60.0) -> Said:
+    found = hogeq.Game(rules).existence(seconds)
+    lower = rounded_down(found.lower)
+    head = {"format": FORMAT, "rules": dict(rules), "kind": found.kind, "lower": lower}
+    return json.loads(json.dumps({**head, **found.proof}))
+
+
+@pytest.fixture(scope="module")
+def good() -> dict[str, Said]:
+    return {"matrix": proof(PURE), "none": proof(NONE), "policy": proof(MIXED)}
+
+
+def accepts(said: Any) -> bool:
+    """Whether the checker accepts a proof; whatever else it raises fails the test."""
+    try:
+        checker.Proof(said).check()
+    except (RefusedError, KeyError, TypeError):
+        return False
+    return True
+
+
+def test_true_proofs_are_accepted(good: dict[str, Said]) -> None:
+    for kind, said in good.items():
+        assert said["kind"] == kind
+        assert accepts(said)
+
+
+def test_the_turns_are_those_of_the_package(good: dict[str, Said]) -> None:
+    for said in good.values():
+        game, hog = hogeq.Game(said["rules"]), checker.game_of(said["rules"])
+        table = np.full((hog.rows, hog.actions), 1.0 / hog.actions)
+        problem = checker.Problem(hog, [np.eye(hog.actions)] * hog.rows, np.ones(1), table[None])
+        pure = np.random.default_rng(0).integers(0, hog.actions, hog.rows)
+        rate = game.win_rate(pure.reshape(hog.goal, -1), table.reshape(hog.goal, hog.goal, -1))
+        assert problem.relaxed(pure) == pytest.approx(rate.win_rate, abs=1e-11)
+
+
+def random_tree(draw: np.random.Generator, rows: int, actions: int) -> list[int]:
+    """Draw a tree of some rows, whose walk is right."""
+    if draw.random() < 0.5 or not rows:
+        return [-1]
+    row = int(draw.integers(rows))
+    return [row, *(one for _ in range(actions) for one in random_tree(draw, row, actions))]
+
+
+def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int]) -> Said:
+    """Claim that a game has no equilibrium, of random numbers about some matrix or near it."""
+    size, actions = hog.rows, hog.actions
+    count = int(draw.integers(1, 4))
+
+    def matrices(number: int) -> list[list[int]]:
+        changed = draw.random((number, size)) < draw.choice([0.0, 0.05, 1.0])
+        return np.where(changed, draw.integers(0, actions, (number, size)), near).tolist()
+
+    def weights(number: int) -> list[int]:
+        shares = (draw.dirichlet(np.ones(number)) * checker.WHOLE).astype(int)
+        shares[0] += checker.WHOLE - shares.sum()
+        return shares.tolist()
+
+    removed = []
+    for row in range(size):
+        if draw.random() < 0.5:
+            some = draw.permutation(actions)[: draw.integers(1, actions)].tolist()
+            removed += [[row, action, random_tree(draw, row, actions)] for action in some]
+    cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
+    leaves = [
+        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, size, actions)]
+        for _ in range(1 + len(cut))
+    ]
+    return {
+        "format": FORMAT,
+        "rules": dict(rules),
+        "kind": "none",
+        "lower": float(draw.choice([1e-300, 1e-12, 1e-3])),
+        "weights": weights(count),
+        "matrices": matrices(count),
+        "tree": random_tree(draw, size, actions),
+        "removed": removed,
+        "counters": matrices(3),
+        "boxes": [*cut, *leaves],
+    }
+
+
+def test_a_game_with_an_equilibrium_is_not_proved_to_have_none(good: dict[str, Said]) -> None:
+    said = good["matrix"]
+    hog, draw = checker.game_of(PURE), np.random.default_rng(1)
+    near = [int(np.argmax(row)) for row in said["policy"]]
+    for _ in range(300):
+        assert not accepts(random_none(draw, hog, PURE, near))
+    # A true mixture, actions removed by leaves alone, and counters that are the same matrix.
+    everything = [
+        [row, action, said["tree"]]
+        for row in range(hog.rows)
+        for action in range(hog.actions)
+        if action != near[row]
+    ]
+    for removed in ([], everything, everything[::2], everything[:3]):
+        forged = random_none(draw, hog, PURE, near)
+        forged |= {"weights": [checker.WHOLE], "matrices": [near], "tree": said["tree"]}
+        forged |= {"removed": removed, "counters": [near]}
+        forged["boxes"] = [[[checker.WHOLE], [0], said["tree"]]]
+        assert not accepts(forged)
+
+
+def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> None:
+    said, draw = good["none"], np.random.default_rng(2)
+    hog = checker.game_of(NONE)
+    for number in range(300):
+        kind = ("matrix", "policy")[number % 2]
+        near = draw.choice(said["matrices"] + said["counters"])
+        rows = np.eye(hog.actions, dtype=int)[near]
+        if kind == "policy":
+            mean = np.mean([np.eye(hog.actions)[one] for one in said["matrices"]], axis=0)
+            rows = np.round(1000 * mean).astype(int) + (draw.random(rows.shape) < 0.1)
+        forged = {"format": FORMAT, "rules": dict(NONE), "kind": kind, "lower": 0.0}
+        forged |= {"policy": rows.tolist(), "tree": random_tree(draw, hog.rows, hog.actions)}
+        assert not accepts(forged)
+
+
+def test_a_larger_claim_is_refused(good: dict[str, Said]) -> None:
+    for kind, said in good.items():
+        for lower in (said["lower"] * 2 + 1e-12, 0.5, 1.0, float("nan"), float("inf"), -1e-9):
+            assert not accepts({**said, "lower": lower}), (kind, lower)
+    assert not accepts({**good["none"], "lower": 0.0})
+    others = {"none": "matrix", "matrix": "none", "policy": "matrix"}
+    for kind, other in others.items():
+        assert not accepts({**good[kind], "kind": other})
+
+
+def test_a_proof_of_another_game_is_refused(good: dict[str, Said]) -> None:
+    for said in good.values():
+        for key, other in (("goal", 6), ("max_dice", 3), ("sides", 4)):
+            forged = {**said, "rules": {**said["rules"], key: other}}
+            assert not accepts(forged) or said["kind"] != "none"
+    for edition in ("su20", "sp20", "su21", "fa19", "fa13"):  # these have a pure one: the census
+        rules = {**NONE, "edition": edition}
+        if hogeq.Game(rules).existence(20.0).exists:
+            assert not accepts({**good["none"], "rules": rules})
+
+
+def places(said: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """List the paths to all values of a proof."""
+    inside = said.items() if isinstance(said, dict) else enumerate(said)
+    found = []
+    for key, value in inside:
+        found.append((*path, key))
+        if isinstance(value, dict | list):
+            found += places(value, (*path, key))
+    return found
+
+
+def test_what_is_no_whole_number_or_list_is_refused(good: dict[str, Said]) -> None:
+    draw, tried = np.random.default_rng(3), 0
+    others: list[Any] = [None, True, "0", 0.0, 0.5, -2, 10**30, [], {}, [[0]], "x", float("nan")]
+    for said in good.values():
+        paths = places(said)
+        for at in draw.choice(len(paths), 120):
+            forged = deepcopy(said)
+            inner = forged
+            for key in paths[at][:-1]:
+                inner = inner[key]
+            old, new = inner[paths[at][-1]], others[draw.integers(len(others))]
+            inner[paths[at][-1]] = new
+            is_number = type(old) is int and type(new) is int
+            if is_number and paths[at][0] == "policy":
+                continue  # another policy, which may be an equilibrium too
+            assert not accepts(forged), (paths[at], new)
+            tried += 1
+    assert tried > 250
+
+
+def test_less_or_more_of_a_walk_is_refused(good: dict[str, Said]) -> None:
+    draw = np.random.default_rng(4)
+    for said in good.values():
+        for key in ("tree", "boxes"):
+            steps = said.get(key, [])
+            for _ in range(20 if steps else 0):
+                cut = int(draw.integers(len(steps)))
+                for other in (
+                    steps[:cut],
+                    steps + steps[: cut + 1],
+                    [*steps, -1],
+                    steps[cut + 1 :],
+                ):
+                    if other != steps:
+                        assert not accepts({**said, key: other}), (key, cut)
+        for key in said:
+            assert not accepts({one: value for one, value in said.items() if one != key})
+        assert not accepts({**said, "proved": True})
+
+
+def test_rolls_that_are_not_shown_to_lose_are_refused(good: dict[str, Said]) -> None:
+    said = good["none"]
+    played = {(row, one) for matrix in said["matrices"] for row, one in enumerate(matrix)}
+    for row, action in sorted(played)[:40]:
+        forged = [*said["removed"], [row, action, [-1]]]
+        assert not accepts({**said, "removed": forged}), (row, action)
+    if said["removed"]:
+        assert not accepts({**said, "removed": said["removed"] + said["removed"][:1]})
+
+
+def test_files_are_read_with_care(
+    good: dict[str, Said], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps(good["matrix"])
+    path = tmp_path / "su20-5x2.json.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    assert checker.main(str(tmp_path)) == 0
+    wrong = {
+        "a key twice": gzip.compress(text.replace('"kind"', '"kind": "none", "kind"', 1).encode()),
+        "no JSON": gzip.compress(b"{"),
+        "deep": gzip.compress(b"[" * 200_000),
+        "not packed": text.encode(),
+        "empty": b"",
+        "cut": gzip.compress(text.encode())[:-9],
+        "a bomb": gzip.compress(bytes(2**28 + 2)),
+        "a list": gzip.compress(b"[]"),
+    }
+    for name, data in wrong.items():
+        path.write_bytes(data)
+        capsys.readouterr()
+        assert checker.main(str(tmp_path)) == 1, name
+        assert "refused: " in capsys.readouterr().out
+    path.unlink()
+    assert checker.main(str(tmp_path)) == 1  # nothing is no proof
+    (tmp_path / "su20-9x2.json.gz").write_bytes(gzip.compress(text.encode()))
+    assert checker.main(str(tmp_path)) == 1  # under another's name

@@ -1,0 +1,318 @@
+"""Games of one's own by their positions: the graph, its values between bounds, what is refused."""
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.evaluation.enclosures import enclose, start_of
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.support.aliases import Floats
+from hogeq.trees import building, full_information, positions
+from hogeq.trees.flat import payoff
+from hogeq.trees.positions import of_rules
+from hogeq.trees.rules import from_rules, named_rules
+from tests.graph.test_graph import evaluate
+from tests.trees.own_hog import OwnHog
+from tests.trees.test_own_games import kuhn
+
+GAMES = Path(__file__).parents[2] / "examples" / "games"
+
+
+@cache
+def example(name: str) -> str:
+    """Register a game that ships as an example."""
+    sys.path.insert(0, str(GAMES))
+    try:
+        import_module(name)
+    finally:
+        sys.path.remove(str(GAMES))
+    return name
+
+
+# --- published values -----------------------------------------------------------------------------
+
+# Boyan and Moore's Pig: the values of hold or roll for the first player, by independent programs.
+PIG_ONE = {4: 0.8191660739385934, 6: 0.7762597556267906, 40: 0.5485745271091017}
+
+
+@pytest.mark.parametrize("goal", [4, 6, pytest.param(40, marks=pytest.mark.slow)])
+def test_pig_of_boyan_and_moore_has_its_values(goal: int) -> None:
+    rules = named_rules(f"{example('pig_one')}(goal={goal})")
+    assert rules is not None
+    held = of_rules(rules)
+    solved = full_information.solve(held.graph, held.units)
+    assert solved.value == pytest.approx(PIG_ONE[goal], abs=1e-13)
+    assert solved.ends[0] <= solved.value <= solved.ends[1]
+    assert solved.error < 1e-13
+
+
+def test_piglet_is_solved_by_hand() -> None:
+    """Neller and Presser's Piglet to 2: P(1,1) = 2/3, P(1,0) = 4/5, P(0,1) = 2/5, P(0,0) = 4/7.
+
+    At 1 against 1 who throws wins p = 1/2 + (1 - p) / 2, so 2/3. At 1 against 0 it is
+    4/5 = 1/2 + (1 - q) / 2 with q of the other at 0 against 1, who wins 2/5 by throwing on.
+    """
+    game = hogeq.Game(example("piglet"))
+    assert game.tablebase().value == pytest.approx(4 / 7, abs=1e-14)
+    for scores, value in {(1, 1): 2 / 3, (1, 0): 4 / 5, (0, 1): 2 / 5}.items():
+        found = game.analyze((*scores, 0, 0, False))
+        assert found.actions[0].value == pytest.approx(value, abs=1e-14)
+    assert [one.action for one in game.analyze((0, 0, 1, 1, False)).actions] == ["throw", "hold"]
+
+
+@pytest.mark.slow
+def test_pig_to_100_has_its_published_value() -> None:
+    """Neller and Presser, "Optimal play of the dice game Pig" (2004): 0.5306 for the first."""
+    game = hogeq.Game(example("pig"))
+    solved = game.tablebase()
+    assert round(solved.value, 4) == 0.5306
+    assert solved.error < 1e-12
+    # Their figure of the policy: at 0 to 0 it holds at 21 points.
+    best = {turn: game.analyze((0, 0, turn, 0, False)).actions[0].action for turn in (20, 21)}
+    assert best == {20: "roll", 21: "hold"}
+
+
+def test_the_examples_have_thirty_lines_at_most() -> None:
+    """Of the class itself, blank lines and its first docstring apart."""
+    for path in GAMES.glob("*.py"):
+        lines = path.read_text("utf-8").partition("class ")[2].splitlines()
+        assert len([line for line in lines if line.strip()]) <= 32, path.name
+
+
+def test_a_game_without_end_is_held_by_its_positions() -> None:
+    game = hogeq.Game(f"{example('pig')}(goal=8)")
+    assert str(game).startswith("Game(pig(goal=8): ")
+    assert "positions" in str(game)
+    assert game.graph.recurring.any()
+    assert game.is_hog is False
+    solved = game.equilibrium()
+    assert solved.is_proved
+    assert solved.lower == pytest.approx(game.tablebase().value, abs=1e-12)
+    assert game.exploitability(solved).upper < 1e-12
+    assert game.value(solved).first == pytest.approx(solved.lower, abs=1e-12)
+    response = game.attack("uniform")
+    assert response.is_proved
+    mean = game.value(response.strategy, "uniform").mean
+    assert mean == pytest.approx(response.value, abs=1e-12)
+    assert game.bound("uniform") == pytest.approx(response.value, abs=1e-12)
+    with pytest.raises(ValueError, match=r"^pig\(goal=8\): is held by its .* positions") as error:
+        game.audit()
+    assert "\n" not in str(error.value)
+
+
+# --- Hog itself -----------------------------------------------------------------------------------
+
+
+def rows_of(held: positions.Positions, tables: tuple[Floats, Floats]) -> Floats:
+    """Rows of a game of one's own, of tables (G, G, K) of both seats."""
+    return np.array([tables[seat][name] for seat, name in zip(held.seat, held.names, strict=True)])
+
+
+@pytest.mark.parametrize(("goal", "dice"), [(6, 2), pytest.param(20, 4, marks=pytest.mark.slow)])
+def test_hog_as_rules_of_ones_own_is_hog(goal: int, dice: int) -> None:
+    rules = OwnHog()
+    rules.goal, rules.max_dice = goal, dice
+    held = of_rules(rules)
+    game = hogeq.Game({"edition": "su20", "goal": goal, "max_dice": dice})
+    random = np.random.default_rng(0)
+    one, two = random.dirichlet(np.ones(dice + 1), (2, goal, goal))
+    mine, theirs = (rows_of(held, (table, table)) for table in (one, two))
+    lower, upper = start_of(held.graph, enclose(held.graph, (mine, theirs)))
+    assert lower <= game.win_rate(one, two).win_rate + 1e-13
+    assert upper >= game.win_rate(one, two).win_rate - 1e-13
+    assert upper - lower < 1e-12
+    for seat in (0, 1):  # who has full memory sees no more than in Hog
+        pair = [theirs, theirs]
+        ends = start_of(held.graph, enclose(held.graph, [*pair[:seat], None, *pair[seat + 1 :]]))
+        won = ends.lower if seat == 0 else 1.0 - ends.upper
+        assert won == pytest.approx(game.bound(two), abs=1e-12)
+    # What one table wins in both seats, it wins here, where each seat may have its own.
+    counter = game.attack(two, hogeq.Budget(starts=1, kicks=0))
+    table = np.eye(dice + 1)[counter.matrix]
+    response = rows_of(held, (table, table))
+    first = start_of(held.graph, enclose(held.graph, (response, theirs)))
+    assert first.lower == pytest.approx(counter.value, abs=1e-12)
+    assert not held.is_open
+
+
+# --- trees and graphs -----------------------------------------------------------------------------
+
+
+def test_kuhn_poker_by_positions_is_that_of_the_tree() -> None:
+    held, tree = of_rules(kuhn()), from_rules(kuhn())
+    assert held.names == tree.names
+    np.testing.assert_array_equal(held.seat, tree.seat)
+    assert held.labels == tree.labels
+    policy = np.random.default_rng(1).dirichlet(np.ones(2), tree.num_rows)
+    paid = payoff(tree, policy, policy)
+    assert evaluate(held.graph, [policy, policy]) == pytest.approx(paid, abs=1e-14)
+    lower, upper = start_of(held.graph, enclose(held.graph, (policy, policy)))
+    assert lower <= paid + 1e-15
+    assert upper >= paid - 1e-15
+
+
+class Walk(hogeq.GameRules):
+    """Random rules over few states, by a table; most come back to where they were."""
+
+    def __init__(self, seed: int, endless: float | None = 0.0) -> None:
+        random = np.random.default_rng(seed)
+        self.endless, count = endless, int(random.integers(2, 6))
+        self.movers = [0, *random.integers(-1, 2, count - 1).tolist()]
+        ends, on = random.integers(-3, 0, (count, 2)), random.integers(0, count, (count, 2))
+        self.moves = np.where(random.random((count, 2)) < 0.3, ends, on).tolist()
+        self.odds = random.uniform(0.2, 0.8, count).tolist()
+
+    def initial(self) -> Any:
+        return 0
+
+    def to_move(self, state: Any) -> int:
+        return hogeq.END if state < 0 else self.movers[state]
+
+    def actions(self, state: Any) -> Any:  # noqa: ARG002 - always two
+        return [0, 1]
+
+    def chances(self, state: Any) -> Any:
+        return [(0, self.odds[state]), (1, 1.0 - self.odds[state])]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return self.moves[state][action]
+
+    def payoffs(self, state: Any) -> Any:
+        paid = (-1.0, 0.25, 1.0)[state]
+        return paid, -paid
+
+
+def pure(graph: Graph, player: int) -> list[Floats]:
+    """All pure strategies of a player; rows of the other play at random."""
+    rows = graph.rows_of(player)
+    found = []
+    for actions in product(range(2), repeat=len(rows)):
+        table = graph.legal / np.maximum(graph.legal.sum(axis=1, keepdims=True), 1)
+        table[rows] = np.eye(2)[list(actions)]
+        found.append(table)
+    return found
+
+
+def test_bounds_enclose_the_value_of_random_games() -> None:
+    """Both play stationary pure strategies in games of perfect information: all pairs say it."""
+    closed = recurs = 0
+    for seed in range(100):
+        try:
+            held = of_rules(Walk(seed, endless=(-0.5, 0.0, 0.5)[seed % 3]))
+        except ValueError:
+            continue  # the game is over at the start
+        graph = held.graph
+        pairs = [[evaluate(graph, [a, b], 1000) for b in pure(graph, 1)] for a in pure(graph, 0)]
+        value, least = max(map(min, pairs)), min(map(max, zip(*pairs, strict=True)))
+        found = enclose(graph)
+        lower, upper = start_of(graph, found)
+        assert value == pytest.approx(least, abs=1e-9), seed
+        assert lower <= value + 1e-9, seed
+        assert upper >= value - 1e-9, seed
+        closed += upper - lower < 1e-9
+        recurs += bool(graph.recurring.any())
+        policies = [np.random.default_rng(seed).dirichlet(np.full(2, 20.0), graph.rows)] * 2
+        lower, upper = start_of(graph, enclose(graph, policies))
+        assert lower - 1e-6 <= evaluate(graph, policies, 1000) <= upper + 1e-6
+    assert recurs > 50
+    assert closed > 60
+
+
+def test_chance_that_moves_first_and_players_that_wait() -> None:
+    """Who is about to lose goes round for ever, which is the draw that the rules name."""
+
+    class Round(Walk):
+        def __init__(self) -> None:
+            super().__init__(0, endless=0.5)
+            self.movers, self.odds = [0, 1], [0.5, 0.5]
+            self.moves = [[1, -1], [0, -3]]  # on, or an end: of 1.0 and of -1.0
+
+    held = of_rules(Round())
+    paid = [held.graph.payoff[-1 - there] for there in held.graph.next if there < 0]
+    assert sorted(paid) == [-1.0, 1.0]
+    assert start_of(held.graph, enclose(held.graph)) in {(1.0, 1.0), (0.5, 0.5)}
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+class Line(hogeq.GameRules):
+    """A player goes back and forth on a line until its end."""
+
+    def initial(self) -> Any:
+        return 1, 0
+
+    def to_move(self, state: Any) -> int:
+        return state[1] if state[0] < 9 else hogeq.END
+
+    def actions(self, state: Any) -> Any:  # noqa: ARG002 - everywhere
+        return ["back", "on"]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return max(0, state[0] + (1 if action == "on" else -1)), 1 - state[1]
+
+    def payoffs(self, state: Any) -> Any:
+        return (1, -1) if state[1] else (-1, 1)
+
+
+def test_certain_loops_need_a_payoff() -> None:
+    with pytest.raises(ValueError, match=r"^Line: at the start: play can go on for ever; allowed"):
+        hogeq.Game(Line())
+    rules = Line()
+    for wrong in ("draw", float("nan"), True):
+        rules.endless = wrong  # type: ignore[assignment]
+        with pytest.raises(ValueError, match=r"^Line: endless: got .*; allowed: a payoff"):
+            hogeq.Game(rules)
+    rules.endless = 0
+    game = hogeq.Game(rules)
+    assert game.graph.endless == 0.0
+    assert game.tablebase().ends == (0.0, 0.0)  # one goes on, and the other comes back
+
+
+REFUSED: dict[str, tuple[str, Callable[..., Any], str]] = {
+    "states": ("next", lambda *_: [1, 2], r"at the start: state: got \[1, 2\]; allowed: states"),
+    "errors": ("actions", lambda *_: 1 / 0, "at the start: ZeroDivisionError"),
+    "knows": ("knows", lambda *_: [1], "at the start: TypeError"),
+    "actions": ("actions", lambda state: range(1 + state[0]), "legal actions"),
+    "players": ("to_move", lambda *_: 7, "at the start: to_move: got 7"),
+    "over": ("to_move", lambda *_: hogeq.END, "at the start: the game is over"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_faults_of_rules_are_refused_in_a_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    method, answer, message = REFUSED[name]
+    rules = Line()
+    monkeypatch.setattr(rules, method, answer, raising=False)
+    if name == "actions":
+        monkeypatch.setattr(rules, "knows", lambda *_: "nothing")
+    with pytest.raises(ValueError, match=message) as error:
+        of_rules(rules)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith("Line: ")
+
+
+def test_too_many_positions_are_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(positions, "LOOK_UP", 16)
+    monkeypatch.setattr(positions, "MOST_POSITIONS", 100)
+    monkeypatch.setattr(building, "MOST_NODES", 1000)
+    with pytest.raises(ValueError, match=r"^pig\(goal=30\): has .*, and more than 100 positions$"):
+        hogeq.Game(f"{example('pig')}(goal=30)")
+
+
+def test_bad_states_and_strategies_are_refused_in_a_line() -> None:
+    game = hogeq.Game(f"{example('pig')}(goal=8)")
+    for state in ("nowhere", [1], (0, 0, 0, 0, True)):
+        with pytest.raises(ValueError, match=r"^state: got .*; allowed: a state at which"):
+            game.analyze(state)
+    with pytest.raises(ValueError, match="strategy: has shape"):
+        game.strategy(np.ones((3, 2)))
+    assert set(np.unique(game.graph.player)) == {0, 1, NATURE}

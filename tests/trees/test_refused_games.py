@@ -1,0 +1,138 @@
+"""Games that cannot be built are refused in a line, and at once."""
+# ruff: noqa: ARG002 - methods of a contract
+
+import time
+from typing import Any
+
+import pytest
+
+import hogeq
+from hogeq.trees.families import Poker
+from hogeq.trees.rules import from_rules, named_rules
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("kuhn(players=2,ranks=3)", "kuhn(players=3,ranks=4)", "kuhn(players=4,ranks=5)"),
+        "leduc(players=2,bets=2,ranks=3,suits=2)",
+        "leduc(players=2,bets=4,ranks=2,suits=3)",
+        "leduc(players=2,bets=1,ranks=3,suits=1)",
+        "leduc(players=3,bets=2,ranks=2,suits=2)",
+        *("die_roll_poker(sides=2,bets=2)", "die_roll_poker(sides=3,bets=1)"),
+    ],
+)
+def test_nodes_are_counted_without_a_tree(name: str) -> None:
+    rules = named_rules(name)
+    assert isinstance(rules, Poker)
+    teams = [[0], [*range(1, rules.players)]]
+    assert rules.num_nodes() == from_rules(rules, teams=teams).num_nodes
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "leduc(players=3,bets=99,ranks=3,suits=3)",
+        "leduc(players=9,bets=999999999,ranks=999999999,suits=999999999)",
+        "leduc(players=2,bets=999999999,ranks=2,suits=2)",
+        "kuhn(players=9,ranks=999999999)",
+        "die_roll_poker(sides=99999)",
+        "die_roll_poker(bets=999999999)",
+    ],
+)
+def test_what_is_too_large_is_refused_before_it_is_built(name: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(ValueError, match=r"has more than 20,000,000 nodes"):
+        hogeq.Game(name)
+    assert time.process_time() - begun < 2.0
+
+
+def test_parameters_are_given_once() -> None:
+    with pytest.raises(ValueError, match=r"^game kuhn: .*key 'ranks' is given twice"):
+        hogeq.Game("kuhn(players=3,ranks=4,ranks=5)")
+
+
+def test_parameters_of_openspiel_are_refused_in_our_words() -> None:
+    pytest.importorskip("pyspiel", reason="needs OpenSpiel")
+    with pytest.raises(ValueError, match=r": OpenSpiel refuses a value; allowed: .*takes$"):
+        hogeq.Game("kuhn_poker(players=999999)")
+    with pytest.raises(ValueError, match=r"players is given twice; allowed: once$"):
+        hogeq.Game("kuhn_poker(players=2,players=3)")
+
+
+class Two(hogeq.GameRules):
+    """Two moves of one player, then an end."""
+
+    paid: Any = (1, -1)
+
+    def initial(self) -> Any:
+        return 0
+
+    def to_move(self, state: Any) -> int:
+        return 0 if state < 2 else hogeq.END
+
+    def actions(self, state: Any) -> Any:
+        return ["on"]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return state + 1
+
+    def payoffs(self, state: Any) -> Any:
+        return self.paid
+
+
+@pytest.mark.parametrize("paid", [("1", "-1"), "12", {0: 1, 1: -1}, {1, -1}, (1, b"1"), b"12"])
+def test_payoffs_that_are_no_numbers_are_refused(paid: Any) -> None:
+    rules = Two()
+    rules.paid = paid
+    with pytest.raises(ValueError, match=r"payoffs: got .*; allowed: a list of numbers"):
+        hogeq.Game(rules)
+
+
+class Back(Two):
+    """A player goes back and forth on a line until its end."""
+
+    def initial(self) -> Any:
+        return 1, 0
+
+    def to_move(self, state: Any) -> int:
+        return state[1] if state[0] < 9 else hogeq.END
+
+    def actions(self, state: Any) -> Any:
+        return ["back", "on"]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return max(0, state[0] + (1 if action == "on" else -1)), 1 - state[1]
+
+
+def test_a_game_in_which_players_can_go_on_for_ever_says_so() -> None:
+    with pytest.raises(ValueError, match=r"^Back: at the start: play can go on for ever; allowed"):
+        hogeq.Game(Back())
+
+
+def test_an_unknown_solver_names_the_nearest() -> None:
+    with pytest.raises(KeyError, match=r"got 'linear_cfr'; .*nearest: linear"):
+        hogeq.SOLVERS["linear_cfr"]
+    with pytest.raises(ValueError, match=r"got 'linear_cfr'; .*nearest: linear"):
+        hogeq.Game("kuhn(players=2,ranks=3)").solve("linear_cfr", 1)
+    assert "linear_cfr" not in hogeq.SOLVERS
+
+
+def test_a_tree_has_values_and_no_win_rates() -> None:
+    with pytest.raises(ValueError, match=r"games of Hog; game.value gives payoffs here"):
+        hogeq.Game("kuhn(players=2,ranks=3)").win_rate("uniform", "uniform")
+
+
+def test_an_unknown_name_says_what_brings_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    from hogeq.trees import loading
+
+    with pytest.raises(ValueError, match=r"got 'two_bets'; .*--plugin FILE.py brings"):
+        hogeq.Game("two_bets")
+
+    def lacking() -> Any:
+        raise ValueError("OpenSpiel: not installed; pip install open_spiel brings it")
+
+    monkeypatch.setattr(loading, "_openspiel", lacking)
+    for name in ("kuhn_poker", "leduc_poker(players=2)", "two_bets"):
+        with pytest.raises(ValueError, match=r"OpenSpiel: not installed; pip install open_spiel"):
+            hogeq.Game(name)

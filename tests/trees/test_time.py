@@ -1,0 +1,260 @@
+"""Limits of time: whenever it is over, what was valid so far is given, and nothing is refused."""
+
+from collections import defaultdict
+from itertools import count
+from typing import Final
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.search.attack import attack
+from hogeq.search.results import Budget
+from hogeq.solvers import dags
+from hogeq.support.aliases import Ints
+from hogeq.support.deadline import Deadline
+from hogeq.trees import exact, sequences
+from hogeq.trees.absent import Decision
+from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+FORGETFUL: Final = "liars_dice_ir(dice_sides=3)"
+LOOKS: Final = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 10_000)
+
+
+class Partners(hogeq.GameRules):
+    """Partners who hold a number each bid higher in turn until one stops."""
+
+    players = 1
+
+    def __init__(self, numbers: int, top: int) -> None:
+        self.numbers, self.top = numbers, top
+
+    def initial(self) -> tuple[object, ...]:
+        return ()
+
+    def to_move(self, state: tuple[object, ...]) -> int:
+        if len(state) < 2:
+            return hogeq.CHANCE
+        ended = len(state) > 2 and state[-1] in {"stop", self.top}
+        return hogeq.END if ended else 0
+
+    def actions(self, state: tuple[object, ...]) -> list[object]:
+        if len(state) < 2:
+            return list(range(self.numbers))
+        low = int(str(state[-1])) + 1 if len(state) > 2 else 1
+        return [*range(low, self.top + 1), "stop"]
+
+    def next(self, state: tuple[object, ...], action: object) -> tuple[object, ...]:
+        return (*state, action)
+
+    def knows(self, state: tuple[object, ...], player: int) -> str:  # noqa: ARG002
+        return f"partner {len(state) % 2} holds {state[len(state) % 2]} bids {state[2:]}"
+
+    def payoffs(self, state: tuple[object, ...]) -> tuple[float]:
+        bids = [int(str(one)) for one in state[2:] if one != "stop"]
+        level = bids[-1] if bids else 0
+        first, second = int(str(state[0])), int(str(state[1]))
+        made = (first * second + first + 2 * second) % (self.top + 3)
+        return (float(level if level <= made else -level),)
+
+
+def ticking(looks: float) -> Deadline:
+    """Give a deadline that is over after so many looks at its clock."""
+    return Deadline(looks, count().__next__)
+
+
+def tree_of(game: object) -> FlatTree:
+    tree = hogeq.Game(game).tree
+    assert tree is not None
+    return tree
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[str, tuple[FlatTree, float]]:
+    """Games of one player and of two who forget, with their values."""
+    known = {"liar": tree_of(FORGETFUL), "partners": tree_of(Partners(3, 3))}
+    found = {}
+    for name, tree in known.items():
+        solved = dags.equilibrium(tree, 100.0)
+        assert solved.is_proved
+        found[name] = tree, solved.lower
+    return found
+
+
+@pytest.mark.parametrize("method", dags.METHODS)
+@pytest.mark.parametrize("name", ["liar", "partners"])
+def test_bounds_hold_whenever_an_equilibrium_ends(
+    trees: dict[str, tuple[FlatTree, float]], name: str, method: str
+) -> None:
+    tree, value = trees[name]
+    for looks in LOOKS:
+        sequences.sequence_form.cache_clear()
+        solved = dags.equilibrium(tree, ticking(looks), method)
+        ends = [solved.lower, solved.upper, *(solved.secured or ())]
+        assert solved.lower - 1e-9 <= value <= solved.upper + 1e-9, looks
+        assert np.isfinite(ends).all()
+        for one, end in zip(solved.strategies, (ends[-2], ends[-1]), strict=True):
+            sign = 1.0 if one is solved.strategies[0] else -1.0
+            form = sequence_form(tree, 0 if sign < 0.0 else 1)
+            payoffs = exact.payoffs_against(one, form)
+            best = exact.best_response(form, payoffs, 60.0)
+            level = sign * -best.payoff * exact.stakes(tree) + tree.shift + tree.centre
+            assert sign * (level - end) >= -1e-9, (looks, "what is given secures its end")
+
+
+def test_bounds_hold_whenever_a_response_ends(trees: dict[str, tuple[FlatTree, float]]) -> None:
+    for tree, _ in trees.values():
+        form = sequence_form(tree, 0)
+        worth = form.payoffs(tree.uniform())
+        best = exact.best_response(form, worth, 100.0)
+        assert best.is_proved
+        for looks in LOOKS:
+            sequences.sequence_form.cache_clear()
+            fresh = sequence_form(tree, 0)
+            limit = ticking(looks)
+            answer = exact.best_response(fresh, worth, limit, deadline=limit)
+            assert answer.payoff <= best.payoff + 1e-12
+            assert best.payoff <= answer.bound + 1e-12, looks
+
+
+def test_an_attack_ends_with_a_true_rate_whenever_it_ends() -> None:
+    game = hogeq.Game(FORGETFUL)
+    engine, uniform = TreeEngine(tree_of(FORGETFUL)), game.strategy("uniform")
+    for looks in LOOKS:
+        found = attack(engine, uniform, Budget(starts=2, kicks=2), deadline=ticking(looks))
+        matrix = engine.legal(np.eye(engine.num_actions)[found.matrix])
+        value = game.value(matrix, "uniform").mean
+        assert engine.win_rate(value) == pytest.approx(found.win_rate, abs=1e-12)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+def test_no_command_of_a_game_is_refused_for_want_of_time(seconds: float) -> None:
+    game = hogeq.Game(FORGETFUL)
+    best = game.attack("uniform", Budget(starts=1, kicks=1)).value
+    response = game.attack("uniform", Budget(seconds=seconds))
+    assert response.value - 1e-12 <= best <= response.bound + 1e-12
+    apart = game.in_policies(seconds)
+    assert apart.lower <= apart.upper + 1e-12
+    first, _ = game.gaps("uniform", seconds)
+    assert first.edt[0] <= first.edt[1] + 1e-12
+    assert first.ex_ante[0] <= first.ex_ante[1] + 1e-12
+
+
+def test_an_equilibrium_of_full_hog_needs_no_time() -> None:
+    solved = hogeq.Game({"edition": "su20", "goal": 30}).equilibrium(seconds=0)
+    assert 0.0 <= solved.lower <= 0.5 <= solved.upper <= 1.0
+    assert solved.method == "mixture_bundle"
+
+
+def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a program was written")
+
+    monkeypatch.setattr(exact, "milp", refuse)
+    monkeypatch.setattr(sequences, "_chains_of", refuse)
+    game = hogeq.Game(Partners(4, 3))
+    found = game.attack("uniform", Budget(starts=1, kicks=0, exact_seconds=0.0))
+    assert found.value <= found.bound
+    assert game.bound("uniform") == pytest.approx(found.full_memory, abs=1e-12)
+
+
+def test_a_search_whose_effort_is_not_given_ends_in_the_time_of_its_proof() -> None:
+    assert Budget(exact_seconds=5.0).limit == Budget(exact_seconds=5.0, seed=0).limit == 5.0
+    assert Budget(exact_seconds=5.0, kicks=3).limit == Budget().limit == np.inf
+    assert Budget(exact_seconds=5.0, until_saturated=True).limit == np.inf
+    assert Budget(exact_seconds=0.0).limit == np.inf  # no proof
+    assert Budget(seconds=2.0, exact_seconds=5.0).limit == 2.0
+
+
+def test_parts_of_a_row_are_not_parted_again() -> None:
+    tree = tree_of(FORGETFUL)
+    sequences.sequence_form.cache_clear()
+    for player in (0, 1):
+        form = sequence_form(tree, player)
+        again, _ = form.inflated._split(Deadline())
+        assert len({*again.row.tolist()}) == len({*form.inflated.row.tolist()})
+        assert form.inflated.inflated is form.inflated
+
+
+# --- chains and inflation -------------------------------------------------------------------------
+
+
+def chosen_chains(form: SequenceForm) -> int:
+    """Count the chains of all shared rows, slowly: the most pasts that others can choose among."""
+    following: dict[int, list[int]] = defaultdict(list)
+    for past, sequence in enumerate(form.before.tolist()):
+        following[sequence].append(past)
+
+    def number(sequence: int, row: int) -> int:
+        return sum(at(past, row) for past in following[sequence])
+
+    def at(past: int, row: int) -> int:
+        if form.row[past] == row:
+            return 1
+        first = 1 + past * form.tree.num_actions
+        return max(number(first + action, row) for action in range(form.tree.num_actions))
+
+    return sum(number(0, row) for row in form.shared.tolist())
+
+
+def is_chain(form: SequenceForm, chain: Ints) -> bool:
+    """Whether own actions exclude any two pasts: a play meets one at most."""
+    steps = [[(int(form.before[past]), past)] for past in chain.tolist()]
+    for way in steps:
+        while way[-1][0]:
+            above = (way[-1][0] - 1) // form.tree.num_actions
+            way.append((int(form.before[above]), above))
+        way.reverse()
+    for number, one in enumerate(steps):
+        for other in steps[:number]:
+            pairs = zip(one, other, strict=False)
+            first = next(pair for pair in pairs if pair[0] != pair[1])
+            if first[0][0] == first[1][0]:  # others chose what followed
+                return False
+    return True
+
+
+@pytest.mark.parametrize("game", [FORGETFUL, Partners(4, 4), "liars_dice_ir(dice_sides=4)"])
+def test_chains_cover_all_pasts_once_and_are_as_few_as_can_be(game: object) -> None:
+    for player in (0, 1):
+        form = sequence_form(tree_of(game), player).inflated
+        if not len(form.shared):
+            continue
+        pasts = np.sort(np.concatenate(form.chains))
+        assert np.array_equal(pasts, np.flatnonzero(np.isin(form.row, form.shared)))
+        assert all(len({*form.row[chain].tolist()}) == 1 for chain in form.chains)
+        assert len(form.chains) == chosen_chains(form)
+        assert all(is_chain(form, chain) for chain in form.chains)
+
+
+def test_rows_that_there_is_no_time_to_split_stay_whole() -> None:
+    tree = tree_of(FORGETFUL)
+    sequences.sequence_form.cache_clear()
+    form = sequence_form(tree, 0)
+    assert np.array_equal(form.inflate(ticking(0)).row, form.row)
+    whole = sequences.inflated_forms(tree, Deadline())[0]  # anew
+    assert whole is not form
+    assert len(whole.inflated.shared) <= len(form.inflated.shared)
+
+
+def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
+    form = sequence_form(tree_of(Partners(3, 3)), 0)
+    assert len(form.inflated.shared)
+    with pytest.raises(TooSlowError):
+        belief_dag(form, deadline=ticking(0))
+    pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
+    assert spanned(form, pure, ticking(0)).row.tolist() == [-1]
+    assert (spanned(form, pure).row >= 0).all()
+
+
+def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
+    made = hogeq.Game(Partners(2, 2)).tree
+    assert made is not None
+    decision = Decision.of(made, made.uniform())
+    decision.again = decision.rows  # as if all were met again
+    for looks in LOOKS:
+        gaps = decision.gaps(made.uniform(), ticking(looks))
+        assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
