@@ -1,20 +1,12 @@
 """Values and reach by diagonals, in the layout of :mod:`hogeq.kernels.cell_vectors`.
 
 Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the tables `landing`,
-`no_dice`, `handover`, `groups`, `situation`, `source` and `stays`, which
+`no_dice`, `handover`, `groups`, `situation` and `source`, which
 :class:`hogeq.model.cell_passes.CellLayout` makes; `policies`; and, as scratch, `afterstates`,
-`cells`, `sums`, `lines` and `pair_numbers`.
+`cells`, `sums` and `lines`.
 """
 
-from hogeq.kernels.cell_vectors import (
-    MOST_ROUNDS,
-    WON,
-    Block,
-    Diagonal,
-    Pairs,
-    each_group,
-    landings,
-)
+from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landings
 from hogeq.kernels.recurrence import (
     ASCEND,
     COUNTERFACTUAL,
@@ -53,132 +45,74 @@ def write_values(code, shape, args):
     changes.put_number(0, code.double(0.0))
     with code.loop(0, goal * 2 - 1 + args.beyond, down=True) as total:
         diagonal = Diagonal(code, shape, args, total, args.edge)
-        pairs = Pairs(diagonal)
-
-        def land():
-            with code.loop(0, matches * players) as seat:
-                _value_afterstates(diagonal, seat)
-
-        if shape.stays:
-            land()  # a turn without points can lead to later cells
-        for turn, is_first in _rounds(code, shape, role, changes):
-            with code.loop(0, players) as player:
-                # In pairs of totals, the highest from which sums are read among the upper ones.
-                highest = goal * 2 - 2 + shape.most_sides
-                is_upper = ((highest - total) & 1).equals(0)
-                with code.when(code.all_of(is_upper, highest >= total, is_first)):
-                    first = (total - goal - shape.most_sides).at_least(0) // code.width
-                    with code.loop(first, diagonal.last) as block, code.loop(0, matches) as match:
-                        for family, base, _ in each_group(
-                            diagonal, block, match * players + player
-                        ):
-                            add_dice(code, family.dice, base)
-                is_due = code.builder.or_(is_first, player.equals(0))
-                with (
-                    code.when(code.all_of(total < goal * 2 - 1, is_due)),
-                    code.loop(diagonal.first, diagonal.last) as block,
-                ):
-                    here = Block(diagonal, block)
-                    kind = args.situation.number(total)
-                    with code.when(role.differs(EVALUATE)):
-                        for roll in range(num_actions):
-                            averages.put(roll * code.width, nothing)
-                    with code.loop(0, matches) as match:
-                        seat = match * players + player
-                        lines = args.lines[match * (shape.lines * code.width) :]
-                        _value_lines(diagonal, block, kind, seat, lines)
-                        with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
-                            first = (match * (goal * 2 - 1) + total) * memories
-                            share = code.vector(args.weights.number(match))
-                            with code.loop(0, memories) as memory:
-                                at = (first + memory) * width + here.opponent
-                                arrived = args.reach.vector(at) * share
-                                worth = _lines_of(diagonal, kind, memory, lines)
-                                weighted = weigh(arrived, [None] * num_actions, worth, None)
-                                if shape.stays:
-                                    other = match * players + players - 1 - player
-                                    stayed = arrived * pairs.worth(here, other)
-                                    weighted[0] = weighted[0] + stayed
-                                for roll, value in enumerate(weighted):
-                                    at = roll * code.width
-                                    averages.put(at, averages.vector(at) + value)
-                    with code.when(player.equals(0)):
-                        _read_rows(here, args.policies, is_matrix, row)
-                        with code.when(role.equals(COUNTERFACTUAL)):
-                            here.write(args.action_values, averages, num_actions)
-                        is_settled = turn >= 1 if shape.stays else role >= ASCEND
-                        with code.when(code.all_of(role >= ASCEND, is_settled)):
-                            at = [roll * code.width for roll in range(num_actions)]
-                            worth = [averages.vector(x).converted(DOUBLE) for x in at]
-                            (reached,) = here.read(args.infoset_reach)
-                            old = [row.vector(x) for x in at]
-                            for x, chance in set_rows(code, args, worth, old, reached):
-                                row.put(at[x], chance)
-                            here.write(args.policies, row, num_actions)
-                    with code.loop(0, matches) as match:
-                        seat = match * players + player
-                        with code.when(player.equals(1)):
-                            table = args.policies[(match + 1) * policy_size :]
-                            _read_rows(here, table, is_matrix, row)
-                        lines = args.lines[match * (shape.lines * code.width) :]
-                        chances = [
-                            row.vector(x * code.width).converted(code.kind.element)
-                            for x in range(num_actions)
-                        ]
-                        mine = diagonal.cells_of(seat)
-                        theirs = diagonal.cells_of(match * players + players - 1 - player)
+        with code.loop(0, players) as player:
+            # In pairs of totals, the highest from which sums are read among the upper ones.
+            highest = goal * 2 - 2 + shape.most_sides
+            is_upper = ((highest - total) & 1).equals(0)
+            with code.when(code.all_of(is_upper, highest >= total)):
+                first = (total - goal - shape.most_sides).at_least(0) // code.width
+                with code.loop(first, diagonal.last) as block, code.loop(0, matches) as match:
+                    for family, base, _ in each_group(diagonal, block, match * players + player):
+                        add_dice(code, family.dice, base)
+            with (
+                code.when(total < goal * 2 - 1),
+                code.loop(diagonal.first, diagonal.last) as block,
+            ):
+                here = Block(diagonal, block)
+                kind = args.situation.number(total)
+                with code.when(role.differs(EVALUATE)):
+                    for roll in range(num_actions):
+                        averages.put(roll * code.width, nothing)
+                with code.loop(0, matches) as match:
+                    seat = match * players + player
+                    lines = args.lines[match * (shape.lines * code.width) :]
+                    _value_lines(diagonal, block, kind, seat, lines)
+                    with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
+                        first = (match * (goal * 2 - 1) + total) * memories
+                        share = code.vector(args.weights.number(match))
                         with code.loop(0, memories) as memory:
+                            at = (first + memory) * width + here.opponent
+                            arrived = args.reach.vector(at) * share
                             worth = _lines_of(diagonal, kind, memory, lines)
-                            (lost,) = mix(code, chances, worth, None, ((),) * num_actions, 1)
-                            if shape.stays:
-                                pairs.keep(here, seat, 1.0 - lost, chances)
-                            at = memory * diagonal.cell_page + diagonal.cells() + here.opponent
-                            theirs.put(at, lost)
-                            if shape.moves_again:
-                                mine.put(at + memories * diagonal.cell_page, 1.0 - lost)
-                            with code.when(code.all_of(total.equals(0), memory.equals(0))):
-                                args.starts.put_number(seat, (1.0 - lost).number(0))
-            if shape.stays:
-                for here, seat, other in _each_block(diagonal):
-                    pairs.win(here, seat, other)
-        if shape.stays:
-            # Write the win probabilities of rows, staying included.
-            for here, seat, other in _each_block(diagonal):
-                won = pairs.row(seat, WON).vector(here.opponent)
-                diagonal.cells_of(other).put(diagonal.cells() + here.opponent, 1.0 - won)
-                with code.when(total.equals(0)):
-                    args.starts.put_number(seat, won.number(0))
-        land()
-
-
-def _rounds(code, shape, role, changes):
-    """Write a diagonal's visit: once, but where turns stay until no row of player 0 changes."""
-    if not shape.stays:
-        yield code.index(0), code.index(0).equals(0)
-        return
-    changes.put_number(1, code.double(0.0))
-    with code.loop(0, MOST_ROUNDS) as turn:
-        now, before = changes.number(0), changes.number(1)
-        is_new = code.builder.fcmp_ordered(">", now, before)
-        least = code.select(role.equals(EVALUATE), code.index(1), code.index(2))
-        is_due = code.builder.or_(code.all_of(role.equals(ASCEND), is_new), turn < least)
-        with code.when(is_due):
-            changes.put_number(1, now)
-            yield turn, turn.equals(0)
-
-
-def _each_block(diagonal):
-    """Write the same for every block of every seat: the block, the seat and the other one."""
-    code, args = diagonal.code, diagonal.args
-    # Past the board the loop runs over no block.
-    last = code.select(diagonal.total < args.goal * 2 - 1, diagonal.last, code.index(0))
-    with (
-        code.loop(0, args.matches) as match,
-        code.loop(0, args.players) as player,
-        code.loop(diagonal.first, last) as block,
-    ):
-        seat = match * args.players
-        yield Block(diagonal, block), seat + player, seat + args.players - 1 - player
+                            weighted = weigh(arrived, [None] * num_actions, worth, None)
+                            for roll, value in enumerate(weighted):
+                                at = roll * code.width
+                                averages.put(at, averages.vector(at) + value)
+                with code.when(player.equals(0)):
+                    _read_rows(here, args.policies, is_matrix, row)
+                    with code.when(role.equals(COUNTERFACTUAL)):
+                        here.write(args.action_values, averages, num_actions)
+                    with code.when(role >= ASCEND):
+                        at = [roll * code.width for roll in range(num_actions)]
+                        worth = [averages.vector(x).converted(DOUBLE) for x in at]
+                        (reached,) = here.read(args.infoset_reach)
+                        old = [row.vector(x) for x in at]
+                        for x, chance in set_rows(code, args, worth, old, reached):
+                            row.put(at[x], chance)
+                        here.write(args.policies, row, num_actions)
+                with code.loop(0, matches) as match:
+                    seat = match * players + player
+                    with code.when(player.equals(1)):
+                        table = args.policies[(match + 1) * policy_size :]
+                        _read_rows(here, table, is_matrix, row)
+                    lines = args.lines[match * (shape.lines * code.width) :]
+                    chances = [
+                        row.vector(x * code.width).converted(code.kind.element)
+                        for x in range(num_actions)
+                    ]
+                    mine = diagonal.cells_of(seat)
+                    theirs = diagonal.cells_of(match * players + players - 1 - player)
+                    with code.loop(0, memories) as memory:
+                        worth = _lines_of(diagonal, kind, memory, lines)
+                        (lost,) = mix(code, chances, worth, None, ((),) * num_actions, 1)
+                        at = memory * diagonal.cell_page + diagonal.cells() + here.opponent
+                        theirs.put(at, lost)
+                        if shape.moves_again:
+                            mine.put(at + memories * diagonal.cell_page, 1.0 - lost)
+                        with code.when(code.all_of(total.equals(0), memory.equals(0))):
+                            args.starts.put_number(seat, (1.0 - lost).number(0))
+        with code.loop(0, matches * players) as seat:
+            _value_afterstates(diagonal, seat)
 
 
 def _read_rows(here, policies, is_matrix, row):
@@ -256,14 +190,6 @@ def write_reach(code, shape, args):
             code.loop(diagonal.first, diagonal.last) as block,
         ):
             _land(diagonal, block, player)
-        pairs = Pairs(diagonal)
-        with code.loop(0, players if shape.stays else 0) as player:
-            theirs = diagonal.cells_of(players - 1 - player)
-            with code.loop(diagonal.first, diagonal.last) as block:
-                here = Block(diagonal, block)
-                begins = code.select(total.equals(0), args.begun, code.double(0.0))
-                arrived = theirs.vector(diagonal.cells() + here.opponent)
-                pairs.keep(here, player, arrived + only(code, 0, begins, 1), _chances(here, player))
         with code.loop(0, players) as player:
             mine, theirs = diagonal.cells_of(player), diagonal.cells_of(players - 1 - player)
             with code.loop(diagonal.first, diagonal.last) as block:
@@ -283,8 +209,6 @@ def write_reach(code, shape, args):
                     is_start = code.all_of(total.equals(0), memory.equals(0))
                     begins = code.select(is_start, args.begun, code.double(0.0))
                     arrived = arrived + only(code, 0, begins, 1)
-                    if shape.stays:
-                        arrived = pairs.visits(here, player, players - 1 - player)
                     everyone.set(everyone.get() + arrived)
                     with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
                         at = (total * memories + memory) * args.width + here.opponent
@@ -298,12 +222,6 @@ def write_reach(code, shape, args):
                     args.landed.put(0, everyone.get())
                     here.write(args.infoset_reach, args.landed)
                 _spread_lines(diagonal, block, kind, player)
-        # What turns without points leave, which leads to later cells.
-        with (
-            code.loop(0, players if shape.stays else 0) as player,
-            code.loop(diagonal.first, diagonal.last) as block,
-        ):
-            _land(diagonal, block, player, by_sums=False)
 
 
 def _chances(here, player):
@@ -313,13 +231,13 @@ def _chances(here, player):
     return [chance.converted(here.code.kind.element) for chance in here.read(rows, num_actions)]
 
 
-def _land(diagonal, block, player, *, by_sums=True):
+def _land(diagonal, block, player):
     """Carry the reach of a block of afterstates, by sums of dice too, to where they land."""
     code, shape, landed = diagonal.code, diagonal.shape, diagonal.args.landed
     nothing, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
     with code.loop(0, shape.pages) as page:
         landed.put(page * code.width, nothing)
-    for family, base, row in each_group(diagonal, block, player) if by_sums else ():
+    for family, base, row in each_group(diagonal, block, player):
         if family.dice.depth:
             at = (row.number(0) + family.dice.record) * code.width
             landed.put(at, landed.vector(at) + land_sums(code, family.dice, base))

@@ -13,15 +13,6 @@ kind of turn together with the carried part of the memory: its rolls lead to the
 *line* is one roll of one group, which some memories play.
 
 Reach goes forward in the same numbers.
-
-In a game without memory a turn can leave both scores as they were (:class:`Pairs`): no dice can
-score nothing. The other player then moves at the mirrored cell, of the same diagonal, and may stay
-as well: two cells that feed each other. If a row wins a when it leaves, and stays with probability
-w, and those of the other player there are b and x, then the row wins
-
-    V = a + w (1 - (b + x (1 - V)))
-
-Visits are found likewise. Two players who never leave share a game that never ends, a draw.
 """
 
 from typing import NamedTuple
@@ -31,59 +22,6 @@ from llvmlite import ir
 from hogeq.kernels.recurrence import Dice
 from hogeq.kernels.staged import BIT, DOUBLE, ramp
 from hogeq.kernels.vectors import gathered, scatter
-
-REST, STAY, LEAVE, WON = range(4)  # rows of numbers that are kept of a player
-MOST_ROUNDS = 100  # of changes within a diagonal: few are needed, and none may go on for ever
-
-
-class Pairs:
-    """Rows of every seat in the cells of a diagonal, by opponent's score."""
-
-    def __init__(self, diagonal):
-        self.diagonal, self.code, self.args = diagonal, diagonal.code, diagonal.args
-
-    def row(self, seat, what):
-        """Return one row of a seat."""
-        return self.args.pair_numbers[(seat * 4 + what) * self.args.width :]
-
-    def can_stay(self, here):
-        """Read 1 where no dice stay, else 0."""
-        return self.args.stays.vector(self.diagonal.total * self.args.width + here.opponent)
-
-    def keep(self, here, seat, rest, chances):
-        """Store the wins of rows, or their visits, without staying, and their chances."""
-        stay = chances[0] * self.can_stay(here)
-        leave = self.code.tree([chances[0] - stay, *chances[1:]])
-        for what, vector in ((REST, rest), (STAY, stay), (LEAVE, leave)):
-            self.row(seat, what).put(here.opponent, vector)
-
-    def partner(self, here, other, what):
-        """Read a row of the other player at the mirrored cells."""
-        builder, width = self.code.builder, self.code.width
-        own = self.code.spread((self.diagonal.total - here.opponent).value, width)
-        return gathered(self.row(other, what), builder.sub(own, ramp(width)), here.is_on_board)
-
-    def win(self, here, seat, other):
-        """Compute the win probabilities of rows, staying included."""
-        rest, stay, leave = (self.row(seat, x).vector(here.opponent) for x in (REST, STAY, LEAVE))
-        rival, leaves = (self.partner(here, other, x) for x in (REST, LEAVE))
-        # Who leaves is added up; 1 less that both stay would be less exact.
-        leaving = leave + stay * leaves
-        won = (rest + stay * (leaves - rival)) / leaving
-        won = self.code.like(won, 0.0).where_at_least(leaving, 0.5, won)
-        self.row(seat, WON).put(here.opponent, won)
-
-    def worth(self, here, other):
-        """Return the win probability of no dice by staying, 0 where they do not stay."""
-        return self.can_stay(here) * (1.0 - self.partner(here, other, WON))
-
-    def visits(self, here, seat, other):
-        """Return how often rows are come to, staying included."""
-        rest, stay, leave = (self.row(seat, x).vector(here.opponent) for x in (REST, STAY, LEAVE))
-        rival, stays, leaves = (self.partner(here, other, x) for x in (REST, STAY, LEAVE))
-        leaving = leave + stay * leaves
-        visits = (rest + stays * rival) / leaving
-        return self.code.like(visits, 0.0).where_at_least(rest + stays * rival, 0.0, visits)
 
 
 class Family(NamedTuple):
@@ -108,7 +46,6 @@ class Shape(NamedTuple):
     edge_blocks: int
     most_sides: int
     moves_again: bool  # whether a player can ever move twice
-    stays: bool  # whether a turn can leave both scores as they were
     families: tuple[Family, ...]
 
     @property

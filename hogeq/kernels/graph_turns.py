@@ -38,13 +38,13 @@ class Lists(NamedTuple):
     action: NDArray[np.int32]  # (W,) of a way
     lanes: NDArray[np.int64]  # (W, 2) range of the lanes in which a way can be
     end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
-    following: NDArray[np.int32]  # (labels, J)
+    following: NDArray[np.uint32]  # (labels, J)
     first: NDArray[np.int64]  # (W + 1,)
     chance: NDArray[np.float64]
     end: NDArray[np.int64]
     base: NDArray[np.int64]  # (C,) where the ends of a position begin
     next: NDArray[np.int32]
-    label: NDArray[np.int16]
+    label: NDArray[np.uint16]
 
 
 class Scratch(NamedTuple):
@@ -136,11 +136,8 @@ def average(lists, position, weight, reach, rolled, found):
 
 
 @part
-def send(lists, position, row, reach, every, masses, flows, sole):
-    """Send the reach of a position's memories to the states that follow: the transpose of values.
-
-    With `sole` reach that comes to the second of two mirrored positions goes to the first.
-    """
+def send(lists, position, row, reach, every, masses, flows):
+    """Send the reach of a position's memories to states that follow: the transpose of values."""
     situation, base = lists.situation[position], lists.base[position]
     places, lanes = lists.place[situation], lists.following.shape[1]
     for action in range(len(row)):
@@ -162,8 +159,6 @@ def send(lists, position, row, reach, every, masses, flows, sole):
         there, at = lists.next[base + end], end * lanes
         low, high = lists.end_lanes[end]
         if there >= 0:
-            if sole and lists.player[there] == 1:
-                there = lists.mirror[there]
             learned, after = lists.following[lists.label[base + end]], every[there]
             for lane in range(low, high):
                 after[learned[lane]] += flows[at + lane]

@@ -38,7 +38,6 @@ class TurnLists(NamedTuple):
     following: NDArray[np.uint32]  # (2, R, J) memory of whoever moves next, by again
     first: NDArray[np.int64]  # (U + 1,) outcomes of a way, points ascending
     chance: NDArray[np.float64]  # (N,)
-    later: NDArray[np.float64]  # (U,) that of all outcomes of a way but the first
     end: NDArray[np.int64]  # (N,) of an outcome; many outcomes of several ways share one
     end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
     record: NDArray[np.uint16]  # (C, E)
@@ -54,7 +53,6 @@ class Scratch(NamedTuple):
     ends: NDArray[np.float64]  # (E * J,), of any content
     rolled: NDArray[np.float64]  # (n, U * J), by opponent, of any content
     wanted: NDArray[np.uint8]  # (U,), of any content
-    skipped: NDArray[np.uint8]  # (U,), how many first outcomes of a way are not sent on
 
 
 @part
@@ -127,7 +125,7 @@ def roll_out(turns, row, cell, reach, masses):
 @part
 def send(turns, cell, moving, waiting, scratch):
     """Send the mass of each way to roll to the next states; the transpose of valuing."""
-    masses, skipped, ends = scratch.masses, scratch.skipped, scratch.flows
+    masses, ends = scratch.masses, scratch.flows
     lanes = turns.following.shape[2]
     situation = turns.situation[cell]
     for way in range(len(turns.dice)):
@@ -136,7 +134,7 @@ def send(turns, cell, moving, waiting, scratch):
         for lane in range(turns.lanes[way, 0], turns.lanes[way, 1], len(STEP)):
             mass = load(masses, way * lanes + lane, STEP)
             store(masses, way * lanes + lane, splat(0.0, STEP))
-            for x in range(turns.first[way] + skipped[way], turns.first[way + 1]):
+            for x in range(turns.first[way], turns.first[way + 1]):
                 at = turns.end[x] * lanes + lane
                 store(ends, at, turns.chance[x] * mass + load(ends, at, STEP))
     for end in range(len(turns.end_lanes)):

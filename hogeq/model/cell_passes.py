@@ -14,7 +14,7 @@ from hogeq.kernels.cell_passes import write_reach, write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program, zeros
 from hogeq.kernels.recurrence import EVALUATE, Dice
-from hogeq.kernels.turns import AGAIN, OTHER, WIN
+from hogeq.kernels.turns import AGAIN, WIN
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
@@ -28,20 +28,6 @@ def suit_cell_vectors(tables: Tables) -> bool:
     situation = by_total(tables.situation)[own + opponent]
     is_alike = bool((situation == tables.situation).all())
     return is_alike and tables.most_bonus == 0
-
-
-def stay_in_pairs(tables: Tables) -> bool:
-    """Whether, without memory, no dice alone can leave the scores, and the other moves then."""
-    kind, own, opponent = _inside(tables)
-    here = np.indices(kind.shape)
-    stays = (tables.zero_points + tables.zero_gift)[0] == 0
-    stays &= (kind < WIN) & (own + opponent == here.sum(axis=0))
-    return bool(
-        len(tables.lane) == len(tables.dice) == 1
-        and all(branch.points for roll in tables.branches[0] for branch in roll)
-        and (kind[stays] == OTHER).all()
-        and (own == here[0])[stays].all()
-    )
 
 
 def _inside(tables: Tables) -> tuple[Ints, ...]:
@@ -112,7 +98,6 @@ class CellLayout:
             edge_blocks=-(-self.most_sides // cells) + 1,
             most_sides=self.most_sides,
             moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
-            stays=bool(self.stays.any()),
             families=self.families,
         )
 
@@ -222,20 +207,9 @@ class CellLayout:
             place += tables.zero_record[kind] * self.afterstate_page
             won = tables.terminal_win[kind, :goal, :, 0] > 0.5
             constant = constants + won * (self.cells - 1)
-            inside = (to < goal) & (other < goal) & ~self.stays[own + opponent, opponent]
+            inside = (to < goal) & (other < goal)
             rows[own + opponent, opponent] = np.where(inside, place, constant)
         return found.astype(np.int32)
-
-    @cached_property
-    def stays(self) -> NDArray[np.bool_]:
-        """By total and opponent's score, whether no dice leave both scores as they were."""
-        own, opponent = np.indices((self.goal, self.goal))
-        points = (self.tables.zero_points + self.tables.zero_gift)[0]
-        mirrored = (own + opponent) % self.board.cell_rows * self.board.width + own
-        lands = self.landing[0][own + opponent, opponent] == 2 * mirrored
-        found = np.zeros((2 * self.goal - 1, self.board.width), bool)
-        found[own + opponent, opponent] = (points == 0) & lands
-        return found
 
     @cached_property
     def edge(self) -> Floats:
@@ -283,8 +257,6 @@ class CellPasses:
             "groups": layout.groups,
             "situation": by_total(tables.situation),
             "source": layout.source,
-            "stays": layout.stays.astype(dtype),
-            "pair_numbers": zeros((seats * 4 * board.width,), dtype),
             "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
             "lines": zeros((matches * shape.lines * cells,), dtype),
         }
@@ -299,7 +271,7 @@ class CellPasses:
         afterstates[:, -1] = values[:, -1] = 1.0
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
-        self._starts, self._changes = np.zeros((matches, players)), np.zeros(2)
+        self._starts, self._changes = np.zeros((matches, players)), np.zeros(1)
         self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
         self.each_reach = np.zeros((matches, board.goal, board.goal))
         self._backward = {

@@ -1,19 +1,23 @@
 """Passes over any graph by the interpreting kernels, in double precision."""
 
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
+from hogeq.kernels import graph_loops as loops
 from hogeq.kernels import graph_passes as kernels
-from hogeq.kernels.graph_loops import MOST_DENSE, Loop
+from hogeq.kernels.graph_loops import IMPROVE, LEAVE, MOST_DENSE, NO_CHOICE, STAY, Loop
 from hogeq.kernels.graph_turns import STEP, Lists, Scratch
-from hogeq.kernels.recurrence import ASCEND
+from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY
 from hogeq.support.aliases import Floats, Ints
 
 NONE = np.zeros(0, np.int32)
+PLAIN, SMALL, LARGE = range(3)  # kinds of blocks: that do not recur, with few states, with many
 
 
 @lru_cache(maxsize=4)
@@ -46,7 +50,7 @@ def lists_of(graph: Graph) -> Lists:
     # Lanes are taken a vector at a time, which must not reach beyond a way's own.
     whole = -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP)
     ranges[:, 0] -= np.maximum(0, ranges[:, 0] + whole - width)
-    following = np.zeros((len(graph.following), width), np.int32)
+    following = np.zeros((len(graph.following), width), np.uint32)
     following[:, :lanes] = graph.following
 
     pairs = np.unique(np.arange(situations)[:, None, None] * len(old) + way)
@@ -78,7 +82,7 @@ def lists_of(graph: Graph) -> Lists:
         end=end,
         base=graph.place.astype(np.int64),
         next=graph.next.copy(),
-        label=graph.label.copy(),
+        label=graph.label.astype(np.uint16),
     )
 
 
@@ -149,6 +153,37 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
     return twin if alike.all() and starts == turned and even else NONE
 
 
+def _folded(lists: Lists) -> Lists:
+    """Leave out positions of player 1: what comes to one goes to its mirror."""
+    stays = lists.player[lists.order] != 1
+    before = np.append(0, np.cumsum(stays))[lists.start]
+    holds = np.diff(before) > 0
+    there = np.maximum(lists.next, 0)
+    folds = (lists.next >= 0) & (lists.player[there] == 1)
+    return lists._replace(
+        order=lists.order[stays],
+        start=np.append(before[:-1][holds], before[-1]),
+        recurs=lists.recurs[holds],
+        next=np.where(folds, lists.mirror[there], lists.next),
+    )
+
+
+class Run(NamedTuple):
+    """Blocks side by side, of one kind."""
+
+    first: int
+    last: int
+    kind: int  # PLAIN, SMALL or LARGE
+
+
+def _runs(lists: Lists, memories: int) -> list[Run]:
+    """Cut the blocks of a pass into runs."""
+    sizes = np.diff(lists.start) * memories
+    kind = np.where(lists.recurs > 0, np.where(sizes <= MOST_DENSE, SMALL, LARGE), PLAIN)
+    ends = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(kind)]
+    return [Run(low, high, int(kind[low])) for low, high in pairwise(ends)]
+
+
 def _scratch(lists: Lists, matches: int) -> Scratch:
     places = len(lists.lanes) * lists.following.shape[1]
     ends = len(lists.end_lanes) * lists.following.shape[1]
@@ -156,10 +191,8 @@ def _scratch(lists: Lists, matches: int) -> Scratch:
     return Scratch(rolled, np.zeros(ends), masses, np.zeros(ends), np.zeros(1))
 
 
-def _loop(graph: Graph, lists: Lists) -> Loop | None:
-    """Make arrays for blocks that recur; None if there is none."""
-    if not lists.recurs.any():
-        return None
+def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
+    """Make arrays for blocks that recur."""
     sizes = np.diff(lists.start)
     block, member = np.full(graph.positions, -1), np.zeros(graph.positions, np.int64)
     leads = np.zeros(graph.positions, np.uint8)
@@ -171,12 +204,12 @@ def _loop(graph: Graph, lists: Lists) -> Loop | None:
     states = sizes[lists.recurs > 0] * graph.memories
     small = int(states[states <= MOST_DENSE].max(initial=0))
     values = graph.positions, graph.memories
-    endless = graph.payoff[0] if graph.endless is None else graph.endless
+    endless = float(graph.payoff[0] if graph.endless is None else graph.endless)
     return Loop(
         block=block,
         member=member,
         leads=leads,
-        endless=float(endless),
+        endless=endless if me == 0 else graph.total - endless,
         size=float(np.abs(graph.payoff).max()),
         matrix=np.zeros((small, small)),
         gain=np.zeros(small),
@@ -184,9 +217,9 @@ def _loop(graph: Graph, lists: Lists) -> Loop | None:
         pivot=np.zeros(small),
         before=np.zeros(graph.num_actions),
         turns=np.zeros(values),
-        done=np.zeros(values),
+        fresh=np.zeros(graph.memories),
         nothing=np.zeros(len(graph.payoff)),
-        no_choice=np.zeros((0, 0), np.int8),
+        no_choice=np.full(values, NO_CHOICE, np.int8),
     )
 
 
@@ -224,22 +257,31 @@ class GraphPasses:
         self._rows = np.zeros(size)
         self.payoff = graph.payoff.copy() if me == 0 else graph.total - graph.payoff
         self._scratch = _scratch(lists, matches)
-        self._loop = _loop(graph, lists)
-        if self._loop is not None and me == 1:
-            self._loop = self._loop._replace(endless=graph.total - self._loop.endless)
+        self._onward = _folded(lists) if sole else lists
+        self._runs, self._onward_runs = (
+            _runs(one, graph.memories) for one in (lists, self._onward)
+        )
+        self._loops: list[Loop] = []  # backward and forward
+        if lists.recurs.any():
+            loop = _loop(graph, lists, me)
+            self._loops = [loop, _loop(graph, self._onward, me) if sole else loop]
 
     def forward(self, policies: Floats) -> Floats:
         """Fill `reach` and `row_reach`, and return the latter."""
         self.reach.fill(0.0)
-        graph = self.graph
+        self.row_reach.fill(0.0)
+        graph, lists = self.graph, self._onward
         for (position, memory), share in zip(graph.start, graph.start_chance, strict=True):
             folds = self.sole and graph.player[position] == 1
-            self.reach[:, self.lists.mirror[position] if folds else position, memory] += share
-        for match, (reach, rows) in enumerate(zip(self.reach, self.row_reach, strict=True)):
+            self.reach[:, lists.mirror[position] if folds else position, memory] += share
+        for match, filled in enumerate(zip(self.reach, self.row_reach, strict=True)):
             played = policies if len(policies) <= 2 else policies[[0, match + 1]]
-            kernels.forward(
-                self.lists, self.me, self.sole, played, reach, rows, self._scratch, self._loop
-            )
+            arrays = self.me, played, *filled, self._scratch
+            for first, last, kind in self._onward_runs:
+                if kind != PLAIN:
+                    loops.visit(lists, self._loops[1], first, last, *arrays)
+                else:
+                    kernels.forward(lists, first, last, *arrays)
         return self.row_reach
 
     def backward(
@@ -257,27 +299,72 @@ class GraphPasses:
         In FULL_MEMORY `both` players take their best actions. Returns values at the starts, (n,
         starts), and how many rows ASCEND changed.
         """
-        filled = self.action_values, self._rows, self.choice
-        numbers = float(temperature), float(damping), self.me, self.sole, both
-        how = int(role), *numbers, float(self.graph.total)
         self._scratch.error[0] = 0.0
-        before = None if self._loop is None else policies[0].copy()
-        changes = kernels.backward(
-            self.lists,
-            how,
-            policies,
-            weights,
-            self.payoff,
-            self.reach,
-            self.values,
-            filled,
-            self._scratch,
-            self._loop,
-        )
-        if before is not None:  # where positions recur a row can be changed several times
-            changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
+        before = policies[0].copy()
+        best = both if role == FULL_MEMORY else None
+        filled = self.action_values, self._rows
+        numbers = float(temperature), float(damping), self.me, self.sole, float(self.graph.total)
+        acting = policies, weights, self.payoff, self.reach, self.values, filled, self._scratch
+        for run in reversed(self._runs):
+            if role in {EVALUATE, FULL_MEMORY}:
+                self._value(run, policies, best)
+            elif run.kind == PLAIN:
+                kernels.act(self.lists, run.first, run.last, (int(role), *numbers), *acting)
+            else:
+                large = None if run.kind == SMALL else True
+                span = self._loops[0], run.first, run.last
+                loops.settle(self.lists, *span, (int(role), *numbers), large, *acting)
+        changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
+
+    def _value(self, run: Run, policies: Floats, best: bool | None) -> None:
+        """Value a run of blocks: by rows, or by best actions, of both players if `best`."""
+        me, payoff, scratch = self.me, self.payoff, self._scratch
+        if run.kind == PLAIN:
+            how = me, best is not None, best is True, self.sole, float(self.graph.total)
+            arrays = policies, payoff, self.values, self.choice, scratch
+            kernels.value(self.lists, run.first, run.last, how, *arrays)
+            return
+        loop, blocks = self._loops[0], range(run.last - 1, run.first - 1, -1)
+        for match, values in enumerate(self.values):
+            played, rest = (me, policies, match), (loop.no_choice, values, payoff)
+            if best is not None:
+                for block in blocks:
+                    self._optimise(run, block, played, both=best)
+            elif run.kind == SMALL:
+                loops.solve(self.lists, loop, run.first, run.last, *played, *rest)
+            else:
+                for block in blocks:
+                    loops.iterate(self.lists, loop, block, *played, *rest, True, scratch)
+
+    def _optimise(
+        self, run: Run, block: int, played: tuple[int, Floats, int], *, both: bool
+    ) -> None:
+        """Find best actions in a block: policy iteration, or iteration of values if it is large.
+
+        If both players choose, the other answers best before the player improves (Hoffman and Karp
+        1966).
+        """
+        (me, _, match), lists, loop = played, self.lists, self._loops[0]
+        rest, scratch = (self.choice, self.values[match], self.payoff), self._scratch
+        self.choice[lists.order[lists.start[block] : lists.start[block + 1]]] = NO_CHOICE
+        players = [1 - me, me] if both else [me]
+
+        def choose(player: int, aim: int) -> bool:
+            return bool(loops.choose(lists, loop, block, me, player, aim, *rest, scratch))
+
+        for player in players:
+            choose(player, STAY)
+        if run.kind == SMALL:
+            improves = True
+            while improves:
+                loops.solve(lists, loop, block, block + 1, *played, *rest)
+                improves = any(choose(player, IMPROVE) for player in players)
+        else:
+            loops.iterate(lists, loop, block, *played, *rest, True, scratch)
+        for player in players:
+            choose(player, LEAVE)
 
     @property
     def error(self) -> float:

@@ -1,4 +1,4 @@
-"""Every way in which a turn can end, cell by cell, for the interpreting kernels."""
+"""Every way in which a turn can end, cell by cell, for the passes of certificates."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -18,9 +18,9 @@ def scratch_for(turns: TurnLists, opponents: int = 1) -> Scratch:
     """Fresh arrays for passes against so many opponents."""
     ways, lanes = len(turns.dice), turns.following.shape[2]
     flows, ends = np.zeros((2, len(turns.end_lanes) * lanes))
-    wanted, skipped = np.zeros((2, ways), np.uint8)
+    wanted = np.zeros(ways, np.uint8)
     rolled = np.zeros((opponents, ways * lanes))
-    return Scratch(np.zeros(ways * lanes), flows, ends, rolled, wanted, skipped)
+    return Scratch(np.zeros(ways * lanes), flows, ends, rolled, wanted)
 
 
 @lru_cache(maxsize=2)
@@ -32,7 +32,7 @@ def turn_lists(rules: Rules) -> TurnLists:
     seat, own, opponent = (axis.ravel() for axis in np.indices((seats, size, size)))
     goal, other_goal = np.array(goals)[seat], np.array(goals[::-1])[seat]
     situation, way, ways = ways_of(rules)
-    first, chances, later, end = [0], list[float](), list[float](), list[int]()
+    first, chances, end = [0], list[float](), list[int]()
     ends: dict[tuple[Any, ...], int] = {}
     no_dice = {
         scores: [np.tile(column.ravel(), seats) for column in free_turns(rules, scores)]
@@ -59,7 +59,6 @@ def turn_lists(rules: Rules) -> TurnLists:
                 columns.append((np.broadcast_to(recorded, after.shape), after, there))
             end.append(ends[key])
             chances.append(float(branch.probability) if branch else 1.0)
-        later.append(float(1 - branches[0].probability) if branches[0] else 0.0)
         first.append(len(end))
     record, kind, there = (
         np.stack(column, axis=1).astype(dtype)
@@ -99,7 +98,6 @@ def turn_lists(rules: Rules) -> TurnLists:
         following=padded,
         first=np.array(first, np.int64),
         chance=np.array(chances),
-        later=np.array(later),
         end=np.array(end, np.int64),
         end_lanes=end_lanes,
         record=record,

@@ -41,9 +41,8 @@ def test_levels_are_the_cells_that_can_reach_each_other_on_a_diagonal(name: str)
     level = np.zeros(goal * goal, int)
     level[graph.row] = graph.level_of  # of both players alike
     assert (level[graph.row] == graph.level_of).all()
-    together: Any = (reached & reached.T) & (
-        joined.any(axis=1)[:, None] | np.eye(goal * goal, dtype=bool)
-    )
+    moves: Any = joined.any(axis=1)
+    together = (reached & reached.T) & (moves[:, None] | np.eye(goal * goal, dtype=bool))
     same: Any = level[:, None] == level
     assert same[together].all()
     recurs: Any = graph.recurring[level] == (joined & reached.T).any(axis=1)
