@@ -366,14 +366,20 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 
 def settled(
-    payoffs: Payoffs, limit: float | Deadline, units: Units
+    payoffs: Payoffs,
+    limit: float | Deadline,
+    units: Units,
+    finer: float = 1.0,
+    start: Floats | None = None,
 ) -> tuple[Solved, Fraction, Fraction, bool]:
     """Decide by payoffs against a plan; give ends of the optimum, and whether they are one.
 
-    Where ends are within the gap that is asked for, and still are not written alike, less is asked.
+    Where ends are within the gap that is asked for, `finer` times the usual one, and still are not
+    written alike, less is asked. `start`, (R, K), is a policy to begin with.
     """
-    form, deadline, start = payoffs.form, Deadline.of(limit), None
+    form, deadline = payoffs.form, Deadline.of(limit)
     decision = Decision(form, payoffs.most_each)
+    decision.unit *= finer
     while True:
         found = decision.solve(deadline, start)
         plan = plan_of(form, Strategy.unchecked(found.policy), payoffs.deadline)

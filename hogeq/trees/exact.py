@@ -16,7 +16,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.absent import Decision, settled
+from hogeq.trees.absent import FINEST, Decision, settled
 from hogeq.trees.beliefs import (
     MOST,
     BeliefDag,
@@ -304,11 +304,13 @@ def settle(
     begin: Floats | None = None,
     dag: BeliefDag | None = None,
     deadline: Deadline = FOREVER,
+    finer: float = 1.0,
 ) -> Settled:
     """Find the best response to a strategy, and ends that hold whatever is rounded.
 
     Searches take payoffs in float64, with losses that are beyond all good responses cut off. What
-    they find is valued anew. `limit` and `deadline` are those of `best_response`.
+    they find is valued anew. `limit` and `deadline` are those of `best_response`; ends for an
+    absent-minded player are `finer` times as far apart as is usual, at most.
     """
     form, limit = payoffs.form, Deadline.of(limit)
     full = payoffs.most(remembering(form))
@@ -325,7 +327,7 @@ def settle(
             break
         payoffs.rescale(loss)
     if form.is_absent_minded and dag is None:  # until both ends are written alike
-        found, *_ = settled(payoffs, limit, form.tree.units)
+        found, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
         answer = Answer(found.policy, found.value, found.bound, METHODS[4])
     else:
         answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
@@ -360,33 +362,41 @@ def respond(
     """
     target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
     inflated_forms(tree, deadline)
-    found = []
-    for player in (0, 1):
+
+    def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
         form, plain = solving_form(tree, player), sequence_form(tree, player)
         proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
         plan = plan_of(solving_form(tree, 1 - player), target, search)
         payoffs, search = Payoffs(tree, player, plan, search), search.share(SEARCHING)
-        one = settle(payoffs, proof, begin, wholes[player], search)
+        one = settle(payoffs, proof, begin, wholes[player], search, finer)
         if form is not plain:  # full memory is of the order in which rows are met
             memory = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
             one = one._replace(full_memory=memory)
-        found.append(one)
-    first, second = found
-    rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
-    value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
+        return one
+
+    finer = 1.0
+    while True:
+        first, second = (in_seat(player, begin, finer) for player in (0, 1))
+        rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
+        value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
+        # Ends of each seat may be written alike, and those of the mean not.
+        is_met = bound - value <= LARGEST_GAP * Fraction(unit)
+        is_one = tree.units.are_one(below(value), above(bound))
+        can_be_finer = METHODS[4] in (first.method, second.method) and finer > FINEST
+        if is_one or not is_met or not can_be_finer or limit.is_over:
+            break
+        finer, begin = finer / 16.0, rows
     is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
     seats = below(first.least), below(second.least)
     seat_bounds = above(first.most), above(second.most)
-    is_proved = first.is_certain and second.is_certain
-    is_proved &= bound - value <= LARGEST_GAP * Fraction(unit)
-    ends = [(below(value), above(bound)), *zip(seats, seat_bounds, strict=True)]
+    is_proved = first.is_certain and second.is_certain and is_met and is_one
     return Response(
         strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
         value=below(value),
         bound=above(bound),
         full_memory=above((first.full_memory + second.full_memory) / 2),
-        is_proved=is_proved and all(tree.units.are_one(*pair) for pair in ends),
-        method=max((one.method for one in found), key=METHODS.index),
+        is_proved=is_proved and all(map(tree.units.are_one, seats, seat_bounds)),
+        method=max((first.method, second.method), key=METHODS.index),
         seconds=limit.spent,
         seats=seats,
         seat_bounds=seat_bounds,
