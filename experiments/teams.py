@@ -36,8 +36,8 @@ GAMES: Final = {
     **dict.fromkeys(("3L133", "3L143", "3L151"), THREE),
     "3L153": ("01/2",),
     "3L223": THREE,
-    **dict.fromkeys(("3D2", "3D3", "liars(first=number)"), THREE),
-    **dict.fromkeys(("gops", "gops(hidden=true)", "gops(order=random)"), ("01/2",)),
+    **dict.fromkeys(("3D2", "3D3", "liars(players=3,first=number)"), THREE),
+    **dict.fromkeys(("gops(players=3)", "gops(players=3,hidden=true)", "gops(players=3,order=random)"), ("01/2",)),
 }
 """Teams of each game."""
 

@@ -223,7 +223,7 @@ class Response:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"Response(value={self.value:.6f}, bound={self.bound:.6f}{proved})"
+        return f"Response(value={self.value:z.6f}, bound={self.bound:z.6f}{proved})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the response itself.
@@ -374,7 +374,7 @@ class Equilibrium:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"Equilibrium({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
+        return f"Equilibrium({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.
@@ -455,7 +455,7 @@ class InPolicies:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"InPolicies({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
+        return f"InPolicies({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
     @cached_property
     def profile(self) -> Strategy:
