@@ -37,7 +37,9 @@ GAMES: Final = {
     "3L153": ("01/2",),
     "3L223": THREE,
     **dict.fromkeys(("3D2", "3D3", "liars(players=3,first=number)"), THREE),
-    **dict.fromkeys(("gops(players=3)", "gops(players=3,hidden=true)", "gops(players=3,order=random)"), ("01/2",)),
+    "gops(players=3)": ("01/2",),
+    "gops(players=3,hidden=true)": ("01/2",),
+    "gops(players=3,order=random)": ("01/2",),
 }
 """Teams of each game."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
-from hogeq.support.kinds import ARCHIVE, EFG, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, EFG, PACKED, TEXT, YAML, kind_of
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
@@ -64,6 +64,8 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     kind = kind_of(path)
     if _KINDS.get(kind):
         raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
+    if kind == PACKED:
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}")
     if path.suffix.lower() == ".py":
         raise ConfigError(python_file(source, "rules"))
     tree = _plain(path)

@@ -26,7 +26,8 @@ SAME = {
     "{points})",
     "gops(players=3,cards=4,turns=2,hidden=true)": "goofspiel(players=3,num_cards=4,num_turns=2,"
     "points_order=descending,imp_info=True,{points})",
-    "gops(players=3,order=random,hidden=true)": "goofspiel(players=3,num_cards=3,imp_info=True,{points})",
+    "gops(players=3,order=random,hidden=true)": "goofspiel(players=3,num_cards=3,imp_info=True,"
+    "{points})",
 }
 SLOW = {"3L242": "leduc_poker(players=3,suit_isomorphism=True)"}
 
