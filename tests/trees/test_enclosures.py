@@ -258,6 +258,30 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
     assert len(kinds) > 1
 
 
+def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
+    """Sums over sequences in fractions, of every pure strategy; some round below the truth."""
+    draw, rounded = np.random.default_rng(0), 0
+    for _ in range(400):
+        form = sequence_form(laid_out(drawn(draw, 6)), 0).inflate(FOREVER)
+        if not len(form.shared) or form.rank is None:
+            continue
+        size = 1 + len(form.row) * form.tree.num_actions
+        payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
+        start = one_hot(np.zeros(form.tree.num_rows, np.int64), form.tree.num_actions)
+        least = float(form.realisation(start) @ payoffs)
+        _, value, bound = exact.enumerated(form, payoffs, start, least)
+        worth = [Fraction(one) for one in payoffs.tolist()]
+        best = max(
+            sum((worth[one] for one in np.flatnonzero(form.realisation(plan)).tolist()), Fraction())
+            for acts in itertools.product(range(form.tree.num_actions), repeat=form.tree.num_rows)
+            for plan in [one_hot(np.array(acts), form.tree.num_actions)]
+        )
+        assert best <= Fraction(bound)
+        assert bound - value < 1e-9
+        rounded += Fraction(value) < best
+    assert rounded > 10
+
+
 def needle(stake: str, actions: int = 300) -> str:
     """Write a forgetful player whose best response gets 1/2 in the first seat, beside a lottery."""
     lines = [
