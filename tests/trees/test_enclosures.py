@@ -17,12 +17,18 @@ from hogeq.search.results import agreed, payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees import enclosures, exact
+from hogeq.trees import columns, enclosures, responses, whole_dags
 from hogeq.trees.beliefs import remembering
+from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, meant, plan_of, shortened
+from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.integer_program import by_program
+from hogeq.trees.responses import respond
+from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 
 Node = tuple[Any, ...]  # ("end", payoff), ("chance", [(chance, node)]), (seat, infoset, [node])
@@ -146,7 +152,7 @@ def check(root: Node) -> tuple[bool, bool]:
     uniform = tuple({one: [half, half] for one in infosets(root, seat)} for seat in (0, 1))
     first = max(worth(root, (one, uniform[1])) for one in mine)
     second = -min(worth(root, (uniform[0], one)) for one in theirs)
-    response = exact.respond(tree, tree.uniform(), 5.0)
+    response = respond(tree, tree.uniform(), 5.0)
     mean = (first + second) / 2
     assert Fraction(response.value) <= mean <= Fraction(response.bound)
     assert Fraction(response.seats[0]) <= first
@@ -248,7 +254,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
                 one = Payoffs(tree, player, plan, deadline)
                 own = plan_of(form, uniform, deadline)
                 worth = form.payoffs(tree.uniform()) / tree.expected
-                unit, dag = exact.stakes(tree), remembering(form)
+                unit, dag = stakes(tree), remembering(form)
                 moved = one.moved(worth, unit, form.most(worth))
                 ends.append((one.least_of(own), one.most(dag), moved))
                 kinds.add((plan.exact is None, one.exact is None, own.exact is None))
@@ -269,7 +275,7 @@ def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
         payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
         start = one_hot(np.zeros(form.tree.num_rows, np.int64), form.tree.num_actions)
         least = float(form.realisation(start) @ payoffs)
-        _, value, bound = exact.enumerated(form, payoffs, start, least)
+        _, value, bound = enumerated(form, payoffs, start, least)
         worth = [Fraction(one) for one in payoffs.tolist()]
         best = max(
             sum((worth[one] for one in np.flatnonzero(form.realisation(plan)).tolist()), Fraction())
@@ -378,13 +384,14 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A response that falls short shows nothing about what a policy secures."""
-    whole = exact.best_response
+    whole = best_response
 
-    def poor(form: Any, *given: Any, **more: Any) -> exact.Answer:
+    def poor(form: Any, *given: Any, **more: Any) -> Answer:
         answer, first = whole(form, *given, **more), np.zeros(form.tree.num_rows, np.int64)
         return answer._replace(strategy=one_hot(first, form.tree.num_actions), payoff=-9.0)
 
-    monkeypatch.setattr(exact, "best_response", poor)
+    monkeypatch.setattr(responses, "best_response", poor)
+    monkeypatch.setattr(columns, "best_response", poor)
     found = hogeq.Game("kuhn_poker").in_policies(0.2)
     assert found.lower <= -1 / 18 <= found.upper
     assert found.upper - found.lower < 1.5  # by the bounds of uniform policies at worst
@@ -392,24 +399,24 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
 
 def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound may be any number; a belief DAG takes its place, or nothing is proved."""
-    honest = exact.by_program
+    honest = by_program
 
     def lies(form: Any, worth: Any, seconds: float) -> tuple[Any, float]:
         found, _ = honest(form, worth, seconds)
         return found, max(-1e-9, float(form.remember(worth)[0][0]) - 1e-6)
 
-    monkeypatch.setattr(exact, "FEW", -1)
-    monkeypatch.setattr(exact, "STARTS", 0)
-    monkeypatch.setattr(exact, "by_program", lies)
+    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
+    monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
+    monkeypatch.setattr("hogeq.trees.best_response.by_program", lies)
     for seed in range(30):
         root = drawn(np.random.default_rng(seed), 5)
         if all(len(infosets(root, seat)) <= 3 for seat in (0, 1)):
             check(root)
-    monkeypatch.setattr(exact, "whole_dag", lambda *_: None)
+    monkeypatch.setattr(whole_dags, "whole_dag", lambda *_: None)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))
-        found = exact.respond(tree, tree.uniform(), 1.0)
+        found = respond(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
 
@@ -447,7 +454,7 @@ def test_thirds_of_a_program_are_thirds() -> None:
     for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
         cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
         root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
-        solved = exact.equilibrium(laid_out(root), 10.0)
+        solved = equilibrium(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit
 
