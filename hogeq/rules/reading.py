@@ -72,6 +72,9 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
         load_named(tree, path.parent, source, trust)
         tree = tree["rules"]
+    elif isinstance(tree, Mapping) and "plugins" in tree:  # of parts that these rules name
+        load_named(tree, path.parent, source, trust)
+        tree = {key: value for key, value in tree.items() if key != "plugins"}
     if not isinstance(tree, str | Mapping):
         given = refusal("", tree, "a mapping of rule parts or an edition's name")
         raise ConfigError(f"{source}: {given}")
