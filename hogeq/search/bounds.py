@@ -52,7 +52,7 @@ def respond(
         value=search.win_rate,
         bound=bound,
         full_memory=full,
-        is_proved=_are_one(game, search.win_rate, bound),
+        is_proved=are_one(game, search.win_rate, bound),
         method="full memory",
         seconds=deadline.spent,
         seats=(rate.first, rate.second),
@@ -61,7 +61,7 @@ def respond(
     )
 
 
-def _are_one(game: HogEngine, value: float, bound: float) -> bool:
+def are_one(game: HogEngine, value: float, bound: float) -> bool:
     """Whether two ends are written alike, whatever passes rounded.
 
     A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,

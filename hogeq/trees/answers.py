@@ -13,7 +13,7 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import PROVED, WIN_RATES, Budget, Equilibrium, InPolicies, Response
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
@@ -120,8 +120,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method=found.method)
         certain = found.method != INTEGER_PROGRAM  # which HiGHS alone says
-    is_proved = certain and response.bound - value <= PROVED
-    is_proved &= WIN_RATES.are_one(value, response.bound)
+    is_proved = certain and bounds.are_one(engine, value, response.bound)
     return replace(response, is_proved=is_proved, seconds=deadline.spent)
 
 

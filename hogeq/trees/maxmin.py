@@ -151,10 +151,10 @@ class Maxmin:
         """Mark the cells of each sequence, (S, R * K)."""
         marks = csr_array((np.ones(len(self.after)), (self.after, self.cell)), self.sizes)
         up = csr_array((np.ones(len(self.after)), (self.after, self.before)), (self.sizes[0],) * 2)
-        found, more = marks, csr_array(up @ marks)
-        while more.nnz:
-            found, more = found + more, csr_array(up @ more)
-        return csr_array(found)
+        found = marks
+        while up.nnz:  # twice as far back each time
+            found, up = csr_array(found + up @ found), csr_array(up @ up)
+        return found
 
     # --- policies ---------------------------------------------------------------------------------
 

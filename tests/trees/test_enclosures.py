@@ -480,6 +480,11 @@ def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     assert agreed(0.25, 0.25) == 0.25
     assert agreed(0.4583333333333331, 0.4583333333333336) == 0.45833333333333
     assert agreed(-1e-17, 1e-17) == 0.0
+    tiny = 7.142857142857143e-19
+    assert agreed(math.nextafter(tiny, 0.0), tiny) == pytest.approx(tiny, rel=1e-14)
+    assert agreed(3.3583333299748e-10, 3.3583333299749e-10) == 3.358333329975e-10
+    assert agreed(0.99999999996, 1.00000000004) == 1.0
+    assert agreed(9.99999999996e-20, 1.00000000004e-19) == 1e-19
 
 
 # --- width ----------------------------------------------------------------------------------------
@@ -506,3 +511,58 @@ def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     assert solved.is_proved
     assert solved.to_json()["lower"] == count - 1.0
     assert sides[0].findings["perfect recall"].holds
+
+
+def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:
+    """Both components take 9 in the first seat, and allow 7 in the second."""
+    (in_folder / "n.efg").write_text(
+        'EFG 2 R "n" { "A" "B" }\np "" 1 1 "" { "l" "r" } 0\n'
+        't "" 1 "" { 9, -9 }\nt "" 2 "" { 7, -7 }\n'
+    )
+    game = hogeq.Game("n.efg")
+    policy = np.array([[0.0, 1.0]])
+    for off in (-0.9e-9, 0.9e-9):
+        mixture = hogeq.Mixture([0.5 + off, 0.5], [policy, policy])
+        own, other = game.value(mixture, mixture), game.value(mixture, "uniform")
+        assert own[1:] == pytest.approx((7.0, -7.0), abs=1e-14)
+        assert other[1:] == pytest.approx((7.0, -8.0), abs=1e-14)
+        found = game.attack(mixture)
+        assert found.is_proved
+        assert found.to_json()["seats"] == [9.0, -7.0]
+
+
+class Forgets(hogeq.GameRules):
+    """Choose one of many, then 0 or 1, having forgotten which it was."""
+
+    players = 1
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return 0 if len(state) < 2 else hogeq.END
+
+    def actions(self, state: tuple[int, ...]) -> range:
+        return range(2 if state else self.count)
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def knows(self, state: tuple[int, ...], player: int) -> int:
+        del player
+        return len(state)
+
+    def payoffs(self, state: tuple[int, ...]) -> tuple[float]:
+        return (float(state[1]),)
+
+
+def test_what_needs_too_many_sequences_is_refused_in_a_line() -> None:
+    """A row with as many pasts as another one has actions."""
+    assert hogeq.Game(Forgets(500)).equilibrium(10.0).lower == 1.0
+    wide = hogeq.Game(Forgets(20_000))
+    for call in (wide.equilibrium, lambda: wide.attack("uniform"), wide.in_policies):
+        with pytest.raises(ValueError, match=r"20,001 ways, and one has 20,000 actions; allowed: "):
+            call()
