@@ -25,13 +25,14 @@ import hogeq.trees.openspiel  # noqa: F401 - registers Hog
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats
+from hogeq.trees.best_response import best_response
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import best_response, respond
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
+from hogeq.trees.responses import respond
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import flat_efg
 

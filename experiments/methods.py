@@ -11,9 +11,9 @@ other seat.
   the convergence of Adam and beyond", ICLR 2018), each from one random policy and with the settings
   of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
-- enumeration and an integer program (hogeq.trees.exact), and multiple policy updating (D. D. Maua,
-  C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44, 2012),
-  whose variables are the sequences of a tree here.
+- enumeration and an integer program (hogeq.trees.best_response), and multiple policy updating (D.
+  D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44,
+  2012), whose variables are the sequences of a tree here.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,8 +35,9 @@ from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import by_program, enumerated
+from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
+from hogeq.trees.integer_program import by_program
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 Random = np.random.Generator

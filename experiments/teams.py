@@ -22,10 +22,10 @@ from typing import Final
 from common import arguments, publish
 
 import hogeq
-from hogeq.trees.exact import whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.whole_dags import whole_dag
 
 THREE: Final = ("01/2", "02/1", "12/0")
 """Two players of three against each one."""
@@ -36,8 +36,10 @@ GAMES: Final = {
     **dict.fromkeys(("3L133", "3L143", "3L151"), THREE),
     "3L153": ("01/2",),
     "3L223": THREE,
-    **dict.fromkeys(("3D2", "3D3", "liars(first=number)"), THREE),
-    **dict.fromkeys(("gops", "gops(hidden=true)", "gops(order=random)"), ("01/2",)),
+    **dict.fromkeys(("3D2", "3D3", "liars(players=3,first=number)"), THREE),
+    "gops(players=3)": ("01/2",),
+    "gops(players=3,hidden=true)": ("01/2",),
+    "gops(players=3,order=random)": ("01/2",),
 }
 """Teams of each game."""
 

@@ -393,7 +393,7 @@ class Game:
 
             return full_information.bound(self.positions, target)
         if self.tree is not None:
-            from hogeq.trees.exact import full_memory
+            from hogeq.trees.responses import full_memory
 
             return full_memory(self.tree, target)
         return bounds.upper_bound(self._compiled, target, resolution)

@@ -18,7 +18,7 @@ from hogeq.search.results import Budget
 from hogeq.solvers.dags import equilibrium
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees.exact import best_response
+from hogeq.trees.best_response import best_response
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.loading import load_tree

@@ -58,6 +58,8 @@ _FILE = re.compile(r"[^.].*\.nbc")
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("hogeq")
 
+config._config_fname = ""  # noqa: SLF001 - a file of whatever folder is the current one
+
 
 # --- files ----------------------------------------------------------------------------------------
 
@@ -75,8 +77,9 @@ def state(sources: Path = Path(__file__).parent) -> str:
 
 def root() -> Path:
     """Give the folder of all states; it is relative if the user has no home."""
-    if config.CACHE_DIR:
-        return Path(config.CACHE_DIR).absolute() / "hogeq"
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:  # never of numba's settings, which come from a file of the current folder, too
+        return Path(chosen).absolute() / "hogeq"
     return Path(user_cache_dir(appname="hogeq", appauthor=False))
 
 
@@ -245,8 +248,6 @@ def compile_all(
 def _helper(kernels: Sequence[Kernel]) -> "subprocess.Popen[bytes]":
     """Start a process that compiles kernels, and keeps them in the same folder."""
     chosen = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    if config.CACHE_DIR:
-        chosen["NUMBA_CACHE_DIR"] = str(config.CACHE_DIR)
     with tempfile.TemporaryFile() as given:
         given.write(dumps(kernels))
         given.seek(0)

@@ -11,6 +11,7 @@ from hogeq.rules.memory import remembered
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, title
 from hogeq.rules.rules import COUNT_ONES, Rules
+from hogeq.rules.settings import SAYS, TITLE, base_names, changes, own_words
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.rules.turn import part_name
 from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
@@ -165,9 +166,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     """
     no_dice = ZERO_DICE[rules.zero_dice]
     points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
-    is_late = bool({rules.zero_dice, rules.landing} & SOW_SAD) or rules.square_swine
+    parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
+    is_late = bool(parts_in_play & SOW_SAD) or rules.square_swine
     one = "Sow Sad" if is_late else "Pig Out"
-    own = "No dice" if is_table(rules.zero_dice) else title(rules.zero_dice)
+    free = base_names(rules.zero_dice)[0]
+    own = "No dice" if is_table(free) or free.isdecimal() else title(free)
     last = {
         "points": "points of the player's last turn (without these 3)",
         "dice": "number of dice rolled on the player's last turn",
@@ -194,8 +197,9 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
         (
             always,
-            NO_DICE.get(rules.zero_dice, own),
-            f"rolling no dice scores {_meaning(no_dice)}",
+            own_words(rules.zero_dice, TITLE)
+            or f"{NO_DICE.get(free, own)} {changes(rules.zero_dice)}".rstrip(),
+            own_words(rules.zero_dice, SAYS) or f"rolling no dice scores {_meaning(no_dice)}",
         ),
         (always, one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"),
         (rules.forty_niners, "49ers", "at an own score of 49 a 1 does no harm: dice are summed"),
@@ -215,18 +219,19 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         (
             rules.landing != "none",
             part_name(rules, "landing"),
-            f"a new score {_meaning(LANDINGS[rules.landing])}",
+            own_words(rules.landing, SAYS) or f"a new score {_meaning(LANDINGS[rules.landing])}",
         ),
         (
             rules.more_boar != "none",
-            "More Boar",
-            f"extra turn if{before} {_meaning(MORE_BOAR[rules.more_boar])}",
+            own_words(rules.more_boar, TITLE) or "More Boar",
+            own_words(rules.more_boar, SAYS)
+            or f"extra turn if{before} {_meaning(MORE_BOAR[rules.more_boar])}",
         ),
         (rules.time_trot, "Time Trot", f"{on_time}, unless this turn is an extra one"),
         (
             rules.swap != "none",
-            "Swap",
-            f"scores trade places if {_meaning(SWAPS[rules.swap])}",
+            own_words(rules.swap, TITLE) or "Swap",
+            own_words(rules.swap, SAYS) or f"scores trade places if {_meaning(SWAPS[rules.swap])}",
         ),
         (rules.memory != "none", title(rules.memory), _meaning(memory, rules.memory)),
         (

@@ -9,6 +9,7 @@ from hogeq.rules.edition import ALIASES, EDITIONS, describe, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
 from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Rules, Throw, kinds_of_dice
+from hogeq.rules.settings import parameters_of
 from hogeq.rules.turn import TurnTable
 from hogeq.support.messages import Table, Text
 
@@ -111,4 +112,6 @@ def _meaning_of(key: str, name: str) -> str:
     if name == "none" or not hasattr(parts, "keys"):
         return ""
     part = type(parts[name]) if key == "memory" else parts[name]
-    return (getdoc(part) or "").partition("\n")[0].removesuffix(".")
+    line = (getdoc(part) or "").partition("\n")[0].removesuffix(".")
+    settings = ", ".join(parameters_of(part)) if key in PARTS else ""
+    return f"{line} ({settings})" if settings else line

@@ -120,18 +120,18 @@ ZERO_DICE = Parts(
         ),
         # Free Bacon of Hog Wild! [2] and fall 2015 [5]
         "one_plus_max_digit": (
-            "1 + the largest digit of the opponent's score",
-            lambda _, other: 1 + max(digits(other)),
+            "{plus} + the largest digit of the opponent's score",
+            lambda _, other, *, plus=1: plus + max(digits(other)),
         ),
         # The summer 2021 contest [3]
         "digit_gap_plus_four": (
-            "|tens - ones| + 4, of the opponent's last two digits",
-            lambda _, other: digit_gap(other) + 4,
+            "|tens - ones| + {plus}, of the opponent's last two digits",
+            lambda _, other, *, plus=4: digit_gap(other) + plus,
         ),
         # Fall 2022, the game of Tong (2023) [4]
         "twice_digit_gap_plus_one": (
-            "2 x |tens - ones| + 1, of the opponent's last two digits",
-            lambda _, other: 2 * digit_gap(other) + 1,
+            "{factor} x |tens - ones| + {plus}, of the opponent's last two digits",
+            lambda _, other, *, factor=2, plus=1: factor * digit_gap(other) + plus,
         ),
         # Spring 2020
         "alternating_cube_digits": (
@@ -148,43 +148,43 @@ ZERO_DICE = Parts(
         ),
         # Fall 2018
         "twice_tens_minus_ones": (
-            "2 x tens - ones digit of the opponent's score, at least 1",
-            lambda _, other: max(1, 2 * tens(other) - other % 10),
+            "{factor} x tens - ones digit of the opponent's score, at least {least}",
+            lambda _, other, *, factor=2, least=1: max(least, factor * tens(other) - other % 10),
         ),
         # Spring 2021
         "min_square_digit_plus_three": (
-            "3 + the smallest digit of the opponent's score squared",
-            lambda _, other: min(digits(other * other)) + 3,
+            "{plus} + the smallest digit of the opponent's score squared",
+            lambda _, other, *, plus=3: min(digits(other * other)) + plus,
         ),
         # Spring 2019
         "one_plus_min_digit": (
-            "1 + the smaller of the opponent's tens and ones digits",
-            lambda _, other: 1 + min(tens(other), other % 10),
+            "{plus} + the smaller of the opponent's tens and ones digits",
+            lambda _, other, *, plus=1: plus + min(tens(other), other % 10),
         ),
         # Spring 2018
         "two_plus_digit_gap": (
-            "2 + |tens - ones|, of the opponent's last two digits",
-            lambda _, other: 2 + digit_gap(other),
+            "{plus} + |tens - ones|, of the opponent's last two digits",
+            lambda _, other, *, plus=2: plus + digit_gap(other),
         ),
         # Fall 2014
         "one_plus_digit_gap": (
-            "1 + |tens - ones|, of the opponent's last two digits",
-            lambda _, other: 1 + digit_gap(other),
+            "{plus} + |tens - ones|, of the opponent's last two digits",
+            lambda _, other, *, plus=1: plus + digit_gap(other),
         ),
         # Spring 2013. All the tens count, 11 of them at 110.
         "one_plus_tens": (
-            "1 + the tens of the opponent's score",
-            lambda _, other: 1 + other // 10,
+            "{plus} + the tens of the opponent's score",
+            lambda _, other, *, plus=1: plus + other // 10,
         ),
         # Summer 2018
         "one_plus_last_product_digit": (
-            "1 + the last digit of the product of the opponent's tens and ones digits",
-            lambda _, other: 1 + tens(other) * (other % 10) % 10,
+            "{plus} + the last digit of the product of the opponent's tens and ones digits",
+            lambda _, other, *, plus=1: plus + tens(other) * (other % 10) % 10,
         ),
         # Fall 2020
         "pi_digit_plus_three": (
-            "3 + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0",
-            lambda _, other: _pi_digit(other) + 3,
+            "{plus} + the n-th decimal of pi at an opponent's score of n, the leading 3 at 0",
+            lambda _, other, *, plus=3: _pi_digit(other) + plus,
         ),
         # Fall 2021
         "seventh_digit": (
@@ -201,8 +201,10 @@ ZERO_DICE = Parts(
         ),
         # Fall 2023, played in every term since
         "boar_brawl": (
-            "3 x |the opponent's tens digit - the mover's ones digit|, at least 1",
-            lambda score, other: max(1, 3 * abs(tens(other) - score % 10)),
+            "{factor} x |the opponent's tens digit - the mover's ones digit|, at least {least}",
+            lambda score, other, *, factor=3, least=1: max(
+                least, factor * abs(tens(other) - score % 10)
+            ),
         ),
     },
 )
@@ -226,16 +228,20 @@ LANDINGS = Parts(
         "none": ("Stays as it is", lambda score, _: score),
         # Fall 2023. 1 and the score itself count.
         "sus_fuss": (
-            "Becomes the next prime if it has 3 or 4 divisors",
-            lambda score, _: next_prime(score) if _divisors(score) in (3, 4) else score,
+            "Becomes the next prime if it has {divisors} divisors",
+            lambda score, _, *, divisors=(3, 4): (
+                next_prime(score) if _divisors(score) in divisors else score
+            ),
         ),
         # Summer 2023. 100 stays, its tens digit being 0.
         "fuzzy_factors": (
             (
-                "Gains 2 x the tens digit of its greatest common divisor with 100, if that divisor "
-                "exceeds 10"
+                "Gains {factor} x the tens digit of its greatest common divisor with 100, if that "
+                "divisor exceeds 10"
             ),
-            lambda score, _: score + 2 * tens(gcd(score, 100)) * (gcd(score, 100) > 10),
+            lambda score, _, *, factor=2: (
+                score + factor * tens(gcd(score, 100)) * (gcd(score, 100) > 10)
+            ),
         ),
         # Summer 2022, whose tests count 1 as prime
         "pigs_on_prime": (

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
-from hogeq.support.kinds import ARCHIVE, EFG, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, EFG, PACKED, TEXT, YAML, kind_of
 from hogeq.support.messages import one_line, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
@@ -64,12 +64,17 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     kind = kind_of(path)
     if _KINDS.get(kind):
         raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
+    if kind == PACKED:
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}")
     if path.suffix.lower() == ".py":
         raise ConfigError(python_file(source, "rules"))
     tree = _plain(path)
     if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
         load_named(tree, path.parent, source, trust)
         tree = tree["rules"]
+    elif isinstance(tree, Mapping) and "plugins" in tree:  # of parts that these rules name
+        load_named(tree, path.parent, source, trust)
+        tree = {key: value for key, value in tree.items() if key != "plugins"}
     if not isinstance(tree, str | Mapping):
         given = refusal("", tree, "a mapping of rule parts or an edition's name")
         raise ConfigError(f"{source}: {given}")

@@ -3,11 +3,12 @@
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from inspect import getdoc, signature
 from typing import Any, ClassVar, Final, TypeVar
 
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
+from hogeq.rules.settings import TITLE, Value, base_names, changes, explain, own_words
 from hogeq.rules.tables import IN_ORDER, SHAPES
 from hogeq.support.messages import nearest, one_line, refusal, shown
 from hogeq.support.plugins import enter
@@ -206,9 +207,13 @@ _SMALL: Final = frozenset(("and", "by", "in", "of", "on", "or", "the", "to"))
 
 
 def title(name: str) -> str:
-    """Name a part for people: ``sus_fuss`` is Sus Fuss."""
-    words = name.replace(IN_ORDER, "_and_").split("_")
-    return " ".join(word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words)
+    """Name a part for people: ``sus_fuss`` is Sus Fuss, with 3 if that is its parameter."""
+    own = own_words(name, TITLE)
+    if own is not None:
+        return own
+    words = IN_ORDER.join(base_names(name)).replace(IN_ORDER, "_and_").split("_")
+    usual = " ".join(word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words)
+    return f"{usual} {changes(name)}".rstrip()
 
 
 PARTS: Final = {parts.field: parts for parts in (ZERO_DICE, LANDINGS, SWAPS, MORE_BOAR)}
@@ -324,11 +329,11 @@ def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[...
     allowed = "True or False" if most == 1 else f"whole numbers from 0 to {most}"
 
     @wraps(function)
-    def part(score: int, opponent: int) -> int:
+    def part(score: int, opponent: int, **settings: Value) -> int:
         def call() -> str:
             return f"{kind}: {name} at score, opponent = {score}, {opponent}"
 
-        given, result = asked(call, function, score, opponent), -1
+        given, result = asked(call, partial(function, **settings), score, opponent), -1
         if most > 1:
             with suppress(TypeError):
                 result = operator.index(given)
@@ -338,5 +343,6 @@ def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[...
             raise ValueError(refusal(call(), given, allowed))
         return result
 
-    part.__name__, part.__doc__ = name, getdoc(function)
+    part.__name__ = name
+    explain(part, getdoc(function) or name)
     return part

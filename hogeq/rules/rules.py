@@ -135,8 +135,9 @@ class Rules:
     Notes
     -----
     `zero_dice`, `landing`, `swap` and `more_boar` are keys of `register.PARTS`. They take a table
-    too, as lists: see :mod:`hogeq.rules.tables`. `memory` is a key of `register.MEMORY_PARTS`, and
-    `effect` one of `register.EFFECTS`.
+    too, as lists: see :mod:`hogeq.rules.tables`; or a part with parameters, as a mapping: see
+    :mod:`hogeq.rules.settings`. `zero_dice` takes a number. `memory` is a key of
+    `register.MEMORY_PARTS`, and `effect` one of `register.EFFECTS`.
 
     Examples
     --------

@@ -19,12 +19,12 @@ and bonus, and may exceed the goal.
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
-from inspect import getdoc
+from functools import lru_cache, wraps
 from typing import Any, Final, NamedTuple
 
 from pydantic import BeforeValidator
 
+from hogeq.rules.settings import explain, in_order, is_setting, meaning, set_part, setting_text
 from hogeq.support.messages import refusal, shown
 from hogeq.support.parameters import NotAllowedError
 
@@ -56,20 +56,23 @@ SHAPES: Final[dict[str, Shape]] = {
 
 
 class Parts(dict[str, Callable[..., Any]]):
-    """Parts of one kind by name; a table is a part by its text."""
+    """Parts of one kind by name; tables, numbers and parts with parameters are so by their text."""
 
-    def __init__(
-        self, field: str, parts: Mapping[str, tuple[str, Callable[[int, int], Any]]]
-    ) -> None:
+    def __init__(self, field: str, parts: Mapping[str, tuple[str, Callable[..., Any]]]) -> None:
         super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
-        for name, (meaning, part) in parts.items():
-            part.__name__, part.__doc__ = name, meaning
+        for name, (template, part) in parts.items():
+            part.__name__ = name
+            explain(part, template)
 
     def __missing__(self, text: str) -> Callable[..., Any]:
-        """Make the function of a table, or of landings that act in order."""
+        """Make the function of a table, a number, parameters, or landings that act in order."""
         if is_table(text):
             return _part(self.field, text)
+        if is_setting(text):
+            return self._within(set_part(self, text))
+        if self.field == "zero_dice" and text.isdecimal():
+            return _number(int(text))
         if self.field != "landing" or IN_ORDER not in text:
             raise KeyError(text)
         steps = [self[name] for name in text.split(IN_ORDER)]
@@ -80,11 +83,22 @@ class Parts(dict[str, Callable[..., Any]]):
             return score
 
         part.__name__ = text
-        lines = [(getdoc(step) or step.__name__).splitlines()[0] for step in steps]
-        part.__doc__ = "; then ".join(
-            f"{line[0].lower()}{line[1:].removesuffix('.')}" for line in lines
-        )
+        part.__doc__ = in_order([meaning(step, {}) for step in steps])
         return part
+
+    def _within(self, part: Callable[..., Any]) -> Callable[..., Any]:
+        """Refuse what a part with parameters gives and no part of this kind may."""
+        most, is_landing = SHAPES[self.field].most, self.field == "landing"
+
+        @wraps(part)
+        def checked(score: int, opponent: int) -> Any:
+            found, least = part(score, opponent), score if is_landing else 0
+            if not least <= found <= most:
+                where = f"{self.field}: {part.__name__} at score, opponent = {score}, {opponent}"
+                raise ValueError(refusal(where, found, f"whole numbers from {least} to {most}"))
+            return found
+
+        return checked
 
 
 def is_table(value: object) -> bool:
@@ -100,12 +114,36 @@ def part_or_table(parts: Parts) -> BeforeValidator:
     def check(value: object) -> object:
         if is_table(value):
             return table_text(parts.field, value)
+        if is_setting(value):
+            return setting_text(parts, value, parts.field == "landing")
+        if parts.field == "zero_dice" and _is_number(value):
+            return str(int(str(value)))
         names = [value] if parts.field != "landing" else str(value).split(IN_ORDER)
         if not isinstance(value, str) or not all(name in parts for name in names):
-            raise NotAllowedError(f"{', '.join(parts)}, or a table: {kinds}, or a .csv file", parts)
+            more = f"a number from 0 to {MOST_POINTS}, " * (parts.field == "zero_dice")
+            raise NotAllowedError(
+                f"{', '.join(parts)}, {more}a part with parameters as a mapping, or a table: "
+                f"{kinds}, or a .csv file",
+                parts,
+            )
         return value
 
     return BeforeValidator(check)
+
+
+def _is_number(value: object) -> bool:
+    is_one = type(value) is int or (isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value))
+    return bool(is_one) and 0 <= int(str(value)) <= MOST_POINTS
+
+
+def _number(points: int) -> Callable[..., int]:
+    def part(score: int, opponent: int) -> int:
+        del score, opponent
+        return points
+
+    part.__name__ = str(points)
+    part.__doc__ = f"{points} point{'' if points == 1 else 's'}, at any scores."
+    return part
 
 
 def _parsed(text: str) -> Any:

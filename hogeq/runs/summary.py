@@ -1,6 +1,7 @@
 """Measurements and results of a run, and the files with them."""
 
 import dataclasses
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,11 +24,12 @@ from hogeq.runs.files import (
     reported,
 )
 from hogeq.search.attack import Saturation, attack
-from hogeq.search.bounds import full_memory_bound
+from hogeq.search.bounds import SEARCHING, full_memory_bound
 from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
 from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
@@ -82,8 +84,9 @@ def attacked(
         told = found.to_json()  # of what is proved one number, not the two that enclose it
         first, second = told["seats"]
         return Measured(told["attack"], told["bound"], budget, course, (first, second))
-    search = attack(game.hog, target, budget)
+    deadline = Deadline(inf if budget.seconds is None else budget.seconds)
     upper = full_memory_bound(game.hog, target) if bounds else 1.0
+    search = attack(game.hog, target, budget, deadline=deadline.share(SEARCHING))
     return Measured(search.win_rate, upper, budget, search.saturation)
 
 

@@ -16,8 +16,9 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.hidden import backward_by
 from hogeq.model.protocol import Engine, Role, WinRate
+from hogeq.rules.rules import kinds_of_dice
 from hogeq.search.attack import attack
-from hogeq.search.results import PROVED, Budget, Response
+from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.deadline import Deadline
@@ -51,13 +52,26 @@ def respond(
         value=search.win_rate,
         bound=bound,
         full_memory=full,
-        is_proved=bound - search.win_rate <= PROVED,
+        is_proved=are_one(game, search.win_rate, bound),
         method="full memory",
         seconds=deadline.spent,
         seats=(rate.first, rate.second),
         search=search,
         is_told=target.kind == "mixture",
     )
+
+
+def are_one(game: HogEngine, value: float, bound: float) -> bool:
+    """Whether two ends are written alike, whatever passes rounded.
+
+    A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,
+    "Rounding"); there are 4G turns at most.
+    """
+    totals = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
+    outcomes = 2 * totals * game.memory_size  # a swap may follow
+    turn = 2 * outcomes + 2 * game.num_actions + 4
+    margin = 4 * game.goal * turn * float(np.finfo(float).eps) / 2.0
+    return bound - value <= PROVED and WIN_RATES.are_one(value - margin, bound + margin)
 
 
 def bound_in_time(

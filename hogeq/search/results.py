@@ -8,8 +8,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -147,13 +147,29 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
 
 
 def agreed(lower: float, upper: float) -> float:
-    """Give a number in the most digits in which two ends that are one agree."""
+    """Give a number in the most digits in which two ends that are one agree.
+
+    They may agree in digits from the first one on, or in those after the point alone.
+    """
     if lower == upper:
         return lower
-    for places, form in product(range(17, 0, -1), "ef"):
-        if f"{lower:z.{places}{form}}" == f"{upper:z.{places}{form}}":
-            return float(f"{lower:z.{places}{form}}")
-    return (lower + upper) / 2.0
+    found = []
+    for form in "ef":
+        alike = (n for n in range(17, -1, -1) if f"{lower:z.{n}{form}}" == f"{upper:z.{n}{form}}")
+        places = next(alike, None)
+        if places is not None:
+            written = f"{lower:z.{places}{form}}"
+            power = int(written.partition("e")[2] or 0)
+            found.append((places - power, float(written)))  # digits after the point
+    return max(found)[1] if found else (lower + upper) / 2.0
+
+
+def _less(most: float, least: float, toward: float) -> float:
+    """Subtract, rounding down or up."""
+    exact = Fraction(most) - Fraction(least)
+    near = float(exact)
+    is_past = Fraction(near) > exact if toward < 0.0 else Fraction(near) < exact
+    return math.nextafter(near, toward) if is_past else near
 
 
 def write_rate(game: Engine, rate: float) -> str:
@@ -223,7 +239,7 @@ class Response:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"Response(value={self.value:.6f}, bound={self.bound:.6f}{proved})"
+        return f"Response(value={self.value:z.6f}, bound={self.bound:z.6f}{proved})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the response itself.
@@ -374,7 +390,7 @@ class Equilibrium:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"Equilibrium({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
+        return f"Equilibrium({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the strategies.
@@ -455,7 +471,7 @@ class InPolicies:
     def __repr__(self) -> str:
         """Say both ends."""
         proved = ", proved" if self.is_proved else ""
-        return f"InPolicies({self.lower:.6f} to {self.upper:.6f}{proved}; {self.method})"
+        return f"InPolicies({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
     @cached_property
     def profile(self) -> Strategy:
@@ -469,7 +485,9 @@ class InPolicies:
         """Least and most that the side loses by drawing apart."""
         known = self.mixtures.lower, self.mixtures.upper
         first, second = (known, (self.lower, self.upper))[:: -1 if self.player else 1]
-        return max(first[0] - second[1], 0.0), max(first[1] - second[0], 0.0)
+        least = _less(first[0], second[1], -math.inf)
+        most = _less(first[1], second[0], math.inf)
+        return max(least, 0.0), max(most, 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policies.
@@ -496,7 +514,7 @@ class InPolicies:
         ends = [f"a policy of {side} secures it", f"no policy of {side} secures more"]
         if self.player:
             ends = [f"no policy of {side} allows less", f"a policy of {side} allows no more"]
-        least, most = map(units.gain, self.price)
+        least, most = units.ends(*self.price, False)
         return [
             ("lower, policies", lower, f"{ends[0]}{proved}"),
             ("upper, policies", upper, ends[1]),

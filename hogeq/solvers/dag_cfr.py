@@ -18,7 +18,7 @@ from hogeq.support.parameters import parameters
 
 if TYPE_CHECKING:
     from hogeq.solvers.dags import DagEngine
-    from hogeq.trees.exact import Mixed
+    from hogeq.trees.restricted import Mixed
 
 
 @solver("dag_cfr")
@@ -47,7 +47,7 @@ class DagCFR(Solver[RegretState]):
         return self._inner.step(_engine_of(game), state)
 
     def average(self, game: Engine, state: RegretState) -> Floats:
-        from hogeq.trees.exact import played
+        from hogeq.trees.restricted import played
 
         both = self._average(game, state)
         first, second = (played(one.dag.form, one.plan) for one in both)

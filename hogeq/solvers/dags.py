@@ -15,13 +15,16 @@ from hogeq.solvers.solving import Pace
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import refusal
-from hogeq.trees import exact
+from hogeq.trees import columns
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.columns import Side, Solving
 from hogeq.trees.engine import TreeEngine, TreePasses
-from hogeq.trees.exact import Mixed, Side, Solving, against, dags_of, require_dags
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.restricted import Mixed
+from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
@@ -42,7 +45,7 @@ class DagEngine(TreeEngine):
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
         self.tree = tree
         self.dags = [*dags] or require_dags(tree, dags_of(tree))
-        self.payoffs = exact.sequence_payoffs(*(dag.form for dag in self.dags))
+        self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,7 +126,7 @@ def dag_engine(tree: FlatTree) -> DagEngine:
 
 
 def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
-    """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.exact`'s.
+    """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.columns`'s.
 
     ``auto`` first gives a fifth of the time to column generation without DAGs, or half of it to one
     program where nobody forgets. Where DAGs are large, it then begins with what discounted CFR
@@ -141,7 +144,7 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
             return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return exact.equilibrium(tree, deadline, method)
+        return columns.equilibrium(tree, deadline, method)
     solving = Solving(tree, deadline)
     sides, building = solving.without_dags(), deadline
     if method == "auto":

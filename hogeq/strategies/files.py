@@ -53,7 +53,7 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Matrix
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
+from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
@@ -204,6 +204,9 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
     shapes = {(goal, goal), (goal, goal, max_dice + 1 - least)}
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data, shapes)
+    other = "" if _TEXT_TABLE.match(data) else not_a_strategy(data)
+    if other:
+        raise StrategyError(f"{other}; allowed: strategies; --game takes games")
     if suffix == ".py":
         is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
@@ -212,9 +215,6 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
             return Form(_npy_array(io.BytesIO(data)))
         if suffix == ".npz":
             return _read_archive(data, shapes)
-    kind = kind_of_bytes(data)
-    if kind in {EFG, TEXT}:
-        raise StrategyError(f"holds {kind}, a game; allowed: strategies; --game takes games")
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
     try:
         text = data.decode("utf-8-sig")

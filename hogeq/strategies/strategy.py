@@ -4,6 +4,7 @@ A mixture draws one of its components before a game and plays it to the end. Und
 that is more than a policy, which draws anew at every position. See ``docs/mixtures.md``.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ from hogeq.support.aliases import Floats, Matrix, Policy
 from hogeq.support.messages import one_line, raised, refusal
 
 MOST_PARTS: Final = 1000  # most components that a mixture has
+
+ROUNDING: Final = 2.0**-53  # of a sum, for each number in it
 
 SEATS: Final = ("first", "second")
 
@@ -95,6 +98,9 @@ def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
             f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
             f"{more_precise(given)}"
         )
+    total = math.fsum(chances.tolist())
+    if abs(total - 1.0) > parts * ROUNDING:  # more than a sum of 1 is rounded by
+        chances /= total
     return chances
 
 

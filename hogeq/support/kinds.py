@@ -11,9 +11,16 @@ EFG: Final = "Gambit's extensive form"
 TEXT: Final = "LiteEFG's text"
 ARCHIVE: Final = "an archive of arrays"
 YAML: Final = "a mapping as YAML"
+PACKED: Final = "what a program compressed"
 
 _HEAD: Final = 2**20  # bytes that are looked at: comments may come first
 _BOM: Final = b"\xef\xbb\xbf"
+_PACKED: Final = (  # gzip, bzip2, xz, zstd
+    b"\x1f\x8b",
+    b"BZh",
+    b"\xfd7zXZ\x00",
+    b"\x28\xb5\x2f\xfd",
+)
 _STARTS: Final = {
     EFG: re.compile(rb"\s*EFG\s"),
     # A line of a game, after lines that are empty or comments.
@@ -35,5 +42,15 @@ def kind_of_bytes(data: bytes) -> str:
     """Tell what the content of a file is; empty if it is of no known kind."""
     if data.startswith(b"PK\x03\x04"):
         return ARCHIVE
+    if data.startswith(_PACKED):
+        return PACKED
     head = data[:_HEAD].removeprefix(_BOM)
     return next((kind for kind, start in _STARTS.items() if start.match(head)), "")
+
+
+def not_a_strategy(data: bytes) -> str:
+    """Say what a file holds that is surely no strategy; empty if it may be one."""
+    kind = kind_of_bytes(data)
+    if kind in {EFG, TEXT}:
+        return f"holds {kind}, a game"
+    return f"holds {kind}" if kind == PACKED else ""

@@ -169,6 +169,7 @@ digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user of a command asks for."""
 
 EXACT: Final = 1e-12  # what rounding alone may make of nothing
+EXACT_DIGITS: Final = 8  # most decimals of per cents that it does not reach
 
 
 def percent(probability: float) -> str:
@@ -215,13 +216,20 @@ def loss(difference: float) -> str:
 def between(lower: float, upper: float) -> str:
     """Write an interval of differences in percentage points, of one number as exact."""
     ends = rounded_ends(lower, upper)
-    return f"{ends[0]} pp, exact" if upper - lower <= EXACT else f"{ends[0]} to {ends[1]} pp"
+    return f"{ends[0]} pp, exact" if _is_exact(lower, upper) else f"{ends[0]} to {ends[1]} pp"
+
+
+def _is_exact(lower: float, upper: float) -> bool:
+    """Whether an interval is one number, in all digits that are written."""
+    return upper - lower <= EXACT and digits.get() <= EXACT_DIGITS
 
 
 def rounded_ends(lower: float, upper: float) -> tuple[str, str]:
     """Write the ends of an interval of per cents, rounded outward unless they are one number."""
-    if upper - lower <= EXACT:
+    if _is_exact(lower, upper):
         return _share(lower, ROUND_HALF_EVEN), _share(upper, ROUND_HALF_EVEN)
+    if digits.get() > EXACT_DIGITS:
+        return _share(lower - EXACT, ROUND_FLOOR), _share(upper + EXACT, ROUND_CEILING)
     return _share(lower + EXACT, ROUND_FLOOR), _share(upper - EXACT, ROUND_CEILING)
 
 

@@ -155,12 +155,19 @@ def _opened(part: str, at: int, flags: int, make: bool) -> int:
 
 
 def _target(part: str, at: int, reached: Path) -> Path | None:
-    """Tell where a link leads to; None if it is none. Links of other users are refused."""
-    try:
-        target = os.readlink(part, dir_fd=at)
-    except OSError:
+    """Tell where a link leads to; None if it is none. Links of other users are refused.
+
+    Here only the owner of an entry can exchange it, so a link of the user stays while it is read.
+    If the user's own programs exchange it meanwhile, what was read may be another's.
+    """
+    before = os.stat(part, dir_fd=at, follow_symlinks=False)
+    if not stat.S_ISLNK(before.st_mode):
         return None
-    _require_owner(os.stat(part, dir_fd=at, follow_symlinks=False), reached / part)
+    _require_owner(before, reached / part)
+    target = os.readlink(part, dir_fd=at)
+    after = os.stat(part, dir_fd=at, follow_symlinks=False)
+    if not os.path.samestat(before, after):
+        raise OSError(errno.ESTALE, f"{printable(reached / part)} was exchanged")
     return Path(target)
 
 

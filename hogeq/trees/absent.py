@@ -9,12 +9,12 @@ is a sum over the pasts of I: reach times what follows a.
 lines to the ends of the simplex: the payoff is a polynomial in one number there, and the best is
 among the roots of its derivative.
 
-**Bound.** Rows met again lie in boxes; others, in which the payoff is linear, are free or pinned to
-an action. Two bounds hold over a box: (a) a player who remembers the own past (the coarsest
+**Bound.** Rows met again lie in boxes; others, in which the payoff is linear, have some of their
+actions. Two bounds hold over a box: (a) a player who remembers the own past (the coarsest
 refinement with perfect recall) and acts within the box at each past; (b) the same at one point of
 the box, plus the most that intervals of the derivative allow. ``docs/absent-mindedness.md`` has the
-proofs. Branch and bound halves boxes and pins rows; its steps are the proof of the bound. Boxes and
-bounds are rounded outward.
+proofs. Branch and bound halves boxes, and sets of actions; its steps are the proof of the bound.
+Boxes and bounds are rounded outward.
 """
 
 from fractions import Fraction
@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
     leaf: int
     row: int
-    action: int  # -1: a leaf for each action that the row is pinned to
+    action: int  # -1: the first half of the actions that the row has left, and the second
     cut: float  # else probabilities up to here, and from here on
 
 
@@ -298,18 +298,19 @@ class Decision:
                 number += len(children)
 
     def _split(self, leaf: int, row: int, lower: Floats, upper: Floats) -> tuple[Step, Any]:
-        """Halve a box in a row that is met again, at its longest side; pin any other row."""
-        boxes = []
+        """Halve a box in a row that is met again, at its longest side; of others the actions."""
+        boxes = [(lower.copy(), upper.copy()) for _ in range(2)]
         if self.visits[row] > 1:
             action = int((upper[row] - lower[row]).argmax())
             cut = float(upper[row, action] + lower[row, action]) / 2.0
-            for side in (1, 0):
-                boxes.append((lower.copy(), upper.copy()))
-                boxes[-1][side][row, action] = cut
+            boxes[0][1][row, action] = boxes[1][0][row, action] = cut
             return Step(leaf, row, action, cut), [tightened(*box) for box in boxes]
-        for one in np.flatnonzero(self.legal[row]).tolist():
-            boxes.append((lower.copy(), upper.copy()))
-            boxes[-1][0][row] = boxes[-1][1][row] = np.arange(lower.shape[1]) == one
+        left = np.flatnonzero(upper[row] > 0.0)
+        for box, half in zip(boxes, np.array_split(left, 2), strict=True):
+            box[1][row] = 0.0
+            box[1][row, half] = 1.0
+            if len(half) == 1:
+                box[0][row, half] = 1.0
         return Step(leaf, row, -1, 0.0), boxes
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0) -> Gaps:
@@ -366,14 +367,20 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 
 def settled(
-    payoffs: Payoffs, limit: float | Deadline, units: Units
+    payoffs: Payoffs,
+    limit: float | Deadline,
+    units: Units,
+    finer: float = 1.0,
+    start: Floats | None = None,
 ) -> tuple[Solved, Fraction, Fraction, bool]:
     """Decide by payoffs against a plan; give ends of the optimum, and whether they are one.
 
-    Where ends are within the gap that is asked for, and still are not written alike, less is asked.
+    Where ends are within the gap that is asked for, `finer` times the usual one, and still are not
+    written alike, less is asked. `start`, (R, K), is a policy to begin with.
     """
-    form, deadline, start = payoffs.form, Deadline.of(limit), None
+    form, deadline = payoffs.form, Deadline.of(limit)
     decision = Decision(form, payoffs.most_each)
+    decision.unit *= finer
     while True:
         found = decision.solve(deadline, start)
         plan = plan_of(form, Strategy.unchecked(found.policy), payoffs.deadline)

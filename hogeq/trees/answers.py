@@ -13,18 +13,20 @@ from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.search import bounds
 from hogeq.search.attack import attack
-from hogeq.search.results import PROVED, WIN_RATES, Budget, Equilibrium, InPolicies, Response
+from hogeq.search.results import WIN_RATES, Budget, Equilibrium, InPolicies, Response
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.trees import exact
+from hogeq.trees import columns, responses
+from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.maxmin import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
+from hogeq.trees.whole_dags import dags_of
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search
@@ -40,22 +42,22 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     with its result.
     """
     deadline = Deadline(budget.limit)
-    found = exact.respond(tree, target, 0.0, deadline=deadline.share(0.5))
+    found = responses.respond(tree, target, 0.0, deadline=deadline.share(0.5))
     if found.is_proved or deadline.is_over:
         return found
     # A search meets every component of a mixture in every pass, and teams' bounds are far.
     if tree.sides is not None or target.kind == "mixture":
-        wholes = exact.dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
+        wholes = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in wholes:
-            return exact.respond(tree, target, 0.0, None, wholes)
+            return responses.respond(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    proof = deadline.share(exact.SEARCHING).within(seconds)
-    found = exact.respond(tree, target, proof, begin, deadline=deadline)
+    proof = deadline.share(responses.SEARCHING).within(seconds)
+    found = responses.respond(tree, target, proof, begin, deadline=deadline)
     return replace(found, search=search, seconds=deadline.spent)
 
 
@@ -105,8 +107,8 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    proof = deadline.share(exact.SEARCHING).within(budget.exact_seconds or 0.0)
-    found = exact.respond(tree, opponent, proof, begin, deadline=deadline)
+    proof = deadline.share(responses.SEARCHING).within(budget.exact_seconds or 0.0)
+    found = responses.respond(tree, opponent, proof, begin, deadline=deadline)
     value, bound = max(_rate(found.value), response.value), _rate(found.bound)
     if _rate(found.value) > response.value:
         made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
@@ -117,15 +119,14 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     certain = True
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method=found.method)
-        certain = found.method != exact.METHODS[3]  # which HiGHS alone says
-    is_proved = certain and response.bound - value <= PROVED
-    is_proved &= WIN_RATES.are_one(value, response.bound)
+        certain = found.method != INTEGER_PROGRAM  # which HiGHS alone says
+    is_proved = certain and bounds.are_one(engine, value, response.bound)
     return replace(response, is_proved=is_proved, seconds=deadline.spent)
 
 
 def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    return _of_hog(engine, tree, exact.equilibrium(tree, limit))
+    return _of_hog(engine, tree, columns.equilibrium(tree, limit))
 
 
 def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibrium:
@@ -151,7 +152,7 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
             f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
             f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
         )
-    solved = exact.equilibrium(tree, deadline.share(0.5))
+    solved = columns.equilibrium(tree, deadline.share(0.5))
     found = one_side(tree, replace(solved, upper=min(solved.upper, 0.0)), 0, deadline)
     return replace(
         found,

@@ -116,7 +116,8 @@ class BeliefDag:
         """Probabilities of actions, (D, K), of weights of choices that may be no exact flow."""
         weights = np.where(self.legal, np.maximum(flow[1:].reshape(self.legal.shape), 0.0), 0.0)
         total = weights.sum(axis=1, keepdims=True)
-        uniform = self.legal / self.legal.sum(axis=1, keepdims=True)
+        counts = self.legal.sum(axis=1, keepdims=True)  # 0 where no action is left
+        uniform = self.legal / np.maximum(counts, 1)
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:

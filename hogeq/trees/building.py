@@ -24,7 +24,7 @@ from hogeq.trees.flat import (
     HistoryStep,
 )
 from hogeq.trees.rows import ROW_SUM
-from hogeq.trees.teams import Known, Sides, summed, teams_of
+from hogeq.trees.teams import Known, Sides, paid_to, teams_of
 
 MOST_NODES: Final = 20_000_000  # of a tree of which no file tells the size: a minute's wait
 MOST_MOVES: Final = 100_000  # of a play, unless a file says that it ends
@@ -264,7 +264,7 @@ class InformationSets:
                 raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
         largest = max(map(abs, paid))
         if self.sides is not None:
-            paid = summed(paid, self.sides)
+            paid = paid_to(paid, self.sides)
         total = sum(paid) if len(paid) > 1 else 0
         if not self.num_players:
             self.num_players = len(paid)

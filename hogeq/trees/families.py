@@ -208,8 +208,8 @@ class Kuhn(Poker):
     poker agents", AAMAS 2010, and OpenSpiel's. 3K4 has 617 nodes, 312 ends, 48 information sets.
     """
 
-    players: Players = 3
-    ranks: Count = 4
+    players: Players = 2
+    ranks: Count = 3
     sizes: ClassVar[tuple[int, ...]] = (1,)
 
     def __post_init__(self) -> None:
@@ -244,10 +244,10 @@ class Leduc(Poker):
     3L133 has 12,700 nodes, 6,477 ends and 684 information sets.
     """
 
-    players: Players = 3
-    bets: Count = 1
+    players: Players = 2
+    bets: Count = 2
     ranks: Count = 3
-    suits: Count = 3
+    suits: Count = 2
     sizes: ClassVar[tuple[int, ...]] = (2, 4)
 
     def __post_init__(self) -> None:
@@ -340,7 +340,7 @@ class LiarsDice(GameRules):
     by `bidding_rule=reset-quantity`. 3D3 has 27,634 nodes, 13,797 ends and 1,536 information sets.
     """
 
-    players: Players = 3
+    players: Players = 2
     sides: Annotated[int, Field(ge=1, le=9)] = 3
     wild: bool = False
     first: Literal["face", "number"] = "face"
@@ -387,7 +387,7 @@ class Goofspiel(GameRules):
     bids that all have seen.
     """
 
-    players: Players = 3
+    players: Players = 2
     cards: Count = 3
     turns: Natural = 0
     order: Literal["descending", "ascending", "random"] = "descending"

@@ -1,6 +1,7 @@
 """Play by positions: values with full information, every action at one, exact best responses."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, Table, refusal
+from hogeq.trees.enclosures import above, below, distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import seated
 
@@ -167,6 +169,7 @@ def respond(positions: Positions, target: Strategy) -> Response:
     graph, deadline = positions.graph, Deadline(float("inf"))
     theirs = target.whole().policy
     joint, lower, upper = theirs.copy(), [0.0, 0.0], [0.0, 0.0]
+    total = Fraction(graph.total)
     for seat in (0, 1):
         pair = [theirs, theirs]
         found = enclose(graph, [None if one == seat else theirs for one in (0, 1)])
@@ -174,9 +177,10 @@ def respond(positions: Positions, target: Strategy) -> Response:
         pair[seat] = joint
         won = start_of(graph, enclose(graph, pair))  # what the response itself gets, proved
         best = start_of(graph, found)
-        lower[seat] = won.lower if seat == 0 else graph.total - won.upper
-        upper[seat] = best.upper if seat == 0 else graph.total - best.lower
-    value, bound = sum(lower) / 2, sum(upper) / 2
+        lower[seat] = won.lower if seat == 0 else below(total - Fraction(won.upper))
+        upper[seat] = best.upper if seat == 0 else above(total - Fraction(best.lower))
+    value = below(sum(map(Fraction, lower), Fraction()) / 2)
+    bound = above(sum(map(Fraction, upper), Fraction()) / 2)
     units = positions.units
     return Response(
         strategy=Strategy.unchecked(joint),
@@ -226,9 +230,9 @@ def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int
 
 def bound(positions: Positions, target: Strategy) -> float:
     """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
-    graph, total = positions.graph, 0.0
-    for weight, theirs in zip(target.chances, target.policies, strict=True):
-        first = start_of(graph, enclose(graph, (None, theirs))).upper
-        second = graph.total - start_of(graph, enclose(graph, (theirs, None))).lower
-        total += float(weight) * (first + second) / 2
-    return total
+    graph, most = positions.graph, Fraction()
+    for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
+        first = Fraction(start_of(graph, enclose(graph, (None, theirs))).upper)
+        least = Fraction(start_of(graph, enclose(graph, (theirs, None))).lower)
+        most += weight * (first + Fraction(graph.total) - least) / 2
+    return above(most)

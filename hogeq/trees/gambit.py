@@ -23,7 +23,7 @@ from hogeq.support.messages import counted, one_line, printable, refusal, shown,
 from hogeq.trees.building import MOST_NODES, Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
-from hogeq.trees.teams import Known, Sides, Teams, sides_of, summed
+from hogeq.trees.teams import Known, Sides, Teams, paid_to, sides_of
 
 MOST_BYTES: Final = 2**28  # of a file
 LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
@@ -140,7 +140,7 @@ class _Reader:
         """Make an end; refuse payoffs of no constant sum."""
         if not all(map(_is_in_range, paid)):
             self.fail(start, f"payoffs add up out of range; {IN_RANGE}")
-        sums = paid if self.sides is None else summed(paid, self.sides)
+        sums = paid if self.sides is None else paid_to(paid, self.sides)
         total = sum(sums, Fraction())
         self.total = total if self.total is None else self.total
         if len(sums) == 2 and total != self.total:

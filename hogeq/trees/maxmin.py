@@ -35,22 +35,17 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.trees.beliefs import BeliefDag
+from hogeq.trees.best_response import Answer
+from hogeq.trees.columns import Side
 from hogeq.trees.enclosures import Payoffs, above, below, plan_of
-from hogeq.trees.exact import (
-    FINE,
-    Answer,
-    Mixed,
-    Side,
-    played,
-    sequence_payoffs,
-    settle,
-    stakes,
-    unmoved,
-    whole_dag,
-)
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.integer_program import FINE
+from hogeq.trees.responses import settle
+from hogeq.trees.restricted import Mixed, played
+from hogeq.trees.sequence_payoffs import sequence_payoffs, stakes, unmoved
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
+from hogeq.trees.whole_dags import whole_dag
 
 MEETING: Final = 1e-6  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
@@ -156,10 +151,10 @@ class Maxmin:
         """Mark the cells of each sequence, (S, R * K)."""
         marks = csr_array((np.ones(len(self.after)), (self.after, self.cell)), self.sizes)
         up = csr_array((np.ones(len(self.after)), (self.after, self.before)), (self.sizes[0],) * 2)
-        found, more = marks, csr_array(up @ marks)
-        while more.nnz:
-            found, more = found + more, csr_array(up @ more)
-        return csr_array(found)
+        found = marks
+        while up.nnz:  # twice as far back each time
+            found, up = csr_array(found + up @ found), csr_array(up @ up)
+        return found
 
     # --- policies ---------------------------------------------------------------------------------
 

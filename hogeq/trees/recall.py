@@ -239,6 +239,30 @@ def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
     return min((pair for pair in pairs if pair), key=lambda pair: pair.moves, default=None)
 
 
+class _Alike:
+    """Own pasts that met the same rows, by their numbers."""
+
+    def __init__(self, met: frozenset[int]) -> None:
+        self.met = met
+        self.pasts: list[tuple[int, dict[int, int]]] = []
+        self.tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}  # by rows, then acts
+
+    def add(self, number: int, acts: dict[int, int]) -> None:
+        """Add a past, later than all before."""
+        self.pasts.append((number, acts))
+        for rows, table in self.tables.items():
+            table.setdefault(tuple(acts[row] for row in rows), number)
+
+    def first(self, acts: dict[int, int]) -> int | None:
+        """Give the first past that acted as another did at all rows that both met."""
+        rows = tuple(sorted(self.met & acts.keys()))
+        if rows not in self.tables:
+            table = self.tables[rows] = {}
+            for number, past in self.pasts:
+                table.setdefault(tuple(past[row] for row in rows), number)
+        return self.tables[rows].get(tuple(acts[row] for row in rows))
+
+
 class Recall:
     """Histories of one player, by the observations and actions of that player."""
 
@@ -316,22 +340,26 @@ class Recall:
             yield self.pair(*self.form.first[parts[:2]].tolist())
 
     def _untraced(self) -> Pair | None:
-        """Pair histories whose different own pasts no different act explains."""
+        """Pair histories whose different own pasts no different act explains.
+
+        Pasts that met the same rows are looked up by what they did at those which the other met.
+        """
         best: Pair | None = None
         for parts in self.shared.values():
-            nodes = self.form.first[parts].tolist()
-            pasts: list[dict[int, int]] = []
+            nodes = self.form.first[parts].tolist()  # the shortest histories first
+            groups: dict[frozenset[int], _Alike] = {}
             for number, two in enumerate(nodes):
                 if best is not None and self.pair(nodes[0], two).moves >= best.moves:
                     break
                 acts = dict(self.form.steps(int(self.form.before[parts[number]])))
-                for one, before in zip(nodes[:number], pasts, strict=True):
-                    pair = self.pair(one, two)
-                    if best is not None and pair.moves >= best.moves:
-                        break
-                    if all(acts.get(met, act) == act for met, act in before.items()):
+                found = [group.first(acts) for group in groups.values()]
+                earliest = min((one for one in found if one is not None), default=None)
+                if earliest is not None:
+                    pair = self.pair(nodes[earliest], two)
+                    if best is None or pair.moves < best.moves:
                         best = pair
-                pasts.append(acts)
+                met = frozenset(acts)
+                groups.setdefault(met, _Alike(met)).add(number, acts)
         return best
 
     def _twice(self) -> Iterator[Pair]:

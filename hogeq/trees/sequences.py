@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 INFLATING: Final = 0.5  # share of the time
+MOST_SEQUENCES: Final = 2**28  # of a player, each with 8 bytes in every array of them
 CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
 
 
@@ -314,6 +315,12 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
             if codes[place] == len(first):
                 first.append(int(own[start[place]]))
         refined[own] = codes[which]
+    pasts, actions = len(numbers), tree.num_actions
+    if pasts * actions > MOST_SEQUENCES:  # a row has as many sequences as the widest one
+        raise ValueError(
+            f"{tree.name}: {side_names(tree.sides)[player]} comes to information sets in {pasts:,}"
+            f" ways, and one has {actions:,} actions; allowed: a product of {MOST_SEQUENCES:,}"
+        )
     rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
 

@@ -29,7 +29,7 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.kinds import EFG, TEXT, kind_of_bytes
+from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import printable, refusal, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.rows import Rows
@@ -78,10 +78,18 @@ def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
 
 def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
-    path = Path(given)
-    path = path / IN_FOLDER if is_folder(path) else path
+    path = _file_of(Path(given))
     if given != "uniform" and not os.access(path, os.F_OK):
         raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+
+
+def _file_of(path: Path) -> Path:
+    """Give the file of a strategy, in a folder that of a run."""
+    if not is_folder(path):
+        return path
+    if not os.access(path / IN_FOLDER, os.F_OK):
+        raise ValueError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
+    return path / IN_FOLDER
 
 
 def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
@@ -104,12 +112,15 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
 
 
 def _read(tree: Rows, path: Path) -> Strategy:
-    path = path / IN_FOLDER if is_folder(path) else path
+    path = _file_of(path)
     name = printable(path)
     text = profile_text(path)
     if text is not None:
         return _of_profile(tree, text, name)
     data = read_bytes(path)
+    other = not_a_strategy(data)
+    if other:
+        raise ValueError(f"{name}: {other}; allowed: {FORMS}")
     is_csv = data.removeprefix(BOM_UTF8).startswith(",".join(COLUMNS).encode())
     if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
         rows = tree.num_rows
@@ -124,9 +135,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
         except UnicodeDecodeError as error:
             raise ValueError(f"{name}: is not UTF-8: {error}") from error
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    kind = kind_of_bytes(data)
-    holds = f"holds {kind}, a game" if kind in {EFG, TEXT} else "is no strategy of a tree"
-    raise ValueError(f"{name}: {holds}; allowed: {FORMS}")
+    raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
 
 
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:

@@ -1,9 +1,11 @@
-"""Two teams of players: each is one forgetful player, for its members cannot talk in the game.
+"""Teams of players: each is one forgetful player, for its members cannot talk in the game.
 
 A team agrees on a mixture before the game (ex ante coordination), and each member plays by what it
 knows itself. So the team is one player of the tree, and its rows are the information sets of the
 members. Its value in mixtures is that of the TMECor (Celli and Gatti, "Computational results for
-extensive-form adversarial team games", AAAI 2018).
+extensive-form adversarial team games", AAAI 2018). There are two teams of a constant sum, or one of
+all players, against chance alone, whose payoff is the mean of its members': of partners with one
+payoff that payoff.
 """
 
 from collections.abc import Hashable, Sequence
@@ -16,7 +18,7 @@ Sides: TypeAlias = tuple[int, ...]
 """Which team, 0 or 1, each player is in."""
 
 Teams: TypeAlias = str | Sequence[Sequence[int]] | None
-"""Players of both teams: ``"01/2"``, ``"0,1/2"`` or ``[[0, 1], [2]]``."""
+"""Players of both teams: ``"01/2"``, ``"0,1/2"`` or ``[[0, 1], [2]]``; of one team ``"01"``."""
 
 
 class Known(NamedTuple):
@@ -60,13 +62,15 @@ def members_of(sides: Sides) -> list[list[int]]:
 
 def teams_of(sides: Sides) -> str:
     """Write the teams as a text."""
-    return _text(members_of(sides))
+    return _text([part for part in members_of(sides) if part])
 
 
 def side_names(sides: Sides | None) -> tuple[str, str]:
     """Name both sides, a team with its members: team 0 (players 0, 1)."""
     if sides is None:
         return "player 0", "player 1"
+    if not any(sides):
+        return f"the team (players {', '.join(map(str, range(len(sides))))})", "chance"
     first, second = (
         f"team {side} (player{'s' * (len(part) > 1)} {', '.join(map(str, part))})"
         for side, part in enumerate(members_of(sides))
@@ -87,18 +91,23 @@ def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
             raise ValueError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
     lists = _players(teams)
+    if players > 1 and lists == [[*range(players)]]:
+        return (0,) * players
     if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != [*range(players)]:
         whole = f"two teams that share players 0 to {players - 1} out"
-        allowed = f"{whole}, {_text([range(players - 1), [players - 1]])} say"
+        two, one = _text([range(players - 1), [players - 1]]), _text([range(players)])
+        allowed = f"{whole}, {two} say, or one of all, {one}"
         allowed = allowed if players > 1 else "none"
         raise ValueError(f"{name}: {refusal('teams', _text(lists), allowed)}")
     return tuple(int(player in lists[1]) for player in range(players))
 
 
-def summed(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, Any]:
-    """Sum the payoffs of each team."""
+def paid_to(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, ...]:
+    """Give the payoff of each team: the sum of its members', of a team of all the mean."""
     if len(payoffs) != len(sides):
         raise ValueError(f"{len(payoffs)} payoffs; allowed: {len(sides)}")
+    if not any(sides):
+        return (payoffs[0] if len({*payoffs}) == 1 else sum(payoffs) / len(payoffs),)
     first, second = (
         sum(paid for paid, side in zip(payoffs, sides, strict=True) if side == team)
         for team in (0, 1)

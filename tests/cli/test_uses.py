@@ -118,11 +118,11 @@ CALLS: dict[str, list[str]] = {
         "--seed 1 --engine slow.py",
     ],
     "purify": [
-        "a.csv --method integer --out new.csv",
-        "a.csv --method integer --out new.csv --json",
+        "rise:2,2 --method threshold --out new.csv",
+        "a.csv --method threshold --out new.csv --json",
         "a.csv --out there.csv",
         "slow.py --out new.csv",
-        f"uniform {TREE} --method integer --out new.npz --json",
+        f"uniform {TREE} --method threshold --out new.npz --json",
         f"uniform {TREE} --out there.npz",
     ],
     "report": [

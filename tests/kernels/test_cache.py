@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import llvmlite
 import pytest
 from numba import njit
-from numba.core import config, event
+from numba.core import event
 from numba.core.errors import TypingError
 
 from hogeq.kernels import cache
@@ -34,7 +35,7 @@ def _fresh() -> Iterator[None]:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep kernels in a folder of the test's own."""
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     return tmp_path / "kept" / "hogeq"
 
 
@@ -273,7 +274,7 @@ def test_where_nothing_can_be_kept_one_line_says_so(
 def test_without_a_home_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setattr(cache, "user_cache_dir", lambda **_: "~/.cache/hogeq")
     monkeypatch.chdir(tmp_path)
@@ -349,3 +350,29 @@ def test_garbage_waits_for_what_is_compiled(before: bool) -> None:
         assert gc.isenabled() == before
     finally:
         (gc.enable if was_enabled else gc.disable)()
+
+
+@pytest.mark.parametrize("content", ["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""])
+def test_a_file_of_the_current_folder_sets_nothing(tmp_path: Path, content: str) -> None:
+    """Where compiled code comes from is not for who made the folder to say."""
+    (tmp_path / ".numba_config.yaml").write_text(content)
+    code = """
+from hogeq.kernels import cache, sequences
+from numba.core import config
+import yaml
+config.reload_config()
+print(cache.root(), config.CACHE_DIR or "-", config.DISABLE_JIT)
+"""
+    environment = {key: value for key, value in os.environ.items() if "NUMBA" not in key}
+    found = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stderr == ""
+    root, folder, is_off = found.stdout.split()
+    assert not Path(root).is_relative_to(tmp_path)
+    assert (folder, is_off) == ("-", "0")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core import config
 
 from hogeq.kernels import cache, graph_passes
 from hogeq.model.compiling import compile_now, expect, missing
@@ -34,7 +33,7 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return started[-1]
 
     monkeypatch.setattr(subprocess, "Popen", start)
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(cache, "cores", lambda: 2)
     cache.tell_once.cache_clear()
     return started

@@ -241,13 +241,13 @@ def test_a_signal_while_solving(
 def test_a_signal_while_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any], calls: int
 ) -> None:
-    def interrupted(*arguments: Any) -> Any:
+    def interrupted(*arguments: Any, **more: Any) -> Any:
         nonlocal calls
         calls -= 1
         if calls == 0:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(10)
-        return attack(*arguments)
+        return attack(*arguments, **more)
 
     monkeypatch.setattr(summary, "attack", interrupted)
     with pytest.raises(Interrupted):
@@ -366,7 +366,7 @@ def test_no_solver_has_a_state_that_is_not_finite(name: str) -> None:
 def test_an_internal_failure_is_status_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("some bug")
 
     monkeypatch.setattr(summary, "attack", fail)

@@ -18,7 +18,7 @@ from hogeq.search.bounds import full_memory_bound, respond
 from hogeq.search.results import Budget
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import percent
+from hogeq.support.messages import digits, percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.search.games import TINY, small_su20
@@ -194,3 +194,16 @@ def test_attack_on_the_strategy_that_ignores_memory() -> None:
     bound = full_memory_bound(game, matrix)
     assert bound == pytest.approx(0.6790, abs=5e-5)
     assert found.win_rate <= bound
+
+
+def test_what_is_proved_is_so_in_every_digit_that_is_written() -> None:
+    """Passes round, so that 14 digits are not proved even where both ends are one number."""
+    game = hogeq.Game({"edition": "su20", "goal": 8, "max_dice": 2})
+    for places, is_proved in ((4, True), (8, True), (14, False)):
+        before = digits.set(places)
+        try:
+            found = game.attack("always_roll:2", hogeq.Budget(starts=1, kicks=0))
+        finally:
+            digits.reset(before)
+        assert found.bound - found.value < 1e-12
+        assert found.is_proved == is_proved

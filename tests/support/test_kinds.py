@@ -1,7 +1,10 @@
 """What a file is follows from its content, at every door, under every name."""
 
+import bz2
+import gzip
 import itertools
 import json
+import lzma
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -163,10 +166,20 @@ def test_strategies_are_known_by_their_content() -> None:
     content = Path("p.npz").read_bytes()
     for name in ("p", "p.csv", "p.json", "p.txt"):
         assert np.array_equal(coin.strategy(write(name, content)).array, profile.array)
-    for given in (COIN.encode(), GAMBIT.encode(), saved()):
-        for one in (game, coin):
-            with pytest.raises(ValueError, match=r"holds .*game"):
-                one.strategy(write("given", given))
+    packed = (gzip.compress(GAMBIT.encode()), lzma.compress(texts[0]), bz2.compress(texts[1]))
+    for name, one in itertools.product(("given", "given.npz", "given.csv"), (game, coin)):
+        for data in (COIN.encode(), GAMBIT.encode(), saved()):
+            with pytest.raises(ValueError, match=rf"^{name}: .*holds .*game"):
+                one.strategy(write(name, data))
+        for data in packed:
+            with pytest.raises(ValueError, match=rf"^{name}: holds what a program compressed; all"):
+                one.strategy(write(name, data))
+    for data, door in itertools.product(packed, (find_game, lambda name: find_rules(f"./{name}"))):
+        with pytest.raises(ValueError, match=r"packed.gz: holds what a program compressed; all"):
+            door(write("packed.gz", data))
+    Path("empty.csv").mkdir()
+    with pytest.raises(ValueError, match=r"^empty.csv: holds no policy.npz; allowed: folders of r"):
+        coin.strategy("empty.csv")
 
 
 @pytest.mark.parametrize("by_score", [False, True])

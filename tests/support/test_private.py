@@ -328,3 +328,23 @@ def test_no_exchange_at_any_time_brings_in_a_file(
             with private_folder(path) as folder_of_path:
                 found = folder_of_path.read("file")
         assert found in ({b"", b"ours"} if is_sticky else {b""}), when
+
+
+def test_a_link_that_is_exchanged_while_it_is_read_is_refused(
+    top: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the user's own program may do in a folder where others then make one of their own."""
+    for name in ("ours", "theirs"):
+        (top / name / "last").mkdir(parents=True, mode=0o700)
+        (top / name).chmod(0o700)
+    (top / "link").symlink_to("ours")
+    read = os.readlink
+
+    def late(*given: Any, **named: Any) -> str:
+        (top / "other").symlink_to("theirs")
+        (top / "other").replace(top / "link")
+        return read(*given, **named)
+
+    assert reason(top / "link" / "last") == ""
+    monkeypatch.setattr(os, "readlink", late)
+    assert "was exchanged" in reason(top / "link" / "last")

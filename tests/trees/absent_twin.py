@@ -160,9 +160,14 @@ class Problem:
             else:
                 if action != -1 or visits[row] > 1:  # then pure is not enough
                     raise ValueError(f"step {place}: action {action} of row {row}")
-                for one in range(len(lower)):
-                    pure = [Fraction(place == one) for place in range(len(lower))]
-                    children.append((pure, pure))
+                left = [one for one, most in enumerate(upper) if most > 0]
+                if len(left) == 1:
+                    raise ValueError(f"step {place}: row {row} has one action left")
+                middle_of = (len(left) + 1) // 2
+                for half in (left[:middle_of], left[middle_of:]):
+                    most = [Fraction(one in half) for one in range(len(lower))]
+                    least = most if len(half) == 1 else [Fraction()] * len(lower)
+                    children.append((least, most))
             for child in children:
                 made = {**box, row: child}
                 leaves[number] = min(above, self.bound(made)), made

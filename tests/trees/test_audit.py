@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hogeq
+from hogeq.benchmark.generators import random_tree
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import MOST_NODES, audit, audit_tree, replay, shows, small, tell
-from hogeq.trees.flat import CHANCE, History, HistoryStep
-from hogeq.trees.recall import Audit, Witness
+from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
+from hogeq.trees.recall import Audit, Recall, Witness
 from hogeq.trees.rules import node_of
 from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
@@ -427,3 +428,30 @@ def test_an_audit_is_printed_in_a_line() -> None:
         audit(tiny)
     )
     assert len(repr(audit(tiny))) < 250
+
+
+def pairwise_untraced(tree: FlatTree, player: int) -> tuple[int, int, int] | None:
+    """Compare all pasts of each row in pairs: moves and both nodes of the shortest pair."""
+    recall = Recall(tree, player)
+    form, best = recall.form, None
+    for parts in recall.shared.values():
+        nodes = form.first[parts].tolist()
+        acts = [dict(form.steps(int(form.before[part]))) for part in parts]
+        for two in range(len(nodes)):
+            for one in range(two):
+                pair = recall.pair(nodes[one], nodes[two])
+                alike = all(acts[two].get(row, act) == act for row, act in acts[one].items())
+                if alike and (best is None or pair.moves < best[0]):
+                    best = pair.moves, pair.first, pair.second
+    return best
+
+
+def test_pasts_that_no_act_explains_are_found_by_tables_as_in_pairs() -> None:
+    found = []
+    for seed in range(60):
+        tree = random_tree(4, 2, 2 + seed % 5, seed)
+        for player in (0, 1):
+            pair = Recall(tree, player)._untraced()
+            found.append(None if pair is None else (pair.moves, pair.first, pair.second))
+            assert found[-1] == pairwise_untraced(tree, player)
+    assert 10 < found.count(None) < 110

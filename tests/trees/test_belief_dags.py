@@ -12,10 +12,12 @@ from hogeq.solvers import SOLVERS
 from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
-from hogeq.trees import beliefs, exact
+from hogeq.trees import beliefs, columns, restricted
 from hogeq.trees.beliefs import belief_dag
-from hogeq.trees.exact import equilibrium, payoffs_against
+from hogeq.trees.best_response import MEETING
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.loading import load_tree
+from hogeq.trees.sequence_payoffs import payoffs_against, stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
@@ -255,7 +257,7 @@ def test_regret_over_a_dag_comes_to_the_value() -> None:
 
 def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two strategies of many: what they secure is found by the matrix of all pure responses."""
-    monkeypatch.setattr(exact, "MOST_DRAWN", 2)
+    monkeypatch.setattr(restricted, "MOST_DRAWN", 2)
     told = 0
     for root, method in itertools.product(FORGETS[:36:3], ("dag", "cfr")):
         tree, known = tree_of(root), value(payoffs(root))
@@ -271,7 +273,7 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
             won.append(best * tree.expected * tree.largest_payoff * (1 if player else -1))
         assert solved.secured == pytest.approx(won, abs=1e-9)
         if solved.is_proved:
-            assert won[1] - won[0] <= 2.0 * exact.MEETING * exact.stakes(tree)
+            assert won[1] - won[0] <= 2.0 * MEETING * stakes(tree)
         lost = max(solved.lower - solved.secured[0], solved.secured[1] - solved.upper)
         told += not solved.is_proved and lost > 1e-6
         assert [name for name, *_ in solved.rows()][2:] == ["lower, given", "upper, given"]
@@ -284,7 +286,7 @@ def test_a_program_that_takes_too_long_leaves_half_of_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kuhn poker is worth -1/18 (Kuhn 1950); nobody forgets there, so `auto` is one program."""
-    monkeypatch.setattr(exact, "solve_restricted", lambda *_: None)
+    monkeypatch.setattr(columns, "solve_restricted", lambda *_: None)
     solved = hogeq.Game("kuhn_poker").equilibrium(2.0)
     assert solved.method == "cfr"
     assert solved.lower <= -1 / 18 <= solved.upper <= solved.lower + 0.02
@@ -299,7 +301,7 @@ def test_methods_have_names() -> None:
     assert all(one.lower - 1e-9 <= known <= one.upper + 1e-9 for one in found.values())
     with pytest.raises(ValueError, match="method: got 'simplex'; allowed: one of auto, dag"):
         game.equilibrium(1.0, "simplex")
-    assert exact.MEETING < 1e-8
+    assert MEETING < 1e-8
 
 
 class Linked(hogeq.GameRules):

@@ -22,7 +22,7 @@ from hogeq.rules import rules_from
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import printable
 from hogeq.trees import gambit
-from hogeq.trees.exact import equilibrium
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg

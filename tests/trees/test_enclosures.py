@@ -17,12 +17,18 @@ from hogeq.search.results import agreed, payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees import enclosures, exact
+from hogeq.trees import columns, enclosures, responses, whole_dags
 from hogeq.trees.beliefs import remembering
+from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, meant, plan_of, shortened
+from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.integer_program import by_program
+from hogeq.trees.responses import respond
+from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 
 Node = tuple[Any, ...]  # ("end", payoff), ("chance", [(chance, node)]), (seat, infoset, [node])
@@ -146,7 +152,7 @@ def check(root: Node) -> tuple[bool, bool]:
     uniform = tuple({one: [half, half] for one in infosets(root, seat)} for seat in (0, 1))
     first = max(worth(root, (one, uniform[1])) for one in mine)
     second = -min(worth(root, (uniform[0], one)) for one in theirs)
-    response = exact.respond(tree, tree.uniform(), 5.0)
+    response = respond(tree, tree.uniform(), 5.0)
     mean = (first + second) / 2
     assert Fraction(response.value) <= mean <= Fraction(response.bound)
     assert Fraction(response.seats[0]) <= first
@@ -248,7 +254,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
                 one = Payoffs(tree, player, plan, deadline)
                 own = plan_of(form, uniform, deadline)
                 worth = form.payoffs(tree.uniform()) / tree.expected
-                unit, dag = exact.stakes(tree), remembering(form)
+                unit, dag = stakes(tree), remembering(form)
                 moved = one.moved(worth, unit, form.most(worth))
                 ends.append((one.least_of(own), one.most(dag), moved))
                 kinds.add((plan.exact is None, one.exact is None, own.exact is None))
@@ -256,6 +262,30 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
             assert rough[0] <= precise[0] <= precise[1] <= min(rough[1:]), seed
             assert precise[1] <= precise[2], seed
     assert len(kinds) > 1
+
+
+def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
+    """Sums over sequences in fractions, of every pure strategy; some round below the truth."""
+    draw, rounded = np.random.default_rng(0), 0
+    for _ in range(400):
+        form = sequence_form(laid_out(drawn(draw, 6)), 0).inflate(FOREVER)
+        if not len(form.shared) or form.rank is None:
+            continue
+        size = 1 + len(form.row) * form.tree.num_actions
+        payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
+        start = one_hot(np.zeros(form.tree.num_rows, np.int64), form.tree.num_actions)
+        least = float(form.realisation(start) @ payoffs)
+        _, value, bound = enumerated(form, payoffs, start, least)
+        worth = [Fraction(one) for one in payoffs.tolist()]
+        best = max(
+            sum((worth[one] for one in np.flatnonzero(form.realisation(plan)).tolist()), Fraction())
+            for acts in itertools.product(range(form.tree.num_actions), repeat=form.tree.num_rows)
+            for plan in [one_hot(np.array(acts), form.tree.num_actions)]
+        )
+        assert best <= Fraction(bound)
+        assert bound - value < 1e-9
+        rounded += Fraction(value) < best
+    assert rounded > 10
 
 
 def needle(stake: str, actions: int = 300) -> str:
@@ -354,13 +384,14 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A response that falls short shows nothing about what a policy secures."""
-    whole = exact.best_response
+    whole = best_response
 
-    def poor(form: Any, *given: Any, **more: Any) -> exact.Answer:
+    def poor(form: Any, *given: Any, **more: Any) -> Answer:
         answer, first = whole(form, *given, **more), np.zeros(form.tree.num_rows, np.int64)
         return answer._replace(strategy=one_hot(first, form.tree.num_actions), payoff=-9.0)
 
-    monkeypatch.setattr(exact, "best_response", poor)
+    monkeypatch.setattr(responses, "best_response", poor)
+    monkeypatch.setattr(columns, "best_response", poor)
     found = hogeq.Game("kuhn_poker").in_policies(0.2)
     assert found.lower <= -1 / 18 <= found.upper
     assert found.upper - found.lower < 1.5  # by the bounds of uniform policies at worst
@@ -368,24 +399,24 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
 
 def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound may be any number; a belief DAG takes its place, or nothing is proved."""
-    honest = exact.by_program
+    honest = by_program
 
     def lies(form: Any, worth: Any, seconds: float) -> tuple[Any, float]:
         found, _ = honest(form, worth, seconds)
         return found, max(-1e-9, float(form.remember(worth)[0][0]) - 1e-6)
 
-    monkeypatch.setattr(exact, "FEW", -1)
-    monkeypatch.setattr(exact, "STARTS", 0)
-    monkeypatch.setattr(exact, "by_program", lies)
+    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
+    monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
+    monkeypatch.setattr("hogeq.trees.best_response.by_program", lies)
     for seed in range(30):
         root = drawn(np.random.default_rng(seed), 5)
         if all(len(infosets(root, seat)) <= 3 for seat in (0, 1)):
             check(root)
-    monkeypatch.setattr(exact, "whole_dag", lambda *_: None)
+    monkeypatch.setattr(whole_dags, "whole_dag", lambda *_: None)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))
-        found = exact.respond(tree, tree.uniform(), 1.0)
+        found = respond(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
 
@@ -423,7 +454,7 @@ def test_thirds_of_a_program_are_thirds() -> None:
     for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
         cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
         root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
-        solved = exact.equilibrium(laid_out(root), 10.0)
+        solved = equilibrium(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit
 
@@ -449,6 +480,11 @@ def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     assert agreed(0.25, 0.25) == 0.25
     assert agreed(0.4583333333333331, 0.4583333333333336) == 0.45833333333333
     assert agreed(-1e-17, 1e-17) == 0.0
+    tiny = 7.142857142857143e-19
+    assert agreed(math.nextafter(tiny, 0.0), tiny) == pytest.approx(tiny, rel=1e-14)
+    assert agreed(3.3583333299748e-10, 3.3583333299749e-10) == 3.358333329975e-10
+    assert agreed(0.99999999996, 1.00000000004) == 1.0
+    assert agreed(9.99999999996e-20, 1.00000000004e-19) == 1e-19
 
 
 # --- width ----------------------------------------------------------------------------------------
@@ -475,3 +511,58 @@ def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     assert solved.is_proved
     assert solved.to_json()["lower"] == count - 1.0
     assert sides[0].findings["perfect recall"].holds
+
+
+def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:
+    """Both components take 9 in the first seat, and allow 7 in the second."""
+    (in_folder / "n.efg").write_text(
+        'EFG 2 R "n" { "A" "B" }\np "" 1 1 "" { "l" "r" } 0\n'
+        't "" 1 "" { 9, -9 }\nt "" 2 "" { 7, -7 }\n'
+    )
+    game = hogeq.Game("n.efg")
+    policy = np.array([[0.0, 1.0]])
+    for off in (-0.9e-9, 0.9e-9):
+        mixture = hogeq.Mixture([0.5 + off, 0.5], [policy, policy])
+        own, other = game.value(mixture, mixture), game.value(mixture, "uniform")
+        assert own[1:] == pytest.approx((7.0, -7.0), abs=1e-14)
+        assert other[1:] == pytest.approx((7.0, -8.0), abs=1e-14)
+        found = game.attack(mixture)
+        assert found.is_proved
+        assert found.to_json()["seats"] == [9.0, -7.0]
+
+
+class Forgets(hogeq.GameRules):
+    """Choose one of many, then 0 or 1, having forgotten which it was."""
+
+    players = 1
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return 0 if len(state) < 2 else hogeq.END
+
+    def actions(self, state: tuple[int, ...]) -> range:
+        return range(2 if state else self.count)
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def knows(self, state: tuple[int, ...], player: int) -> int:
+        del player
+        return len(state)
+
+    def payoffs(self, state: tuple[int, ...]) -> tuple[float]:
+        return (float(state[1]),)
+
+
+def test_what_needs_too_many_sequences_is_refused_in_a_line() -> None:
+    """A row with as many pasts as another one has actions."""
+    assert hogeq.Game(Forgets(500)).equilibrium(10.0).lower == 1.0
+    wide = hogeq.Game(Forgets(20_000))
+    for call in (wide.equilibrium, lambda: wide.attack("uniform"), wide.in_policies):
+        with pytest.raises(ValueError, match=r"20,001 ways, and one has 20,000 actions; allowed: "):
+            call()

@@ -12,19 +12,22 @@ from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import GameRules, from_rules, named_rules, node_of
 
 SAME = {
+    "kuhn": "kuhn_poker",
+    "leduc": "leduc_poker(suit_isomorphism=True)",
     "2K3": "kuhn_poker",
     "3K4": "kuhn_poker(players=3)",
     "4K5": "kuhn_poker(players=4)",
     "2L232": "leduc_poker(suit_isomorphism=True)",
     "liars(players=2,wild=true,first=number)": "liars_dice(dice_sides=3)",
     "liars(players=2,wild=true)": "liars_dice(dice_sides=3,bidding_rule=reset-quantity)",
-    "gops": "goofspiel(players=3,num_cards=3,points_order=descending,{points})",
-    "gops(order=random)": "goofspiel(players=3,num_cards=3,points_order=random,{points})",
+    "gops(players=3)": "goofspiel(players=3,num_cards=3,points_order=descending,{points})",
+    "gops(players=3,order=random)": "goofspiel(players=3,num_cards=3,points_order=random,{points})",
     "gops(players=2,cards=3,order=ascending)": "goofspiel(num_cards=3,points_order=ascending,"
     "{points})",
-    "gops(cards=4,turns=2,hidden=true)": "goofspiel(players=3,num_cards=4,num_turns=2,"
+    "gops(players=3,cards=4,turns=2,hidden=true)": "goofspiel(players=3,num_cards=4,num_turns=2,"
     "points_order=descending,imp_info=True,{points})",
-    "gops(order=random,hidden=true)": "goofspiel(players=3,num_cards=3,imp_info=True,{points})",
+    "gops(players=3,order=random,hidden=true)": "goofspiel(players=3,num_cards=3,imp_info=True,"
+    "{points})",
 }
 SLOW = {"3L242": "leduc_poker(players=3,suit_isomorphism=True)"}
 
@@ -138,7 +141,7 @@ LONG = {
     ("3K8", "01/2"): (-0.019281, 5e-7),
     ("3L133", "01/2"): (0.214843, 5e-7),
     ("3D3", "01/2"): (0.284, 5e-4),
-    ("liars(first=number)", "01/2"): (0.321, 5e-4),  # by OpenSpiel's order of bids
+    ("liars(players=3,first=number)", "01/2"): (0.321, 5e-4),  # by OpenSpiel's order of bids
 }
 
 

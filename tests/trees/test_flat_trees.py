@@ -13,11 +13,13 @@ import hogeq
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.trees import building
-from hogeq.trees.exact import best_response, equilibrium, respond
+from hogeq.trees.best_response import best_response
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
+from hogeq.trees.responses import respond
 from hogeq.trees.sequences import sequence_form
 
 GAMES = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)", "liars_dice_ir(dice_sides=3)")

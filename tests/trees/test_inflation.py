@@ -8,12 +8,14 @@ import pytest
 
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
-from hogeq.trees import exact
+from hogeq.trees import integer_program
 from hogeq.trees.beliefs import belief_dag
-from hogeq.trees.exact import best_response, equilibrium
+from hogeq.trees.best_response import best_response
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
+from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequences import sequence_form
 from tests import toys
 from tests.cli.calls import ask
@@ -173,7 +175,7 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a program")
 
-    monkeypatch.setattr(exact, "milp", never)
+    monkeypatch.setattr(integer_program, "milp", never)
     count = 0
     for seed, root in enumerate(FORGETS):
         tree = tree_of(root)
@@ -250,7 +252,7 @@ def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     form = sequence_form(tree, 0)
     dag = belief_dag(form)
     draw = np.random.default_rng(1)
-    mixed = exact.Mixed.of(dag, draw.exponential(size=len(dag.allowed)))
+    mixed = Mixed.of(dag, draw.exponential(size=len(dag.allowed)))
     drawn, _ = mixed.strategies()
     pairs = zip(drawn.chances, drawn.policies, strict=True)
     together = sum(weight * form.realisation(one) for weight, one in pairs)

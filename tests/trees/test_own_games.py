@@ -11,7 +11,7 @@ import pytest
 import hogeq
 from hogeq.support.plugins import load_plugin
 from hogeq.trees import building
-from hogeq.trees.exact import equilibrium
+from hogeq.trees.columns import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, named_rules

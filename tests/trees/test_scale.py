@@ -15,11 +15,14 @@ from scipy.optimize import linprog
 import hogeq
 from hogeq.benchmark.generators import random_tree
 from hogeq.support.aliases import Floats
-from hogeq.trees import enclosures, exact
+from hogeq.trees import enclosures, integer_program, restricted
+from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node, flatten
-from hogeq.trees.exact import best_response, equilibrium, respond
+from hogeq.trees.columns import Side, equilibrium
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
+from hogeq.trees.integer_program import FINE
 from hogeq.trees.recall import Recall
+from hogeq.trees.responses import respond
 from hogeq.trees.sequences import sequence_form
 from tests import toys
 from tests.toys import Chance, Choice, first_wins, following, tree_of
@@ -138,7 +141,7 @@ def test_proved_is_relative_to_the_largest_payoff(
     assert abs(solved.lower) <= 1e-9 * unit
     assert abs(solved.upper) <= 1e-9 * unit
     # Without a solution there are uniform strategies alone, here as good; so bias the game.
-    monkeypatch.setattr(exact, "linprog", lambda *_, **__: SimpleNamespace(status=4, x=None))
+    monkeypatch.setattr(restricted, "linprog", lambda *_, **__: SimpleNamespace(status=4, x=None))
     biased = Choice(0, 0, (Choice(1, 1, (1.0, 0.0)), Choice(1, 1, (0.0, 0.5))))
     unsolved = equilibrium(tree_of(biased, unit), 10.0)
     assert not unsolved.is_proved
@@ -244,12 +247,12 @@ def test_lower_is_never_above_upper(seed: int, monkeypatch: pytest.MonkeyPatch) 
     tree = tree_of(random_game(seed), 1 / 3)
     solved = equilibrium(tree, 10.0)
     assert solved.lower <= solved.upper
-    found = exact.Side.best
+    found = Side.best
 
-    def worse(*given: Any) -> exact.Answer:
+    def worse(*given: Any) -> Answer:
         return found(*given)._replace(bound=-2.0)
 
-    monkeypatch.setattr(exact.Side, "best", worse)
+    monkeypatch.setattr(Side, "best", worse)
     crossed = equilibrium(tree, 10.0)
     assert crossed.lower <= crossed.upper
     if crossed.is_proved:
@@ -425,8 +428,8 @@ def test_bounds_are_above_the_truth(
     near: float, few: int, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HiGHS as it is ends at a gap of 1e-6, and then gives a bound that is none."""
-    monkeypatch.setattr(exact, "STARTS", 0)
-    monkeypatch.setattr(exact, "FEW", few)
+    monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
+    monkeypatch.setattr("hogeq.trees.best_response.FEW", few)
     count = 0
     for seed in range(130):
         tree = tree_of(forgetful_player(seed, near))
@@ -495,11 +498,11 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
     def fails(costs: Floats, **_: Any) -> SimpleNamespace:
         x = None if answer["x"] is None else np.full(len(costs), answer["x"])
         bound = answer["mip_dual_bound"]
-        bound = -exact.FINE * best / tree.largest_payoff if bound == "the truth" else bound
+        bound = -FINE * best / tree.largest_payoff if bound == "the truth" else bound
         return SimpleNamespace(status=answer["status"], x=x, mip_dual_bound=bound)
 
-    monkeypatch.setattr(exact, "milp", fails)
-    monkeypatch.setattr(exact, "FEW", -1)
+    monkeypatch.setattr(integer_program, "milp", fails)
+    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
     response = best_response(form, worth, 20.0)
     full = form.remember(worth)[0][0]
     assert response.bound == pytest.approx(full)
@@ -521,7 +524,7 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
     root = random_game(SLOW, 5)
     known = value(payoffs(root))
     assert equilibrium(tree_of(root), 10.0).effort["iterations"] > 1
-    monkeypatch.setattr(exact, "linprog", fails)
+    monkeypatch.setattr(restricted, "linprog", fails)
     solved = equilibrium(tree_of(root), 10.0)
     assert not solved.is_proved
     assert solved.lower <= known <= solved.upper
@@ -562,7 +565,7 @@ def test_every_program_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch
         limits.append(more["options"]["time_limit"])
         return linprog(*given, **more)
 
-    monkeypatch.setattr(exact, "linprog", timed)
+    monkeypatch.setattr(restricted, "linprog", timed)
     equilibrium(tree_of(random_game(SLOW, 5)), 5.0)
     assert len(limits) > 2
     assert limits[0] <= 1.25  # of the players who forget nothing

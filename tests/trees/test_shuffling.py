@@ -10,9 +10,10 @@ import pytest
 
 import hogeq
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees import enclosures, exact
-from hogeq.trees.exact import best_response, payoffs_against
+from hogeq.trees import columns, enclosures, whole_dags
+from hogeq.trees.best_response import best_response
 from hogeq.trees.recall import Recall
+from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.shuffling import order, shuffled, solving_form
 from tests.toys import Chance, Choice, tree_of
@@ -173,10 +174,10 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
         tree = tree_of(mixed_orders(seed))
         if {*tree.seat.tolist()} == {0, 1} and solving_form(tree, 0) is not sequence_form(tree, 0):
             values.append((tree, hogeq.Game(tree).equilibrium(10.0)))
-    for module in (exact, enclosures):
+    for module in (columns, enclosures, whole_dags):
         monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
-        before = exact.equilibrium(replace(tree), 10.0)
+        before = columns.equilibrium(replace(tree), 10.0)
         assert after.is_proved
         assert before.is_proved
         assert after.lower == pytest.approx(before.lower, abs=1e-8)

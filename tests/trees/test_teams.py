@@ -11,7 +11,7 @@ import hogeq
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
 from hogeq.trees.teams import side_names, sides_of, teams_text
-from tests.cli.calls import ask, refused
+from tests.cli.calls import ask, ok, refused
 
 
 class Bits(hogeq.GameRules):
@@ -281,3 +281,55 @@ def test_a_run_brings_its_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     tree = hogeq.Game("results/team").tree
     assert tree is not None
     assert tree.sides == (0, 0, 1)
+
+
+PARTNERS = """EFG 2 R "partners" { "Ann" "Bob" }
+c "" 1 "" { "sun" 1/2 "rain" 1/2 } 0
+p "" 1 1 "sun" { "up" "down" } 0
+p "" 2 1 "up" { "walk" "stay" } 0
+t "" 1 "" { 3, 3 }
+t "" 2 "" { 1, 1 }
+p "" 2 2 "down" { "walk" "stay" } 0
+t "" 1
+t "" 2
+p "" 1 2 "rain" { "up" "down" } 0
+p "" 2 1 "up" { "walk" "stay" } 0
+t "" 3 "" { 0, 0 }
+t "" 4 "" { 2, 2 }
+p "" 2 2 "down" { "walk" "stay" } 0
+t "" 3
+t "" 4
+"""
+"""Ann signals the weather; Bob walks in the sun for 3, and stays in the rain for 2: 5/2."""
+
+
+def test_partners_play_against_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny Hanabi's optimum is 10: Foerster and others, "Bayesian action decoder", ICML 2019."""
+    monkeypatch.chdir(tmp_path)
+    Path("partners.efg").write_text(PARTNERS)
+    for name, value in (("partners.efg", 2.5), ("tiny_hanabi", 10.0)):
+        game = hogeq.Game(name, teams="01")
+        assert len(game.audit()) == 2
+        solved = game.equilibrium(10.0)
+        assert solved.is_proved
+        assert solved.lower == solved.upper == value
+        assert game.value(solved).first == pytest.approx(value)
+        policies = game.in_policies(10.0)
+        assert policies.lower == pytest.approx(value, abs=1e-6)
+        game.write("game.npz")
+        again = hogeq.Game("game.npz")
+        assert again.equilibrium(10.0).lower == value
+        told = ok("equilibrium", "--game", name, "--teams", "01")
+        assert f"{name}, teams 01: payoff of the team (players 0, 1)" in told
+        assert "payoff that chance allows" in told
+        assert "is not zero-sum" in refused("equilibrium", "--game", name)
+
+
+def test_a_team_of_all_gets_the_mean_of_its_members() -> None:
+    """Nobody else decides: the mean of Bits' payoffs is the same at all ends."""
+    game = hogeq.Game(Bits(), teams="012")
+    assert game.equilibrium(5.0).lower == pytest.approx(0.0)
+    paid = {"01/2": 0.5, "012": 0.0}
+    for teams, value in paid.items():
+        found = hogeq.Game(Bits(), teams=teams).equilibrium(5.0)
+        assert (found.lower, found.upper) == pytest.approx((value, value), abs=1e-9)

@@ -13,11 +13,13 @@ from hogeq.search.results import Budget
 from hogeq.solvers import dags
 from hogeq.support.aliases import Ints
 from hogeq.support.deadline import Deadline
-from hogeq.trees import exact, sequences
+from hogeq.trees import integer_program, sequences
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
+from hogeq.trees.best_response import best_response
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequence_payoffs import payoffs_against, stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 FORGETFUL: Final = "liars_dice_ir(dice_sides=3)"
@@ -99,9 +101,9 @@ def test_bounds_hold_whenever_an_equilibrium_ends(
         for one, end in zip(solved.strategies, (ends[-2], ends[-1]), strict=True):
             sign = 1.0 if one is solved.strategies[0] else -1.0
             form = sequence_form(tree, 0 if sign < 0.0 else 1)
-            payoffs = exact.payoffs_against(one, form)
-            best = exact.best_response(form, payoffs, 60.0)
-            level = sign * -best.payoff * exact.stakes(tree) + tree.shift + tree.centre
+            payoffs = payoffs_against(one, form)
+            best = best_response(form, payoffs, 60.0)
+            level = sign * -best.payoff * stakes(tree) + tree.shift + tree.centre
             assert sign * (level - end) >= -1e-9, (looks, "what is given secures its end")
 
 
@@ -109,13 +111,13 @@ def test_bounds_hold_whenever_a_response_ends(trees: dict[str, tuple[FlatTree, f
     for tree, _ in trees.values():
         form = sequence_form(tree, 0)
         worth = form.payoffs(tree.uniform())
-        best = exact.best_response(form, worth, 100.0)
+        best = best_response(form, worth, 100.0)
         assert best.is_proved
         for looks in LOOKS:
             sequences.sequence_form.cache_clear()
             fresh = sequence_form(tree, 0)
             limit = ticking(looks)
-            answer = exact.best_response(fresh, worth, limit, deadline=limit)
+            answer = best_response(fresh, worth, limit, deadline=limit)
             assert answer.payoff <= best.payoff + 1e-12
             assert best.payoff <= answer.bound + 1e-12, looks
 
@@ -153,7 +155,7 @@ def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a program was written")
 
-    monkeypatch.setattr(exact, "milp", refuse)
+    monkeypatch.setattr(integer_program, "milp", refuse)
     monkeypatch.setattr(sequences, "_chains_of", refuse)
     game = hogeq.Game(Partners(4, 3))
     found = game.attack("uniform", Budget(starts=1, kicks=0, exact_seconds=0.0))

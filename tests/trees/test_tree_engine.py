@@ -15,9 +15,9 @@ from hogeq.solvers import SOLVERS, regret
 from hogeq.support.aliases import Floats
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
-from hogeq.trees.exact import respond
 from hogeq.trees.flat import CHANCE, TERMINAL
 from hogeq.trees.openspiel import from_openspiel
+from hogeq.trees.responses import respond
 
 FORGETFUL = "liars_dice_ir(dice_sides=3)"
 

@@ -56,8 +56,8 @@ def from_openspiel(
     """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
     if isinstance(game, str):
         game = _load(game)
-    check(game)
     sides = sides_of(teams, game.num_players(), game.get_type().short_name)
+    check(game, is_one_team=sides is not None and not any(sides))
     name, kind = str(game), game.get_type()
     if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
@@ -89,14 +89,14 @@ def _load(name: str) -> Any:
         raise ValueError(f"game: got {shown(name)}: {reason}") from None
 
 
-def check(game: Any) -> None:
+def check(game: Any, *, is_one_team: bool = False) -> None:
     """Refuse games that no theory of one side, or of two with a constant sum, covers."""
     kind, name = game.get_type(), game.get_type().short_name
     turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
     if kind.dynamics not in (turns, at_once):
         raise ValueError(f"{name}: is a mean field game; allowed: games of one or two players")
     sums = pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM
-    if game.num_players() == 2 and kind.utility not in sums:
+    if game.num_players() == 2 and kind.utility not in sums and not is_one_team:
         raise ValueError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise ValueError(f"{name}: chance is sampled; allowed: games that list its outcomes")

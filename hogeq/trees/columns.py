@@ -1,0 +1,343 @@
+"""Equilibria in mixtures by a double oracle over sequence forms and belief DAGs."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from hogeq.search.results import Equilibrium
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees.beliefs import BeliefDag, Choices, drawing, remembering, spanned
+from hogeq.trees.best_response import INTEGER_PROGRAM, MEETING, Answer, best_response
+from hogeq.trees.enclosures import (
+    Payoffs,
+    Plan,
+    above,
+    below,
+    fits,
+    plan_of,
+    plan_of_flow,
+    shortened,
+)
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.responses import LARGEST_GAP
+from hogeq.trees.restricted import Mixed, played, solve_restricted
+from hogeq.trees.sequence_payoffs import against, sequence_payoffs, stakes
+from hogeq.trees.sequences import SequenceForm, inflated_forms
+from hogeq.trees.shuffling import solving_form
+from hogeq.trees.strategies import seated
+from hogeq.trees.teams import side_names
+from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
+
+LEAST_NEW: Final = MEETING / 8.0  # by which a response must gain to be new
+SHARE: Final = 1 / 64  # of the gap; an absent-minded response must gain it, or prove none does
+MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part of them is weighed anew
+LONGEST: Final = 60.0  # seconds of that
+SPANNING: Final = 0.25  # share of the time left in which the part of a DAG is built
+DRAWN: Final = 0.1  # share of the time in which strategies are drawn, though it is over
+RESPONDING: Final = 1.0  # seconds of a response to these
+
+
+class Side:
+    """Strategies of one player in the restricted game: flows of its belief DAG, or of a part.
+
+    The part is what a pool of pure strategies comes to, or some choices of a whole DAG. Of an
+    absent-minded player the pool has policies, one of which is drawn.
+    """
+
+    def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
+        self.form, self.whole = form, whole
+        self.kept: Choices | None = None
+        dtype = np.float64 if form.is_absent_minded else np.bool_
+        self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
+        self.dag = drawing(form, self.pool) if whole is None else whole
+
+    def restrict(self, kept: Choices) -> None:
+        """Keep some choices of the whole DAG."""
+        assert self.whole is not None  # noqa: S101 - callers have it
+        self.kept, self.dag = kept, self.whole.restricted(kept)[0]
+
+    def best(
+        self,
+        payoffs: Floats,
+        value: float,
+        limit: Deadline,
+        gap: float = 0.0,
+        deadline: Deadline | None = None,
+    ) -> Answer:
+        """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value.
+
+        That of an absent-minded player ends when a share of the gap is gained, or cannot be.
+        `deadline` is that of all before the program, by default the same.
+        """
+        begin, enough = None, value + LEAST_NEW
+        if self.form.is_absent_minded and len(self.pool):
+            begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
+            enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
+        return best_response(
+            self.form, payoffs, limit, begin, enough, self.whole, deadline or limit
+        )
+
+    def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
+        """Take a response into the restricted game, if it is new there."""
+        if self.whole is None:
+            if (self.pool == answer.strategy).all(axis=(1, 2)).any():
+                return False
+            self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
+            # One part that is not done in time is the last to be begun: those after it are larger.
+            begun, is_one = self.dag.row[:1] < 0, len(self.pool) == 1
+            if is_one or not begun.any():
+                self.dag = spanned(self.form, self.pool, deadline)
+            else:
+                self.dag = drawing(self.form, self.pool)
+            return True
+        if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
+            return False
+        self.restrict(self.kept | answer.choices)
+        return True
+
+
+class Met(NamedTuple):
+    """Payoffs of sequences that a search responded to, and its bound."""
+
+    payoffs: Floats  # shares of the stakes
+    bound: float
+    method: str
+
+
+class Solving:
+    """A game while it is solved in mixtures: bounds on its value, and mixtures that prove them.
+
+    Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
+    so whatever program those came from, a bound is one on the value of the game.
+    """
+
+    def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
+        self.deadline = Deadline.of(limit)
+        self.tree, self.unit = tree, stakes(tree)
+        inflated_forms(tree, self.deadline)
+        self.forms = solving_form(tree, 0), solving_form(tree, 1)
+        self.payoffs = sequence_payoffs(*self.forms)
+        self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
+        self.met: list[Met | None] = [None, None]  # that a search bounded
+        self.best: list[Mixed] = []
+        self.iterations, self.has_begun = 0, False
+        self.is_absent_minded = any(form.is_absent_minded for form in self.forms)
+
+    @property
+    def is_forgetful(self) -> bool:
+        """Whether a player forgets more than inflation gives back."""
+        return any(len(form.inflated.shared) for form in self.forms)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Bounds on the value; by rounding they may cross."""
+        lower, upper = sorted((-self.bounds[1], self.bounds[0]))
+        return lower, upper
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the bounds meet."""
+        return self.ends[1] - self.ends[0] <= MEETING
+
+    def without_dags(self) -> list[Side]:
+        """Begin with nothing of players who forget, and all of others."""
+        return [
+            Side(form, None if len(form.inflated.shared) else remembering(form))
+            for form in self.forms
+        ]
+
+    def learn(
+        self, mixed: Sequence[Mixed], player: int, bound: float, met: "Met | None" = None
+    ) -> None:
+        """Take a bound on what a player wins from the other's mixture."""
+        self.best = self.best or [*mixed]
+        if bound < self.bounds[player]:
+            self.bounds[player], self.best[1 - player] = bound, mixed[1 - player]
+            self.met[player] = met
+
+    def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
+        """Grow a restricted game by best responses until none gains.
+
+        Without time one round is left: what is played at random, or drawn from the pools.
+        """
+        if self.best and deadline.is_over:
+            return
+        for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+            if len(side.pool):
+                continue
+            plan = self.forms[1 - player].realisation(self.tree.uniform())
+            answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
+            side.takes(answer, deadline.share(SPANNING))
+        start, gains = None, True
+        if not self.has_begun and any(side.whole is None for side in sides):
+            start = self._remembered(deadline.share(0.25))
+            self.has_begun = start is not None
+        while gains:
+            mixed, gains = start, start is not None
+            if mixed is None:
+                dags = [side.dag for side in sides]
+                chosen = solve_restricted(self.payoffs, dags, deadline)
+                if chosen is None and self.best:
+                    break
+                flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
+                mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
+            self.iterations, start = self.iterations + 1, None
+            gap = sum(self.bounds) if self.is_absent_minded else 0.0
+            for player, side in enumerate(sides):
+                left = deadline.share(1.0 / (2 - player))
+                worth = against(self.payoffs, mixed[1 - player].plan, player)
+                value = float(mixed[player].plan @ worth)
+                answer = side.best(worth, value, left, gap)
+                self.learn(mixed, player, answer.bound, Met(worth, answer.bound, answer.method))
+                time = deadline.share(SPANNING)
+                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer, time)
+            # A smaller share of a smaller gap can be sought.
+            gains |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
+            gains &= not self.is_proved and not deadline.is_over
+
+    def _remembered(self, deadline: Deadline) -> list[Mixed] | None:
+        """Give the strategies of both if they forgot nothing, as far as rows can say them.
+
+        In some games they are all but an equilibrium, as in imperfect-recall liar's dice.
+        """
+        dags = [remembering(form) for form in self.forms]
+        chosen = solve_restricted(self.payoffs, dags, deadline)
+        if chosen is None:
+            return None
+        mixed = []
+        for dag, one in zip(dags, chosen, strict=True):
+            drawn = drawing(dag.form, played(dag.form, Mixed.of(dag, one).plan)[None])
+            mixed.append(Mixed.of(drawn, np.ones(2)))
+        return mixed
+
+    def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
+        """Make the result of the mixtures of both players.
+
+        The ends are of whole flows. Where strategies are fewer, best responses are to these again.
+        Large mixtures are drawn from until the time is over, the smaller one first, and for a tenth
+        of it in any case.
+        """
+        time, tree, best = self.deadline, self.tree, self.best
+        drawing_time = Deadline(max(time.left, DRAWN * time.seconds), time.clock)
+        order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+        half = drawing_time.share(0.5)
+        found = {player: best[player].strategies(half) for player in order}
+        strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
+        whole, given, certain = [Fraction(), Fraction()], [Fraction(), Fraction()], True
+        for player, share in enumerate(shares):
+            met, other = self.met[1 - player], sides[1 - player]
+            if share < 1.0:
+                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_time)
+                whole[player], _ = self._secured(player, plan, other, met, drawing_time)
+                drawn = strategies[player]
+                strategies[player], met = self._weighed(sides, player, drawn, drawing_time)
+            plan = plan_of(self.forms[player], strategies[player], drawing_time)
+            given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
+            whole[player] = given[player] if share == 1.0 else whole[player]
+            certain &= is_certain
+        if min(shares) == 1.0 and not self._are_one(given) and fits(tree):
+            for player, drawn in enumerate(strategies):
+                short = shortened(drawn)
+                plan, met = plan_of(self.forms[player], short), self.met[1 - player]
+                ends = self._secured(player, plan, sides[1 - player], met, drawing_time)
+                if ends[1] and (ends[0] > given[0] if player == 0 else ends[0] < given[1]):
+                    given[player] = whole[player] = ends[0]
+                    strategies[player] = short
+        certain &= given[0] <= given[1]  # else a bound of a search is false
+        (first, last), (least_given, most_given) = sorted(whole), sorted(given)
+        lower, upper = below(first), above(last)
+        least, most = below(least_given), above(most_given)
+        is_proved = certain and given[1] - given[0] <= LARGEST_GAP * Fraction(self.unit)
+        return Equilibrium(
+            lower=lower,
+            upper=upper,
+            strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
+            is_proved=is_proved and tree.units.are_one(least, most),
+            method=method,
+            effort={
+                "iterations": self.iterations,
+                "components": [len(one.weights) for one in strategies],
+                "decisions": [len(one.dag.row) for one in best],
+                **({"shares": shares} if min(shares) < 1.0 else {}),
+            },
+            seconds=self.deadline.spent,
+            units=tree.units,
+            sides=side_names(tree.sides),
+            secured=(least, most) if min(shares) < 1.0 else None,
+            seats=tree.seat,
+        )
+
+    def _are_one(self, given: Sequence[Fraction]) -> bool:
+        """Whether ends are written alike."""
+        least, most = sorted(given)
+        return self.tree.units.are_one(below(least), above(most))
+
+    def _secured(
+        self, player: int, plan: Plan, other: Side, met: "Met | None", deadline: Deadline
+    ) -> tuple[Fraction, bool]:
+        """Payoff to player 0 that a plan secures to its player, and whether by a theorem.
+
+        The other player gets no more than with perfect recall, or by the whole belief DAG, or than
+        a search allows that met nearly the same plan.
+        """
+        payoffs, certain = Payoffs(self.tree, 1 - player, plan, deadline), True
+        most = payoffs.most(remembering(other.form))
+        if len(other.form.inflated.shared):
+            whole = other.whole
+            if whole is None and met is not None and met.method == INTEGER_PROGRAM:
+                whole = bounding_dag(other.form, deadline)
+            if whole is not None:
+                most = min(most, payoffs.most(whole))
+            elif met is not None:
+                moved = payoffs.moved(met.payoffs, self.unit, met.bound)
+                certain = met.method != INTEGER_PROGRAM or moved >= most
+                most = min(most, moved)
+        return (most if player else payoffs.total - most), certain
+
+    def _weighed(
+        self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
+    ) -> tuple[Strategy, "Met"]:
+        """Weigh a part of a mixture anew where that secures more; give what the other can get.
+
+        A linear program finds the weights, unless the other player's DAG is too large for one.
+        """
+        other, dag = sides[1 - player], drawing(self.forms[player], drawn.policies)
+        weights = [drawn.chances]
+        if len(other.dag.row) <= MOST_WEIGHED:
+            dags = [dag, other.dag] if player == 0 else [other.dag, dag]
+            chosen = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
+            if chosen is not None:
+                weights.append(Mixed.of(dag, chosen[player]).flow[1:])
+        plans = [dag.sequences @ np.append(1.0, one) for one in weights]
+        worths = [against(self.payoffs, plan, 1 - player) for plan in plans]
+        answers = [other.best(worth, np.inf, deadline.within(RESPONDING)) for worth in worths]
+        place = int(np.argmin([one.bound for one in answers]))
+        used, met = weights[place], Met(worths[place], answers[place].bound, answers[place].method)
+        part = Strategy.unchecked(drawn.policies[used > 0.0], used[used > 0.0])
+        return part, met
+
+
+def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
+    """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
+
+    Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
+    recall, also after inflation, they are the sequence form (Koller, Megiddo and von Stengel 1996).
+    One linear program over both is ``dag``. For ``columns``, a player who forgets has the part of
+    it that a pool of pure strategies comes to, which grows by best responses (McMahan, Gordon and
+    Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003; of
+    teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024). Absent-minded players respond by
+    policies, which are not finite in number: bounds meet in the limit (Adam, Horčík, Kasl and
+    Kroupa, "Double oracle algorithm for computing equilibria in continuous games", AAAI 2021).
+    """
+    solving = Solving(tree, limit)
+    sides = solving.without_dags()
+    if method == "dag":
+        dags = require_dags(tree, dags_of(tree, deadline=solving.deadline))
+        method = "dag" if dags else "columns"
+        sides = [*map(Side, solving.forms, dags)] or sides
+    solving.columns(sides, solving.deadline)
+    return solving.result(sides, method if solving.is_forgetful else "lp")

@@ -1,0 +1,78 @@
+"""Best responses of a player who forgets, by an integer program over the sequence form."""
+
+from typing import Final
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron
+
+from hogeq.strategies.arrays import one_hot
+from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
+from hogeq.trees.beliefs import remembering
+from hogeq.trees.sequences import SequenceForm
+
+FINE: Final = 2.0**16
+"""What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
+search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
+CHAINING: Final = 0.5  # share of a program's time in which chains of pasts are found
+PRESOLVED: Final = (
+    16  # entries in the time that HiGHS takes to begin, for each sequence of a program
+)
+SOLVED: Final = 0  # a status of HiGHS
+ENDED: Final = (SOLVED, 1)  # 1: at a limit of time
+
+
+def by_program(
+    form: SequenceForm, worth: Floats, limit: float | Deadline
+) -> tuple[Floats | None, float]:
+    """Give the best strategy met within a time limit, or None, and the proved bound.
+
+    The payoff is linear in the realisation weights of sequences. One binary for each action of a
+    shared row makes the player act alike in all its refined information sets; without binaries
+    the player has full memory.
+    """
+    tree, shared, actions = form.tree, form.shared, form.tree.num_actions
+    sequences, binaries = len(worth), len(shared) * actions
+    limit = Deadline.of(limit)
+    chains = form.chains_within(limit.share(CHAINING))
+    if limit.is_over or chains is None or not limit.allows(PRESOLVED * sequences):
+        return None, np.inf
+    flow = remembering(form).equations()
+    once = (np.arange(flow.shape[0]) == 0).astype(float)
+    constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
+    if len(shared):
+        one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
+        one = hstack([csr_array((len(shared), sequences)), one])
+        # No weight goes to an action that the row does not play; and pasts of a chain share it.
+        number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
+        each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+        lines = (each[:, None] * actions + np.arange(actions)).ravel()
+        weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()
+        choices = (number[:, None] * actions + np.arange(actions)).ravel()
+        size = len(choices)
+        coupled = hstack(
+            [
+                coo_array((np.ones(len(lines)), (lines, weights)), (size, sequences)),
+                coo_array((-np.ones(size), (np.arange(size), choices)), (size, binaries)),
+            ]
+        )
+        constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
+    legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
+    answer = milp(
+        np.concatenate([-FINE * worth, np.zeros(binaries)]),
+        integrality=(np.arange(len(legal)) >= sequences).astype(int),
+        bounds=Bounds(0.0, legal.astype(float)),
+        constraints=constraints,
+        options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
+    )
+    # A program may end without any of these, or fail.
+    bound, chosen = np.inf, answer.x
+    if answer.status in ENDED and answer.mip_dual_bound is not None:
+        bound = -float(answer.mip_dual_bound) / FINE
+    bound = bound if np.isfinite(bound) else np.inf
+    if chosen is None or not np.isfinite(chosen).all():
+        return None, bound
+    played = form.by_rows(chosen[:sequences]) + 1e-6 * (np.arange(actions) == 0)  # if not reached
+    played[shared] = chosen[sequences:].reshape(-1, actions)
+    return one_hot(np.where(tree.legal, played, -1.0).argmax(axis=1), actions), bound

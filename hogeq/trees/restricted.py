@@ -1,0 +1,114 @@
+"""A game restricted to the flows of two belief DAGs, and its equilibrium by a linear program."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array
+
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees.beliefs import BeliefDag
+from hogeq.trees.integer_program import ENDED, FINE, SOLVED
+from hogeq.trees.sequence_payoffs import against
+from hogeq.trees.sequences import SequenceForm
+from hogeq.trees.whole_dags import MOST_DRAWN
+
+WRITTEN: Final = 4  # entries of a program in the time of an entry of what it is made of
+
+
+class Mixed(NamedTuple):
+    """A mixture of a player, as a flow."""
+
+    dag: BeliefDag
+    flow: Floats  # (1 + D * K,)
+
+    @classmethod
+    def of(cls, dag: BeliefDag, weights: Floats) -> "Mixed":
+        """Make one of weights of choices, which need not be a flow."""
+        return cls(dag, dag.flow(dag.normalised(weights)))
+
+    @property
+    def plan(self) -> Floats:
+        """Weights of sequences, (1 + J * K,)."""
+        return np.asarray(self.dag.sequences @ self.flow)
+
+    def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
+        """Strategies to be drawn from, with their weights; and the share of the flow they are.
+
+        `MOST_DRAWN` at most, and when the time is over no more, but one at least.
+        """
+        weights: list[float] = []
+        rows: list[Floats] = []
+        share = 1.0
+        for weight, plan in self.dag.mixture(self.flow):
+            if len(rows) == MOST_DRAWN or (rows and deadline.is_over):
+                share = sum(weights)
+                break
+            weights.append(weight)
+            rows.append(played(self.dag.form, plan))
+        return Strategy.unchecked(np.array(rows), np.array(weights) / sum(weights)), share
+
+
+def played(form: SequenceForm, plan: Floats) -> Floats:
+    """Strategy whose rows average a plan over their refined information sets."""
+    weights = form.by_rows(plan)
+    total = weights.sum(axis=1, keepdims=True)
+    return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
+
+
+def solve_restricted(
+    payoffs: csr_array, dags: Sequence[BeliefDag], deadline: Deadline
+) -> tuple[Floats, Floats] | None:
+    """Solve the game restricted to the strategies of two DAGs.
+
+    None if HiGHS fails, or is not done in time.
+    """
+    first, second = dags
+    plans = [
+        dag.sequences @ (np.arange(len(dag.allowed)) == 0).astype(float) for dag in dags
+    ]  # of who decides nothing
+    if not len(second.row):
+        return first.flow(first.respond(against(payoffs, plans[1], 0))[1]), np.ones(1)
+    if not len(first.row):
+        return np.ones(1), second.flow(second.respond(against(payoffs, plans[0], 1))[1])
+    # Products of sparse arrays: for each sequence, entries before it times entries after it.
+    size = sum(len(one.allowed) + one.sequences.nnz for one in dags) + payoffs.nnz
+    if deadline.is_over or not deadline.allows(WRITTEN * size):
+        return None
+    # Chosen by one, met by the other's sequences, chosen by the other.
+    met = csr_array(FINE * (first.sequences.T @ payoffs))
+    mine, theirs = first.equations(), second.equations()
+    once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
+    # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
+    allowed = second.allowed
+    entries = np.bincount(met.indices, minlength=met.shape[1]) @ np.diff(second.sequences.indptr)
+    if not deadline.allows(WRITTEN * float(entries)):
+        return None
+    worth = (met @ second.sequences).T
+    upper = block_array([[-worth, theirs.T]]).tocsr()[allowed]
+    free = np.full(theirs.shape[0], np.inf)
+    lower = np.append(np.zeros(len(first.allowed)), -free)
+    upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
+    solve = partial(
+        linprog,
+        np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
+        A_ub=upper,
+        b_ub=np.zeros(upper.shape[0]),
+        A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
+        b_eq=once[0],
+        bounds=np.array([lower, upper_bounds]).T,
+    )
+    for method in ("highs", "highs-ipm"):  # near ties can be too much for the first
+        answer = solve(method=method, options={"time_limit": max(deadline.left, 0.01)})
+        if answer.status in ENDED or deadline.is_over:
+            break
+    if answer.status != SOLVED:
+        return None
+    chosen = np.zeros(len(allowed))
+    chosen[allowed] = -answer.ineqlin.marginals
+    both = answer.x[: mine.shape[1]], chosen
+    return both if all(np.isfinite(one).all() for one in both) else None

@@ -1,0 +1,87 @@
+"""Payoffs by the sequences of both players, as shares of the stakes."""
+
+import math
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
+from hogeq.trees.enclosures import fits, gamma, numbers_of
+from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.sequences import SequenceForm
+
+LEAST_STAKES: Final = (
+    1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
+)
+
+
+def stakes(tree: FlatTree) -> float:
+    """Most that players can expect: a payoff counts by the chance that it comes with."""
+    if tree.expected < LEAST_STAKES and not fits(tree):
+        raise ValueError(
+            f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
+            f" allowed: {LEAST_STAKES:g} of it or more"
+        )
+    return tree.expected * tree.largest_payoff
+
+
+def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
+    """Share of the stakes that every sequence of a responder ends in, on average."""
+    parts = zip(strategy.chances, strategy.policies, strict=True)
+    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+    return np.asarray(worth / form.tree.expected)
+
+
+def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
+    """Share of the stakes that each sequence of a player ends in, against the other's plan."""
+    return np.asarray(payoffs @ plan if player == 0 else -(payoffs.T @ plan))
+
+
+def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
+    """Share of the stakes by the sequences of both, chance's probability included.
+
+    What comes without any move of a player is left out, since nobody can change it.
+    """
+    tree, numbers = first.tree, numbers_of(first.tree)
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
+    moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]
+    pairs = first.at[moved], second.at[moved]
+    if numbers is None:
+        # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
+        chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
+        worth = (chance * tree.shares)[moved] / tree.expected
+        return csr_array((worth, pairs), size)
+    sums: dict[tuple[int, int], Fraction] = {}
+    level, unit = Fraction(tree.shift + tree.centre), Fraction(stakes(tree))
+    places = np.searchsorted(ends, moved).tolist()
+    for place, pair in zip(places, zip(*(one.tolist() for one in pairs), strict=True), strict=True):
+        worth = numbers.chance[place] * (numbers.paid[place] - level)
+        sums[pair] = sums.get(pair, Fraction()) + worth
+    rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
+    shares = np.array([float(worth / unit) for worth in sums.values()])
+    return csr_array((shares, (rows, columns)), size)
+
+
+def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
+    """Least and most payoff to player 0, less the level, that comes without a move of a player.
+
+    `sequence_payoffs` leaves it out.
+    """
+    tree, numbers = first.tree, numbers_of(first.tree)
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    places = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))
+    if numbers is not None:
+        level = Fraction(tree.shift + tree.centre)
+        worth = (numbers.chance[place] * (numbers.paid[place] - level) for place in places.tolist())
+        total = sum(worth, Fraction())
+        return total, total
+    chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
+    shares = (chance * tree.shares)[ends[places]]
+    middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
+    off = Fraction(gamma(3 * len(tree.levels) + 8) * size)
+    largest = Fraction(tree.largest_payoff)
+    return largest * (Fraction(middle) - off), largest * (Fraction(middle) + off)
