@@ -82,12 +82,24 @@ class Graph:
 
     def __post_init__(self) -> None:
         """Take the arrays in the types of the form, and check them."""
+        self._take()
+        _check(self)
+
+    @classmethod
+    def unchecked(cls, **arrays: Any) -> Self:
+        """Make a graph of all arrays by name, which fit each other: tests check whoever asks."""
+        graph = object.__new__(cls)
+        for name, array in arrays.items():
+            object.__setattr__(graph, name, array)
+        graph._take()
+        return graph
+
+    def _take(self) -> None:
         for name, (dtype, axes) in FORM.items():
             object.__setattr__(self, name, _array(name, getattr(self, name), dtype, axes))
         object.__setattr__(self, "total", float(self.total))
         if self.endless is not None:
             object.__setattr__(self, "endless", float(self.endless))
-        _check(self)
 
     def __repr__(self) -> str:
         """Say the sizes."""
@@ -142,22 +154,30 @@ class Graph:
         return legal
 
     @cached_property
-    def ends(self) -> Ends:
-        """Every end that a turn from a position can have."""
+    def ends_of_situation(self) -> tuple[Ints, Ints]:
+        """Numbers of the ends that a turn can have, ascending: where a situation's begin, (S + 1,).
+
+        Then all of them, (n,).
+        """
         situations, _, _ = self.way.shape
         pairs = np.unique(  # a situation, and a way that is played in it
             np.arange(situations)[:, None, None] * len(self.first) + self.way + 1
         )
         pairs = pairs[pairs % len(self.first) > 0]
-        place, way = pairs // len(self.first), pairs % len(self.first) - 1
+        situation, way = pairs // len(self.first), pairs % len(self.first) - 1
         outcomes = spans(self.first[way], self.first[way + 1])
         many = self.first[way + 1] - self.first[way]
         most = int(self.end.max(initial=0)) + 1
-        pairs = np.unique(np.repeat(place, many) * most + self.end[outcomes])
-        begin = np.searchsorted(pairs // most, np.arange(situations + 1))
+        pairs = np.unique(np.repeat(situation, many) * most + self.end[outcomes])
+        return np.searchsorted(pairs // most, np.arange(situations + 1)), pairs % most
+
+    @cached_property
+    def ends(self) -> Ends:
+        """Every end that a turn from a position can have."""
+        begin, numbers = self.ends_of_situation
         low, high = begin[self.situation], begin[self.situation + 1]
         position = np.repeat(np.arange(self.positions), high - low)
-        return Ends(position, self.place[position] + pairs[spans(low, high)] % most)
+        return Ends(position, self.place[position] + numbers[spans(low, high)])
 
     @cached_property
     def level_of(self) -> Ints:
@@ -168,9 +188,11 @@ class Graph:
     def recurring(self) -> NDArray[np.bool_]:
         """Which levels recur: a turn can end in the level that it began in, (L,)."""
         recurs: NDArray[np.bool_] = np.zeros(len(self.level) - 1, bool)
-        after = self.next[self.ends.entry]
-        here, there = self.level_of[self.ends.position], self.level_of[np.maximum(after, 0)]
-        recurs[here[(after >= 0) & (here == there)]] = True
+        if self.endless is not None:
+            position, entry = self.ends
+            after, level = self.next[entry], self.level_of
+            position, after = position[after >= 0], after[after >= 0]
+            recurs[level[position][level[position] == level[after]]] = True
         return recurs
 
     @cached_property
@@ -422,8 +444,9 @@ def _check_ends(graph: Graph) -> None:
     _require("place", bool(entry.max() < len(graph.next)), "places of as many ends as ways have")
     after = graph.next[entry]
     level = graph.level_of
-    later = (after < 0) | (level[np.maximum(after, 0)] >= level[position])
-    _require("next", bool(later.all()), "positions of the same level or of a later one")
-    recurs = bool(graph.recurring.any())
+    position, after = position[after >= 0], after[after >= 0]
+    rises = level[after] - level[position]
+    _require("next", bool((rises >= 0).all()), "positions of the same level or of a later one")
+    recurs = bool((rises == 0).any())
     allowed = "a payoff where a level recurs, and None elsewhere"
     _require("endless", recurs == (graph.endless is not None), allowed)

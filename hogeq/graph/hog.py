@@ -2,18 +2,17 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
-from hogeq.graph.levels import Levels, levels_of
+from hogeq.graph.levels import levels_of
 from hogeq.graph.turns import (
     AGAIN,
     OTHER,
     WIN,
-    Landings,
     decided,
     free_turns,
     landings,
@@ -26,6 +25,7 @@ from hogeq.rules.turn import TurnTable
 from hogeq.support.aliases import Floats, Ints
 
 ENDLESS: Final = 0.5  # what a game that never ends is worth: it is a draw
+AT_ONCE: Final = 1024  # positions whose ends are found at once
 
 
 @lru_cache(maxsize=4)
@@ -40,48 +40,60 @@ def of_hog(rules: Rules) -> Graph:
     rules = replace(rules, goal=size)
     (situation, way, _), lanes = ways_of(rules), lanes_of(rules)
     first, chance, end, ends = _outcomes(rules)
-    used = _used_ends(way, first, end, len(ends))
     own, opponent = (axis.ravel() for axis in np.indices((size, size)))
-    seats = [_ends_of_seat(rules, goals[seat], goals[1 - seat], ends) for seat in (0, 1)]
+    places, records, far = _places(rules, ends)
+    seats = [_landed(rules, goals[seat], goals[1 - seat]) for seat in (0, 1)]
     met = [(own < goals[seat]) & (opponent < goals[1 - seat]) for seat in (0, 1)]
-    order, begins = _cells(own + opponent, seats, used[situation.ravel()], met)
+    used = _used_ends(way, first, end, len(ends))[:, far]
+    edges = [
+        _edges(own + opponent, *seat, places[:, far], used[situation.ravel()] & is_met[:, None])
+        for seat, is_met in zip(seats, met, strict=True)
+    ]
+    source, target = (np.concatenate(cells) for cells in zip(*edges, strict=True))
+    order, begins = levels_of(own + opponent, source, target)
     is_met = np.stack(met, axis=1)[order]
     index, mover = np.nonzero(is_met)
     cell = order[index]
-    number = np.zeros((2, size**2), np.int64)
+    number = np.zeros((2, size**2), np.int32)
     number[mover, cell] = np.arange(len(cell))
-    kind, there, record = (np.stack(column)[mover, cell] for column in zip(*seats, strict=True))
-    again = kind == AGAIN
-    goes_on = number[np.where(again, mover[:, None], 1 - mover[:, None]), there]
-    won = (kind == WIN) == (mover[:, None] == 0)  # payoff 1 of two, else payoff 0
-    label = record + again * lanes.following.shape[1]
+    there, again = (
+        np.concatenate(tables)
+        for tables in zip(*map(_following, seats, (0, 1), (number, number[::-1])), strict=True)
+    )
+    after = np.empty((len(cell), len(ends)), np.int32)
+    label = np.empty((len(cell), len(ends)), np.int16)
+    for low in range(0, len(cell), AT_ONCE):
+        some = slice(low, low + AT_ONCE)
+        at = places[cell[some]] + (mover[some] * (len(there) // 2))[:, None]
+        after[some] = there[at]
+        learned = records[cell[some]] + again[at] * lanes.following.shape[1]
+        label[some] = np.where(after[some] < 0, 0, learned)
     before = np.append(0, np.cumsum(is_met.sum(axis=1)))  # positions before each cell
-    level = np.unique(before[begins])
-    following = lanes.following.reshape(-1, lanes.following.shape[2])
+    level_of = np.zeros(size**2, np.int64)
+    level_of[order] = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    recurs = bool((level_of[source] == level_of[target]).any())
     nothing = all_memories(rules).index(Memory())
-    arrays: dict[str, Any] = {
-        "level": level,
-        "player": mover,
-        "row": cell,
-        "fixed": np.zeros((0, rules.num_actions)),
-        "situation": situation.ravel()[cell],
-        "way": way,
-        "lane": lanes.lane,
-        "following": following,
-        "first": first,
-        "chance": chance,
-        "end": end,
-        "place": np.arange(len(cell)) * len(ends),
-        "next": np.where(kind >= WIN, -1 - won, goes_on).ravel(),
-        "label": np.where(kind >= WIN, 0, label).ravel(),
-        "payoff": np.array([0.0, 1.0]),
-        "start": np.stack([number[:, 0], [nothing, nothing]], axis=1),
-        "start_chance": np.array([0.5, 0.5]),
-        "total": 1.0,
-    }
-    level_of = np.repeat(np.arange(len(level) - 1), np.diff(level))
-    stays = (kind < WIN) & used[arrays["situation"]] & (level_of[goes_on] == level_of[:, None])
-    return Graph(**arrays, endless=ENDLESS if stays.any() else None)
+    return Graph.unchecked(
+        level=np.unique(before[begins]),
+        player=mover,
+        row=cell,
+        fixed=np.zeros((0, rules.num_actions)),
+        situation=situation.ravel()[cell],
+        way=way,
+        lane=lanes.lane,
+        following=lanes.following.reshape(-1, lanes.following.shape[2]),
+        first=first,
+        chance=chance,
+        end=end,
+        place=np.arange(len(cell)) * len(ends),
+        next=after.ravel(),
+        label=label.ravel(),
+        payoff=np.array([0.0, 1.0]),
+        start=np.stack([number[:, 0], [nothing, nothing]], axis=1),
+        start_chance=np.array([0.5, 0.5]),
+        total=1.0,
+        endless=ENDLESS if recurs else None,
+    )
 
 
 End = tuple[int, int, int, bool]
@@ -115,43 +127,60 @@ def _used_ends(way: Ints, first: Ints, end: Ints, count: int) -> NDArray[np.bool
     return np.stack([of_way[np.unique(ways)].any(axis=0) for ways in way])
 
 
-def _ends_of_seat(rules: Rules, goal: int, other_goal: int, ends: list[End]) -> tuple[Ints, ...]:
-    """Kind of landing, next cell and record of each end at each cell, (G * G, E) each.
+def _places(rules: Rules, ends: list[End]) -> tuple[NDArray[np.int32], NDArray[np.int16], Ints]:
+    """Where each end of each cell leads in flat tables of landings: (G * G, E).
 
-    The goals are of the player to move and of the other.
+    A second table follows the first, for turns that force another. Then the records of ends,
+    likewise, and which ends can leave the total score as it was, (n,).
     """
-    size, land = rules.size, landings(rules)
-    own, opponent = (axis.ravel() for axis in np.indices((size, size)))
-    columns = []
-    for points, gift, recorded, forced in ends:
-        record: Ints | int = recorded
-        earned: Ints | int = points
-        given: Ints | int = gift
-        if points < 0:  # no dice, which score by the cell
-            free = free_turns(rules, gift)
-            earned, given, record = (column.ravel() for column in free)
-            earned = earned + recorded  # the bonus
-        here = Landings(*(table[own + earned, opponent + given] for table in land))
-        kind = decided(here, goal, other_goal)
-        kind = np.where(kind == OTHER, AGAIN * forced, kind)
-        stays, mine, yours = kind == AGAIN, here.own, here.opponent
-        cell = np.where(stays, mine * size + yours, yours * size + mine)
-        cell = np.where(kind >= WIN, 0, cell)
-        columns.append((kind, cell, np.broadcast_to(record, kind.shape)))
-    kind, cell, record = (np.stack(column, axis=1) for column in zip(*columns, strict=True))
-    return kind, cell, record
+    height, width = landings(rules).kind.shape
+    own, opponent = (axis.ravel() for axis in np.indices((rules.size, rules.size)))
+    points, gift, records, forced = np.array(ends, np.int64).T
+    is_free = points < 0  # no dice, which score by the cell
+    forward = points * width + gift
+    forward[is_free] = 0
+    ahead = (forward + forced * height * width).astype(np.int32)
+    found = (own * width + opponent).astype(np.int32)[:, None] + ahead
+    kept = np.repeat(records.astype(np.int16)[None], len(found), axis=0)
+    rises = points + gift > 0
+    for end in np.flatnonzero(is_free):
+        earned, given, record = (column.ravel() for column in free_turns(rules, int(gift[end])))
+        earned = earned + records[end]  # the bonus
+        found[:, end] += earned * width + given
+        kept[:, end] = record
+        rises[end] = (earned + given > 0).all()
+    return found, kept, np.flatnonzero(~rises)  # landings lower no total
 
 
-def _cells(
-    total: Ints, seats: list[tuple[Ints, ...]], used: NDArray[np.bool_], met: list[Any]
-) -> Levels:
-    """Sort cells into levels: by the total, which never falls, then by where turns that stay lead.
+def _landed(rules: Rules, goal: int, other_goal: int) -> tuple[Ints, Ints]:
+    """Kind of landing and next cell by place, where the mover has a goal and the other has one."""
+    ends = landings(rules)
+    kind = decided(ends, goal, other_goal).ravel()
+    kinds = np.concatenate([kind, np.where(kind == OTHER, AGAIN, kind)])
+    own, opponent = (np.tile(scores.ravel(), 2) for scores in (ends.own, ends.opponent))
+    stays = kinds == AGAIN
+    cell = np.where(stays, own, opponent) * rules.size + np.where(stays, opponent, own)
+    return kinds, np.where(kinds >= WIN, 0, cell)
 
-    `used` (G * G, E) are the ends of a cell, `met` (G * G,) the cells of each player.
+
+def _edges(
+    total: Ints, kind: Ints, cell: Ints, places: NDArray[np.int32], is_used: NDArray[np.bool_]
+) -> tuple[Ints, Ints]:
+    """List the edges between cells of one total, along `places` (G * G, n) that are used."""
+    goes_on, after = kind[places] < WIN, cell[places]
+    source, end = np.nonzero(is_used & goes_on & (total[after] == total[:, None]))
+    return source, after[source, end]
+
+
+def _following(
+    seat: tuple[Ints, Ints], mover: int, number: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Next position, or payoff, by place, and whether the same player moves there.
+
+    `number` (2, G * G) has the positions of cells: of the mover, then of the other.
     """
-    edges = []
-    for (kind, there, _), is_met in zip(seats, met, strict=True):
-        stays = used & is_met[:, None] & (kind < WIN) & (total[there] == total[:, None])
-        source, end = np.nonzero(stays)
-        edges.append((source, there[source, end]))
-    return levels_of(total, *(np.concatenate(ends) for ends in zip(*edges, strict=True)))
+    kind, cell = seat
+    won = (kind == WIN) == (mover == 0)  # payoff 1 of two, else payoff 0
+    goes_on = np.where(kind == AGAIN, number[0, cell], number[1, cell])
+    after = np.where(kind >= WIN, -1 - won, goes_on)
+    return after.astype(np.int32), (kind == AGAIN).astype(np.int16)

@@ -30,12 +30,8 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     source, target : ndarray of int64 (n,)
         The edges.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     count = len(rank)
-    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=(count, count))
-    components, label = connected_components(edges, connection="strong")
+    components, label = _components(count, source, target)
     inside = label[source] == label[target]
     recurs = np.zeros(components, bool)
     recurs[label[source[inside]]] = True
@@ -45,6 +41,18 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     key = np.stack([rank, depth, alone])[:, order]
     start = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0)))
     return Levels(order, np.append(start, count))
+
+
+def _components(count: int, source: Ints, target: Ints) -> tuple[int, Ints]:
+    """Find strongly connected components: how many, and the one of each vertex."""
+    if not len(source):
+        return count, np.arange(count)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=(count, count))
+    components, label = connected_components(edges, connection="strong")
+    return int(components), label
 
 
 def _depths(count: int, source: Ints, target: Ints) -> Ints:

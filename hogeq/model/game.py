@@ -178,7 +178,8 @@ class HogEngine:
 
     def interpreter(self, players: int, opponents: int = 1) -> Interpreter:
         """Fresh arrays for interpreted passes, which keep values and reach by memory."""
-        return Interpreter(self.graph, self.shape, players, opponents)
+        rises = self.totals_rise
+        return Interpreter(self.graph, self.shape, players, opponents, totals_rise=rises)
 
     @cached_property
     def has_large_memory(self) -> bool:

@@ -131,7 +131,7 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
 
     They are looked for side by side, as those of Hog with one goal lie.
     """
-    size, (position, entry) = graph.positions, graph.ends
+    size = graph.positions
     twin = np.arange(size, dtype=np.int32) ^ 1
     first, second = (array for array in (slice(0, None, 2), slice(1, None, 2)))
     if size % 2 or (graph.player[first] != 0).any() or (graph.player[second] != 1).any():
@@ -139,18 +139,31 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
     for array in (graph.row, graph.situation):
         if (array[first] != array[second]).any():
             return NONE
-    here, there = entry[position % 2 == 0], entry[position % 2 == 1]
-    after, its = graph.next[here], graph.next[there]
-    ends = after < 0
-    paid = graph.payoff[np.where(ends, -1 - after, 0)] + graph.payoff[np.where(ends, -1 - its, 0)]
-    alike = (its < 0) == ends
-    alike &= np.where(ends, paid == graph.total, its == (after ^ 1))
-    alike &= ends | (graph.label[here] == graph.label[there])
+    begin, ends = graph.ends_of_situation
+    if not all(
+        _are_mirrored(graph, positions, ends[begin[situation] : begin[situation + 1]])
+        for situation in range(len(begin) - 1)
+        if len(positions := 2 * np.flatnonzero(graph.situation[first] == situation))
+    ):
+        return NONE
     states = zip(graph.start.tolist(), graph.start_chance.tolist(), strict=True)
     starts = {(*state, share) for state, share in states}
     turned = {(place ^ 1, memory, share) for place, memory, share in starts}
     even = graph.endless is None or 2.0 * graph.endless == graph.total
-    return twin if alike.all() and starts == turned and even else NONE
+    return twin if starts == turned and even else NONE
+
+
+def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
+    """Whether these ends of positions lead to mirrors of where those of the next ones lead."""
+    here, there = (graph.place[one, None] + ends for one in (positions, positions + 1))
+    after, its = graph.next[here], graph.next[there]
+    goes_on = after >= 0
+    if (goes_on != (its >= 0)).any() or (goes_on & (its != after ^ 1)).any():
+        return False
+    if (goes_on & (graph.label[here] != graph.label[there])).any():
+        return False
+    paid = graph.payoff[-1 - after[~goes_on]] + graph.payoff[-1 - its[~goes_on]]
+    return bool((paid == graph.total).all())
 
 
 def _folded(lists: Lists) -> Lists:
@@ -158,13 +171,15 @@ def _folded(lists: Lists) -> Lists:
     stays = lists.player[lists.order] != 1
     before = np.append(0, np.cumsum(stays))[lists.start]
     holds = np.diff(before) > 0
-    there = np.maximum(lists.next, 0)
-    folds = (lists.next >= 0) & (lists.player[there] == 1)
+    positions = np.arange(len(lists.player), dtype=np.int32)
+    leads = np.where(lists.player == 1, lists.mirror, positions)
+    # Payoff t is -1 - t: the last ones, so that they stay what they are.
+    leads = np.append(leads, np.arange(lists.next.min(initial=0), 0, dtype=np.int32))
     return lists._replace(
         order=lists.order[stays],
         start=np.append(before[:-1][holds], before[-1]),
         recurs=lists.recurs[holds],
-        next=np.where(folds, lists.mirror[there], lists.next),
+        next=leads[lists.next],
     )
 
 

@@ -16,15 +16,22 @@ class Interpreter:
     """Values and reach of every hidden state of a game, in double precision.
 
     Player 0 is the player of a pass. Where each player has a goal of its own, player 0 has the
-    first; in self-play one strategy moves for both.
+    first; in self-play one strategy moves for both. `totals_rise` says that every turn raises the
+    total score.
     """
 
     def __init__(
-        self, graph: Graph, shape: tuple[int, int, int], players: int, matches: int = 1
+        self,
+        graph: Graph,
+        shape: tuple[int, int, int],
+        players: int,
+        matches: int = 1,
+        *,
+        totals_rise: bool,
     ) -> None:
         size, _, actions = shape
         mirrored = players == 1 and len(lists_of(graph).mirror) > 0
-        order = _near_first(graph, size)
+        order = _near_first(graph, size) if totals_rise else None
         self.passes = GraphPasses(graph, matches, sole=mirrored, rows=size**2, order=order)
         self.graph, self.players, self._size = graph, players, size
         self.start = int(graph.start[0, 1])
@@ -92,17 +99,12 @@ class Interpreter:
         return float(values[self.start])
 
 
-def _near_first(graph: Graph, size: int) -> Ints | None:
+def _near_first(graph: Graph, size: int) -> Ints:
     """Order positions so that cells near each other, which the same cells follow, are together.
 
-    They are then looked up while still in cache. None where a turn can leave the scores as they
-    were, in whichever order: else turns only raise the lower and the higher of two scores.
+    They are then looked up while still in cache. Totals must rise: then turns only raise the lower
+    and the higher of two scores.
     """
     own, opponent = np.divmod(graph.row.astype(np.int64), size)
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
-    position, entry = graph.ends
-    after = graph.next[entry]
-    position, after = position[after >= 0], after[after >= 0]
-    if (low[position] + high[position] == low[after] + high[after]).any():
-        return None
     return np.lexsort((graph.player, low, high, low // 2, high // 2))
