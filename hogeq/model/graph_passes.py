@@ -1,6 +1,6 @@
 """Passes over any graph by the interpreting kernels, in double precision."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -272,29 +272,32 @@ class GraphPasses:
         self._rows = np.zeros(size)
         self.payoff = graph.payoff.copy() if me == 0 else graph.total - graph.payoff
         self._scratch = _scratch(lists, matches)
-        self._onward = _folded(lists) if sole else lists
-        self._runs, self._onward_runs = (
-            _runs(one, graph.memories) for one in (lists, self._onward)
-        )
-        self._loops: list[Loop] = []  # backward and forward
-        if lists.recurs.any():
-            loop = _loop(graph, lists, me)
-            self._loops = [loop, _loop(graph, self._onward, me) if sole else loop]
+        self._runs = _runs(lists, graph.memories)
+        self._loop = _loop(graph, lists, me) if lists.recurs.any() else None
+
+    @cached_property
+    def _onward(self) -> tuple[Lists, list[Run], Loop | None]:
+        """What a pass forward takes: only half of positions that have a mirror, if `sole`."""
+        if not self.sole:
+            return self.lists, self._runs, self._loop
+        lists = _folded(self.lists)
+        loop = None if self._loop is None else _loop(self.graph, lists, self.me)
+        return lists, _runs(lists, self.graph.memories), loop
 
     def forward(self, policies: Floats) -> Floats:
         """Fill `reach` and `row_reach`, and return the latter."""
         self.reach.fill(0.0)
         self.row_reach.fill(0.0)
-        graph, lists = self.graph, self._onward
+        graph, (lists, runs, loop) = self.graph, self._onward
         for (position, memory), share in zip(graph.start, graph.start_chance, strict=True):
             folds = self.sole and graph.player[position] == 1
             self.reach[:, lists.mirror[position] if folds else position, memory] += share
         for match, filled in enumerate(zip(self.reach, self.row_reach, strict=True)):
             played = policies if len(policies) <= 2 else policies[[0, match + 1]]
             arrays = self.me, played, *filled, self._scratch
-            for first, last, kind in self._onward_runs:
+            for first, last, kind in runs:
                 if kind != PLAIN:
-                    loops.visit(lists, self._loops[1], first, last, *arrays)
+                    loops.visit(lists, loop, first, last, *arrays)
                 else:
                     kernels.forward(lists, first, last, *arrays)
         return self.row_reach
@@ -327,7 +330,7 @@ class GraphPasses:
                 kernels.act(self.lists, run.first, run.last, (int(role), *numbers), *acting)
             else:
                 large = None if run.kind == SMALL else True
-                span = self._loops[0], run.first, run.last
+                span = self._loop, run.first, run.last
                 loops.settle(self.lists, *span, (int(role), *numbers), large, *acting)
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
@@ -336,12 +339,12 @@ class GraphPasses:
     def _value(self, run: Run, policies: Floats, best: bool | None) -> None:
         """Value a run of blocks: by rows, or by best actions, of both players if `best`."""
         me, payoff, scratch = self.me, self.payoff, self._scratch
-        if run.kind == PLAIN:
+        loop, blocks = self._loop, range(run.last - 1, run.first - 1, -1)
+        if run.kind == PLAIN or loop is None:  # then all are
             how = me, best is not None, best is True, self.sole, float(self.graph.total)
             arrays = policies, payoff, self.values, self.choice, scratch
             kernels.value(self.lists, run.first, run.last, how, *arrays)
             return
-        loop, blocks = self._loops[0], range(run.last - 1, run.first - 1, -1)
         for match, values in enumerate(self.values):
             played, rest = (me, policies, match), (loop.no_choice, values, payoff)
             if best is not None:
@@ -361,7 +364,7 @@ class GraphPasses:
         If both players choose, the other answers best before the player improves (Hoffman and Karp
         1966).
         """
-        (me, _, match), lists, loop = played, self.lists, self._loops[0]
+        (me, _, match), lists, loop = played, self.lists, self._loop
         rest, scratch = (self.choice, self.values[match], self.payoff), self._scratch
         self.choice[lists.order[lists.start[block] : lists.start[block + 1]]] = NO_CHOICE
         players = [1 - me, me] if both else [me]

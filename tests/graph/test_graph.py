@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from hogeq.graph.graph import FORM, NATURE, NUMBERS, Graph, GraphError
 from hogeq.graph.hog import of_hog
 from hogeq.graph.levels import levels_of
 from hogeq.model.game import compile_game
-from hogeq.rules import rules_from
+from hogeq.rules import EDITIONS, rules_from
 from hogeq.support.aliases import Floats
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.graphs import of_tree
@@ -85,6 +86,36 @@ def test_positions_that_recur_are_levels_that_are_iterated(name: str) -> None:
     one, two = drawn(graph, 2)
     rate = win_rate(game, one.reshape(game.shape), two.reshape(game.shape)).win_rate
     assert evaluate(graph, [one, two]) == pytest.approx(rate, abs=1e-12)
+
+
+CHECKED = {f"edition {name}": {"edition": name, "max_dice": 3} for name in EDITIONS}
+
+
+@pytest.mark.parametrize("goal", [9, 12, [7, 5], [4, 9]])
+@pytest.mark.parametrize("name", [*CHECKED, *RECURRING])
+def test_what_is_made_unchecked_passes_every_check(name: str, goal: int | list[int]) -> None:
+    if name in RECURRING:
+        rules = replace(RECURRING[name], goal=goal if isinstance(goal, int) else (goal[0], goal[1]))
+    else:
+        rules = rules_from({**CHECKED[name], "goal": goal})
+    graph = of_hog(rules)
+    checked = replace(graph)
+    assert checked.digest == graph.digest
+    assert (checked.recurring == graph.recurring).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EDITIONS)
+def test_whole_games_that_are_made_unchecked_pass_every_check(name: str) -> None:
+    graph = of_hog(rules_from(name))
+    assert replace(graph).digest == graph.digest
+
+
+def test_who_makes_a_graph_unchecked_is_known() -> None:
+    """Files, and graphs of users, are checked: only what a test above holds to the check is not."""
+    sources = Path(hogeq.__file__).parent.rglob("*.py")
+    asking = {one.name for one in sources if "Graph.unchecked(" in one.read_text("utf-8")}
+    assert asking == {"hog.py"}
 
 
 def test_two_who_stay_for_ever_have_a_draw() -> None:
