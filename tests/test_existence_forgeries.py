@@ -55,18 +55,20 @@ def test_the_turns_are_those_of_the_package(good: dict[str, Said]) -> None:
     for said in good.values():
         game, hog = hogeq.Game(said["rules"]), checker.game_of(said["rules"])
         table = np.full((hog.rows, hog.actions), 1.0 / hog.actions)
-        problem = checker.Problem(hog, [np.eye(hog.actions)] * hog.rows, np.ones(1), table[None])
+        mixture = checker.Mixture(hog, np.ones(1), table[None])
+        problem = checker.Problem(mixture, [np.eye(hog.actions)] * hog.rows)
         pure = np.random.default_rng(0).integers(0, hog.actions, hog.rows)
         rate = game.win_rate(pure.reshape(hog.goal, -1), table.reshape(hog.goal, hog.goal, -1))
         assert problem.relaxed(pure) == pytest.approx(rate.win_rate, abs=1e-11)
 
 
-def random_tree(draw: np.random.Generator, rows: int, actions: int) -> list[int]:
-    """Draw a tree of some rows, whose walk is right."""
-    if draw.random() < 0.5 or not rows:
+def random_tree(draw: np.random.Generator, corners: list[int]) -> list[int]:
+    """Draw a tree of rows with so many corners, whose walk is right."""
+    if draw.random() < 0.5 or not corners:
         return [-1]
-    row = int(draw.integers(rows))
-    return [row, *(one for _ in range(actions) for one in random_tree(draw, row, actions))]
+    row = int(draw.integers(len(corners)))
+    parts = range(corners[row])
+    return [row, *(one for _ in parts for one in random_tree(draw, corners[:row]))]
 
 
 def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int]) -> Said:
@@ -83,14 +85,15 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         shares[0] += checker.WHOLE - shares.sum()
         return shares.tolist()
 
-    removed = []
+    removed, corners = [], [actions] * size
     for row in range(size):
         if draw.random() < 0.5:
-            some = draw.permutation(actions)[: draw.integers(1, actions)].tolist()
-            removed += [[row, action, random_tree(draw, row, actions)] for action in some]
+            for action in draw.permutation(actions)[: draw.integers(1, actions)].tolist():
+                removed.append([row, action, random_tree(draw, corners[:row])])
+                corners[row] -= 1
     cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
     leaves = [
-        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, size, actions)]
+        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, corners)]
         for _ in range(1 + len(cut))
     ]
     return {
@@ -100,7 +103,7 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         "lower": float(draw.choice([1e-300, 1e-12, 1e-3])),
         "weights": weights(count),
         "matrices": matrices(count),
-        "tree": random_tree(draw, size, actions),
+        "tree": random_tree(draw, corners),
         "removed": removed,
         "counters": matrices(3),
         "boxes": [*cut, *leaves],
@@ -115,7 +118,7 @@ def test_a_game_with_an_equilibrium_is_not_proved_to_have_none(good: dict[str, S
         assert not accepts(random_none(draw, hog, PURE, near))
     # A true mixture, actions removed by leaves alone, and counters that are the same matrix.
     everything = [
-        [row, action, said["tree"]]
+        [row, action, [-1]]
         for row in range(hog.rows)
         for action in range(hog.actions)
         if action != near[row]
@@ -139,7 +142,7 @@ def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> 
             mean = np.mean([np.eye(hog.actions)[one] for one in said["matrices"]], axis=0)
             rows = np.round(1000 * mean).astype(int) + (draw.random(rows.shape) < 0.1)
         forged = {"format": FORMAT, "rules": dict(NONE), "kind": kind, "lower": 0.0}
-        forged |= {"policy": rows.tolist(), "tree": random_tree(draw, hog.rows, hog.actions)}
+        forged |= {"policy": rows.tolist(), "tree": random_tree(draw, [hog.actions] * hog.rows)}
         assert not accepts(forged)
 
 
@@ -221,8 +224,26 @@ def test_rolls_that_are_not_shown_to_lose_are_refused(good: dict[str, Said]) -> 
     for row, action in sorted(played)[:40]:
         forged = [*said["removed"], [row, action, [-1]]]
         assert not accepts({**said, "removed": forged}), (row, action)
-    if said["removed"]:
-        assert not accepts({**said, "removed": said["removed"] + said["removed"][:1]})
+    assert not accepts({**said, "removed": said["removed"] + said["removed"][:1]})
+
+
+def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
+    """A component of no weight would give chances of 0 / 0, which compare with nothing."""
+    said = good["none"]
+    other = [said["matrices"][0], *said["matrices"]]
+    assert not accepts({**said, "matrices": other, "weights": [0, *said["weights"]]})
+    hog, draw = checker.game_of(NONE), np.random.default_rng(5)
+    corners = [np.eye(hog.actions)] * hog.rows
+    for _ in range(5):
+        matrices = draw.integers(0, hog.actions, (4, hog.rows))
+        tables, weights = np.eye(hog.actions)[matrices], np.array([1, 2, 3, 10]) / 16
+        pure, free = draw.integers(0, hog.actions, hog.rows), np.full(hog.rows, -1)
+        alone = [checker.Mixture(hog, np.ones(1), one[None]) for one in tables]
+        mixture = checker.Mixture(hog, weights, tables)
+        for fixed, sign in ((pure, 0), (free, 1)):
+            rates = [checker.Problem(one, corners).relaxed(fixed) for one in alone]
+            gain = weights @ rates - checker.Problem(mixture, corners).relaxed(fixed)
+            assert (gain > -1e-11) if sign else (abs(gain) < 1e-11)
 
 
 def test_files_are_read_with_care(

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.solvers.existence import dyadic, least, matrix_game, polished, solved
+from hogeq.search.rationals import solved
+from hogeq.solvers.boxes import matrix_game
+from hogeq.solvers.existence import least
+from hogeq.solvers.symmetric import dyadic, polished
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
     "goal": 4,
