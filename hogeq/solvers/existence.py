@@ -60,6 +60,8 @@ class Existence:
     """(R, K), the best one known."""
     components: int
     """Of the equilibrium mixture found; 0 if none is proved."""
+    memory: float | None
+    """What full memory wins beyond 1/2 against the equilibrium found; None if none is proved."""
     proof: dict[str, Any]
     """What a checker needs."""
     seconds: float
@@ -82,10 +84,12 @@ class Existence:
             "open": ("open", "neither is proved"),
         }[self.kind]
         least = "least exploitability of a policy, proved"
+        remembered = "full memory wins so much beyond 1/2 against the equilibrium found"
         return [
             ("exists", *known),
             ("lower", f"{self.lower:.3e}", least),
             ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
+            ("memory", "" if self.memory is None else f"{self.memory:.3e}", remembered),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -95,13 +99,14 @@ class Existence:
             **ends,
             "kind": self.kind,
             "components": self.components,
+            "memory": self.memory,
             "seconds": self.seconds,
         }
 
 
 def known(policy: Floats) -> Existence:
     """Give the pure equilibrium (R, K) of a game in which nothing is hidden: it has one."""
-    return Existence("matrix", 0.0, 0.0, policy, 1, {}, 0.0)
+    return Existence("matrix", 0.0, 0.0, policy, 1, 0.0, {}, 0.0)
 
 
 def least(loss: float, gap: float, excess: float) -> float:
@@ -143,6 +148,7 @@ class _Decision:
         self.exact = ExactStates(game.graph, denominator)
         self.upper, self.policy = 0.5, game.policy(game.first[0])
         self.components, self.pool = 0, np.zeros((0, game.rows), np.int64)
+        self.memory: float | None = None
 
     def run(self) -> Existence:
         pool = self.game.first
@@ -172,7 +178,7 @@ class _Decision:
         upper = 0.0 if kind in {"matrix", "policy"} else self.upper
         components = 1 if kind == "matrix" else self.components
         spent = self.deadline.spent
-        return Existence(kind, lower, upper, self.policy, components, proof, spent)
+        return Existence(kind, lower, upper, self.policy, components, self.memory, proof, spent)
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
         """Prove that no matrix wins more than 1/2 against a policy, exactly."""
@@ -187,6 +193,7 @@ class _Decision:
             self.upper, self.policy = closing.bound - 0.5, rates
         if not self.exact.is_at_most(Fraction(1, 2), policy, problem, closing.questions):
             return None
+        self.memory = problem.value(problem.free) - 0.5
         self.policy, common = rates, [lcm(*(one.denominator for one in row)) for row in policy]
         rows = [[int(one * of) for one in row] for row, of in zip(policy, common, strict=True)]
         return self.result(kind, policy=rows, tree=closing.questions.tolist())
@@ -238,6 +245,8 @@ class _Decision:
         if removal.closing is None:
             return None
         self.components = len(weights)
+        everything = removal.folded.solitary()
+        self.memory = everything.value(everything.free) - 0.5
         closing, shares, removed = removal.closing, dyadic(weights), removal.removed
         excess = max(closing.bound - 0.5, 0.0)
         gap = min((0.5 - one.closing.bound for one in removed), default=0.5) + excess

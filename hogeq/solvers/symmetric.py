@@ -124,7 +124,12 @@ def polished(payoffs: Floats, weights: Floats) -> Floats:
 
 
 def fewer(oracle: Oracle) -> Floats:
-    """Drop components of an equilibrium of the pool, one after the other, where others suffice."""
+    """Drop components of an equilibrium of the pool, one after the other, where others suffice.
+
+    In the end none can be dropped: no equilibrium of the pool, so none of the game, has some but
+    not all of the components that are left. (If some suffice, so do more.) It is checked by linear
+    programs, up to their tolerance. Other matrices may make an equilibrium of fewer components.
+    """
     from scipy.optimize import linprog
 
     payoffs, kept = oracle.payoffs, oracle.weights.copy()
@@ -189,10 +194,14 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         return None
     oracle, bound = steps[-1], steps[-1].closing.bound
     weights, pool = oracle.mixture
-    for one in candidates(oracle):
-        closing = game.alone(game.policy(oracle.pool[one])).close(0.5 + TIE, None, MOST, deadline)
+    less = fewer(oracle)
+    single = [np.arange(len(less)) == one for one in candidates(oracle)]
+    for chosen in [one.astype(float) for one in single] + [less]:
+        used = chosen > 0.0
+        problem = game.folded(chosen[used], oracle.pool[used]).solitary()
+        closing = problem.close(0.5 + TIE, None, MOST, deadline)
         if closing.status == Status.CLOSED:
-            weights, pool, bound = np.ones(1), oracle.pool[one][None], closing.bound
+            weights, pool, bound = chosen[used], oracle.pool[used], closing.bound
             break
     tables = pool.reshape(-1, *engine.shape[:-1]).astype(np.int8)
     found = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])

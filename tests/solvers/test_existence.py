@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.search.branching import Closing, Status
 from hogeq.search.rationals import solved
 from hogeq.solvers.boxes import matrix_game
 from hogeq.solvers.existence import least
-from hogeq.solvers.symmetric import dyadic, polished
+from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
     "goal": 4,
@@ -51,6 +52,30 @@ def test_coins_decided_by_all_matrices() -> None:
     every = [np.array(one).reshape(2, 2) for one in product(range(3), repeat=4)]
     rates = [game.win_rate(one, found.policy.reshape(2, 2, 3)).win_rate for one in every]
     assert max(rates) == pytest.approx(0.5)
+
+
+def test_what_full_memory_wins_against_the_equilibrium() -> None:
+    for edition, goal, dice in (("su20", 8, 2), ("fa13", 5, 1), ("fa18", 7, 2)):
+        game = hogeq.Game({"edition": edition, "goal": goal, "max_dice": dice})
+        found = game.existence(60.0)
+        response = game.attack(found.policy.reshape(game.engine.shape), hogeq.Budget(starts=1))
+        assert found.exists
+        assert found.memory == pytest.approx(response.bound - 0.5, abs=1e-9)
+    assert hogeq.Game({"edition": "fa22", "goal": 5, "max_dice": 2}).existence().memory == 0.0
+    mixed = hogeq.Game(TWO_COINS).existence(30.0)
+    assert mixed.memory is not None
+    assert mixed.memory > 0.0
+
+
+def test_no_component_can_be_dropped() -> None:
+    rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
+    payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
+    every = np.full(6, 1 / 6)
+    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int), 0)
+    weights = fewer(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
+    assert (weights > 0.0).sum() == 3
+    assert weights.max() == pytest.approx(1 / 3)
+    assert (payoffs @ weights).max() == pytest.approx(0.5)
 
 
 def test_without_time_it_is_open() -> None:
