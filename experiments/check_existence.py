@@ -238,7 +238,7 @@ class Proof:
         demand(isinstance(said, dict) and said.get("format") == FORMAT, "format: another one")
         self.said, self.kind = said, said.get("kind")
         exists = {"policy", "tree"}
-        none = {"weights", "matrices", "tree", "removed", "counters", "boxes"}
+        none = {"counters", "boxes"}
         demand(self.kind in ("matrix", "policy", "none"), "kind: not one of the three")
         keys = {"format", "rules", "kind", "lower", *(none if self.kind == "none" else exists)}
         demand(set(said) == keys, "proof: has other keys")
@@ -288,36 +288,9 @@ class Proof:
         return np.array(found) / WHOLE
 
     def none(self) -> float:
-        """Check the actions removed, the mixture and the boxes; give the lemma's bound."""
-        hog, tables = self.hog, self.matrices("matrices")
-        weights = self.shares(self.said["weights"], len(tables))
-        mixture = Mixture(hog, weights, tables)
-        kept, gap = np.ones((hog.rows, hog.actions), bool), 0.5
-        demand(isinstance(self.said["removed"], list), "removed: not a list")
-        for step in self.said["removed"]:
-            demand(isinstance(step, list) and len(step) == 3, "removed: not a row, action and tree")
-            (row,), (action,) = (numbers([one], "removed", 0, most) for one, most in
-                                 zip(step, kept.shape, strict=False))  # fmt: skip
-            demand(kept[row, action], "removed: twice")
-            begin = np.full(hog.rows, -1)
-            begin[row] = kept[row, :action].sum()
-            problem = Problem(mixture, [self.eye[one] for one in kept])
-            gap = min(gap, 0.5 - problem.bound(step[2], begin))
-            kept[row, action] = False
-            demand(kept[row].any(), "removed: all actions of a row")
-        rest = [self.eye[one] for one in kept]
-        excess = max(Problem(mixture, rest).bound(self.said["tree"]) - 0.5, 0.0)
-        demand(gap > 0.0, "removed: an action of a best response")
-        loss = self.boxes(rest)
-        demand(loss > 0.0, "boxes: one is not beaten")
-        gap, half = gap + excess, 0.5 + loss
-        found = min(gap - excess, (gap * loss - half * excess) / (gap + half))
-        return found * (1.0 - 1e-12)
-
-    def boxes(self, corners: list[Array]) -> float:
-        """Walk the cuts; give the least that counters win beyond 1/2 against a box."""
+        """Walk the cuts of all policies; give the least that counters win beyond 1/2 in a box."""
         counters, least = self.matrices("counters"), np.inf
-        stack, given = [corners], self.said["boxes"]
+        stack, given = [self.every], self.said["boxes"]
         demand(isinstance(given, list), "boxes: not a list")
         for step in given:
             demand(stack and isinstance(step, list) and len(step) == 3, "boxes: no walk")

@@ -85,12 +85,7 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         shares[0] += checker.WHOLE - shares.sum()
         return shares.tolist()
 
-    removed, corners = [], [actions] * size
-    for row in range(size):
-        if draw.random() < 0.5:
-            for action in draw.permutation(actions)[: draw.integers(1, actions)].tolist():
-                removed.append([row, action, random_tree(draw, corners[:row])])
-                corners[row] -= 1
+    corners = [actions] * size
     cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
     leaves = [
         [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, corners)]
@@ -101,10 +96,6 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         "rules": dict(rules),
         "kind": "none",
         "lower": float(draw.choice([1e-300, 1e-12, 1e-3])),
-        "weights": weights(count),
-        "matrices": matrices(count),
-        "tree": random_tree(draw, corners),
-        "removed": removed,
         "counters": matrices(3),
         "boxes": [*cut, *leaves],
     }
@@ -116,17 +107,9 @@ def test_a_game_with_an_equilibrium_is_not_proved_to_have_none(good: dict[str, S
     near = [int(np.argmax(row)) for row in said["policy"]]
     for _ in range(300):
         assert not accepts(random_none(draw, hog, PURE, near))
-    # A true mixture, actions removed by leaves alone, and counters that are the same matrix.
-    everything = [
-        [row, action, [-1]]
-        for row in range(hog.rows)
-        for action in range(hog.actions)
-        if action != near[row]
-    ]
-    for removed in ([], everything, everything[::2], everything[:3]):
-        forged = random_none(draw, hog, PURE, near)
-        forged |= {"weights": [checker.WHOLE], "matrices": [near], "tree": said["tree"]}
-        forged |= {"removed": removed, "counters": [near]}
+    # Counters that are the equilibrium itself: no response wins more than 1/2, but some win 1/2.
+    for lower in (1e-300, 1e-16, 1e-13):
+        forged = random_none(draw, hog, PURE, near) | {"lower": lower, "counters": [near]}
         forged["boxes"] = [[[checker.WHOLE], [0], said["tree"]]]
         assert not accepts(forged)
 
@@ -136,10 +119,10 @@ def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> 
     hog = checker.game_of(NONE)
     for number in range(300):
         kind = ("matrix", "policy")[number % 2]
-        near = draw.choice(said["matrices"] + said["counters"])
+        near = draw.choice(said["counters"])
         rows = np.eye(hog.actions, dtype=int)[near]
         if kind == "policy":
-            mean = np.mean([np.eye(hog.actions)[one] for one in said["matrices"]], axis=0)
+            mean = np.mean([np.eye(hog.actions)[one] for one in said["counters"]], axis=0)
             rows = np.round(1000 * mean).astype(int) + (draw.random(rows.shape) < 0.1)
         forged = {"format": FORMAT, "rules": dict(NONE), "kind": kind, "lower": 0.0}
         forged |= {"policy": rows.tolist(), "tree": random_tree(draw, [hog.actions] * hog.rows)}
@@ -218,20 +201,41 @@ def test_less_or_more_of_a_walk_is_refused(good: dict[str, Said]) -> None:
         assert not accepts({**said, "proved": True})
 
 
-def test_rolls_that_are_not_shown_to_lose_are_refused(good: dict[str, Said]) -> None:
-    said = good["none"]
-    played = {(row, one) for matrix in said["matrices"] for row, one in enumerate(matrix)}
-    for row, action in sorted(played)[:40]:
-        forged = [*said["removed"], [row, action, [-1]]]
-        assert not accepts({**said, "removed": forged}), (row, action)
-    assert not accepts({**said, "removed": said["removed"] + said["removed"][:1]})
+def test_a_box_that_is_not_beaten_is_refused(good: dict[str, Said]) -> None:
+    """Leaves and cuts left out, changed, or of other counters: fewer boxes prove less."""
+    said, draw = good["none"], np.random.default_rng(6)
+    boxes = said["boxes"]
+    cuts = [at for at, step in enumerate(boxes) if isinstance(step[0], int)]
+    leaves = [at for at, step in enumerate(boxes) if isinstance(step[0], list)]
+    assert cuts
+    assert len(leaves) == len(cuts) + 1
+    for at in leaves:
+        assert not accepts({**said, "boxes": [boxes[at]]})  # a leaf for the whole
+        weights, members, _ = boxes[at]
+        for other in range(len(said["counters"])):
+            changed = [[checker.WHOLE], [other], [-1]]
+            assert not accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]})
+        changed = [weights, members, [-1]]
+        assert accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]}) == (
+            boxes[at][2] == [-1]
+        )
+    for at in cuts:
+        row, one, two = boxes[at]
+        for _ in range(20):
+            other = int(draw.integers(len(said["counters"][0])))
+            changed = [[row, one, one], [other, one, two], [row, two + 1, one]][at % 3]
+            if changed != boxes[at]:
+                assert not accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]})
 
 
 def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
     """A component of no weight would give chances of 0 / 0, which compare with nothing."""
     said = good["none"]
-    other = [said["matrices"][0], *said["matrices"]]
-    assert not accepts({**said, "matrices": other, "weights": [0, *said["weights"]]})
+    at = next(at for at, step in enumerate(said["boxes"]) if isinstance(step[0], list))
+    weights, members, tree = said["boxes"][at]
+    forged = deepcopy(said)
+    forged["boxes"][at] = [[*weights, 0], [*members, 0], tree]
+    assert not accepts(forged)
     hog, draw = checker.game_of(NONE), np.random.default_rng(5)
     corners = [np.eye(hog.actions)] * hog.rows
     for _ in range(5):

@@ -6,7 +6,7 @@ import numpy as np
 
 from hogeq.search.branching import Closing, Responses, Status
 from hogeq.solvers.responses import SUPPORT
-from hogeq.solvers.symmetric import MOST, SymmetricGame, dyadic
+from hogeq.solvers.symmetric import SymmetricGame, dyadic
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
@@ -142,7 +142,7 @@ class Enclosure:
                 (relaxed.improve(first[:-1] + one) for one in begin), key=lambda x: x[1]
             )
             if rate <= 0.5 - self.target / 2.0:
-                closing = relaxed.close(0.5 - self.target / 2.0, None, MOST, self.deadline)
+                closing = relaxed.close(0.5 - self.target / 2.0, deadline=self.deadline)
                 if closing.status == Status.CLOSED:
                     return Leaf(shares, used, closing), responses
                 if closing.status == Status.OPEN:

@@ -3,10 +3,9 @@
 1. A double oracle finds an equilibrium in mixtures: an exact best response ends it.
 2. A component that no matrix beats is an equilibrium; so is a policy that none beats, which is
    looked for from Kuhn's policy by linear programs. Rational arithmetic proves both.
-3. Else every equilibrium policy is a best response to the mixture. Actions that no best response
-   takes are removed; policies of the others lie in boxes, each beaten by a mixture of counters.
+3. Else all policies are cut in boxes, each beaten by a mixture of counters.
 
-``docs/existence.md`` has the lemma, its proof, and what else is known.
+``docs/existence.md`` has the theorems, their proofs, and what else is known.
 """
 
 from collections.abc import Callable
@@ -20,9 +19,8 @@ import numpy as np
 
 from hogeq.search.branching import Status
 from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, rational
-from hogeq.solvers.boxes import Enclosure, Leaf, whole
+from hogeq.solvers.boxes import Enclosure, Leaf
 from hogeq.solvers.descent import SMALLEST, descend
-from hogeq.solvers.removal import Removal
 from hogeq.solvers.symmetric import (
     MOST,
     TIE,
@@ -30,7 +28,6 @@ from hogeq.solvers.symmetric import (
     SymmetricGame,
     candidates,
     double_oracle,
-    dyadic,
     fewer,
     kuhn,
 )
@@ -109,17 +106,6 @@ def known(policy: Floats) -> Existence:
     return Existence("matrix", 0.0, 0.0, policy, 1, 0.0, {}, 0.0)
 
 
-def least(loss: float, gap: float, excess: float) -> float:
-    """Least exploitability of all policies, by the lemma.
-
-    Policies of the actions that are left lose `loss` at least; others win less than 1/2 by `gap`
-    less `excess` against a mixture, against which none wins more than 1/2 plus `excess`.
-    """
-    half = 0.5 + loss
-    found = min(gap - excess, (gap * loss - half * excess) / (gap + half))
-    return max(0.0, found * (1.0 - 1e-9))
-
-
 def decide(
     game: SymmetricGame,
     denominator: int,
@@ -151,28 +137,37 @@ class _Decision:
         self.memory: float | None = None
 
     def run(self) -> Existence:
-        pool = self.game.first
-        while True:
-            oracle: Oracle | None = None
-            for step in double_oracle(self.game, self.deadline, pool, MOST_AT_FIRST):
-                oracle = step
-            if oracle is None or oracle.closing.status == Status.FOUND:
-                return self.result("open")
-            self.pool = oracle.pool
-            weights = fewer(oracle)
-            if (oracle.payoffs @ weights).max() > 0.5 + TIE:
-                weights = oracle.weights
-            used = weights > 0.0
-            if oracle.closing.status == Status.CLOSED:
-                self.components = int(used.sum())
-            found = self.by_matrix(oracle) or self.by_policy(weights[used], oracle.pool[used])
+        pool, most = self.game.first, MOST_AT_FIRST
+        while self.deadline.left:
+            for oracle in double_oracle(self.game, self.deadline, pool, most):
+                pool = self.pool = oracle.pool
+            if oracle.closing.status == Status.FOUND:
+                break
+            found = self.by_mixture(oracle)
             if found is not None:
                 return found
-            removal = Removal(self.game, dyadic(weights[used]), oracle.pool[used], self.deadline)
-            removal.run(0.7)
-            if removal.better is None:
-                return self.by_boxes(removal, weights[used]) or self.result("open")
-            pool = np.concatenate([oracle.pool, removal.better[None]])
+            if oracle.closing.status == Status.CLOSED:
+                break
+            most *= 16
+        return self.result("open")
+
+    def by_mixture(self, oracle: Oracle) -> Existence | None:
+        """Try all that can follow from an equilibrium of a pool, which may be one of the game."""
+        weights = fewer(oracle)
+        if (oracle.payoffs @ weights).max() > 0.5 + TIE:
+            weights = oracle.weights
+        weights, matrices = weights[weights > 0.0], oracle.pool[weights > 0.0]
+        is_closed = oracle.closing.status == Status.CLOSED
+        if is_closed:
+            problem = self.game.folded(weights, matrices).solitary()
+            self.components = len(weights)
+            self.memory = problem.value(problem.free) - 0.5
+        deadline = self.deadline if is_closed else self.deadline.share(0.9)
+        return (
+            self.by_matrix(oracle)
+            or self.by_policy(weights, matrices)
+            or self.by_boxes(matrices, deadline)
+        )
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
         upper = 0.0 if kind in {"matrix", "policy"} else self.upper
@@ -240,46 +235,22 @@ class _Decision:
             self.upper, self.policy = closing.bound - 0.5, policy
         return rate
 
-    def by_boxes(self, removal: Removal, weights: Floats) -> Existence | None:
-        """Enclose the policies of actions that best responses to the mixture may take."""
-        if removal.closing is None:
-            return None
-        self.components = len(weights)
-        everything = removal.folded.solitary()
-        self.memory = everything.value(everything.free) - 0.5
-        closing, shares, removed = removal.closing, dyadic(weights), removal.removed
-        excess = max(closing.bound - 0.5, 0.0)
-        gap = min((0.5 - one.closing.bound for one in removed), default=0.5) + excess
-        found: Existence | None = None
+    def by_boxes(self, matrices: Ints, deadline: Deadline) -> Existence | None:
+        """Enclose all policies in boxes; begin with the responses that matter for mixtures."""
+        legal, found = self.game.graph.legal, None
+        places = (legal.cumsum(axis=1) - 1)[np.arange(self.game.rows), matrices]
         for share, part in TARGETS:
-            while True:
-                upper = self.upper
-                target = share * min(upper, 0.1)
-                boxes = Enclosure(self.game, self.pool, target, self.deadline.share(part))
-                is_closed = boxes.run(removal.corners, removal.places(removal.matrices))
+            while found is None:
+                upper, target = self.upper, share * min(self.upper, 0.1)
+                boxes = Enclosure(self.game, self.pool, target, deadline.share(part))
+                is_closed = boxes.run([self.game.eye[one] for one in legal], places)
                 self.pool = boxes.pool
-                if boxes.policy is None:
+                if is_closed:
+                    leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
+                    lower = min(0.5 - leaf.closing.bound for leaf in leaves)
+                    return self.result("none", lower, **boxes.proof())
+                if boxes.policy is not None:
+                    found = self.by_descent(boxes.policy)
+                if self.upper >= upper:
                     break
-                found = self.by_descent(boxes.policy)
-                if found is not None or self.upper >= upper:
-                    break
-            if found is not None:
-                return found
-            if not is_closed:
-                continue
-            leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
-            loss = min(0.5 - leaf.closing.bound for leaf in leaves)
-            lower = least(loss, gap, excess)
-            if lower > 0.0:
-                return self.result(
-                    "none",
-                    lower,
-                    weights=whole(shares),
-                    matrices=removal.matrices.tolist(),
-                    removed=[
-                        [one.row, one.action, one.closing.questions.tolist()] for one in removed
-                    ],
-                    tree=closing.questions.tolist(),
-                    **boxes.proof(),
-                )
-        return None
+        return found

@@ -11,7 +11,6 @@ import hogeq
 from hogeq.search.branching import Closing, Status
 from hogeq.search.rationals import solved
 from hogeq.solvers.boxes import matrix_game
-from hogeq.solvers.existence import least
 from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
@@ -27,8 +26,8 @@ TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
 def test_the_two_coin_game_has_none() -> None:
     found = hogeq.Game(TWO_COINS).existence(30.0)
     assert (found.kind, found.exists) == ("none", False)
-    assert 0.0 < found.lower < 1 / 216 <= found.upper + 1e-12
-    assert found.upper < 0.02
+    assert 0.001 < found.lower <= 1 / 216 <= found.upper + 1e-12
+    assert found.upper < 4 * found.lower
     assert found.components == 3
 
 
@@ -91,13 +90,6 @@ def test_other_games_are_refused(given: Any, says: str) -> None:
     pytest.importorskip("pyspiel") if given == "kuhn_poker" else None
     with pytest.raises(ValueError, match=says):
         hogeq.Game(given).existence(1.0)
-
-
-def test_the_lemma_is_monotone_and_never_above_its_parts() -> None:
-    for loss, gap in product((1e-6, 1e-3, 0.1), (1e-6, 1e-3, 0.1)):
-        assert 0.0 < least(loss, gap, 0.0) <= min(loss, gap)
-        assert least(loss, gap, 1e-13) <= least(loss, gap, 0.0)
-        assert least(loss, gap, loss * gap * 2.0) == 0.0
 
 
 def test_small_parts() -> None:
