@@ -148,6 +148,8 @@ def written(line: Line) -> str:
     others = {"matrix": "pure", "none": "**none**", "not tried": ""}
     known = others.get(line["kind"], str(line["kind"]))
     upper = line.get("upper", 0.0)
+    if line["kind"] == "none" and upper < 0.5:
+        return f"{known}, {Decimal(str(line['lower'])):.1e} to {above(upper)}"
     return f"{known}, at most {above(upper)}" if 0.0 < upper < 0.5 else known
 
 
