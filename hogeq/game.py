@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
-    from hogeq.solvers.existence import Existence, SymmetricGame
+    from hogeq.solvers.existence import Existence
     from hogeq.solvers.solving import Solution
+    from hogeq.solvers.symmetric import SymmetricGame
     from hogeq.trees.absent import Gaps
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
@@ -458,7 +459,7 @@ class Game:
         tree = hog_tree(self.rules) if self.hog.has_memory else None  # building takes no time
         deadline = Deadline(seconds)
         if self.hog.has_memory and self._is_small:
-            from hogeq.solvers.existence import in_mixtures
+            from hogeq.solvers.symmetric import in_mixtures
 
             found = in_mixtures(self._small()[0], self.hog, deadline.share(0.5))
             if found is not None:
@@ -508,7 +509,7 @@ class Game:
         """Give the graph of a small game of Hog, and a common denominator of its chances."""
         from hogeq.rules.turn import denominator
         from hogeq.search.branching import ResponseGraph
-        from hogeq.solvers.existence import SymmetricGame
+        from hogeq.solvers.symmetric import SymmetricGame
 
         engine, rules = self.hog, self.rules
         if not self._is_small:

@@ -228,8 +228,8 @@ class DoubleOracle(Solver[OracleState]):
         return search.run(game, self.mixture(game, state))
 
 
-def equilibrium(payoffs: Floats) -> Floats:
-    """Equilibrium weights of a symmetric zero-sum matrix game."""
+def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
+    """Equilibrium weights of a symmetric zero-sum matrix game; none wins more by the tolerance."""
     from scipy.optimize import linprog
 
     count = len(payoffs)
@@ -242,6 +242,7 @@ def equilibrium(payoffs: Floats) -> Floats:
         b_eq=[1.0],
         bounds=[*[(0.0, None)] * count, (None, None)],
         method="highs",
+        options={"primal_feasibility_tolerance": tolerance},
     )
     if not result.success:
         raise RuntimeError(f"meta-game of {count} matrices: {result.message}")

@@ -84,7 +84,8 @@ def equilibrium(
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
     decisions, in_policies, and secured and shares if the strategies are a part of the mixtures. Of
     Hog with --policies: lower and upper of the least exploitability of a policy, exists (true,
-    false or null), kind (matrix, policy, none or open), components of the mixture, seconds.
+    false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
+    full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
     game = chosen.load("search", "full memory")
     if policies and game.tree is None:
