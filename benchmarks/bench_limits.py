@@ -135,7 +135,7 @@ def of_hog(game: hogeq.Game, seconds: float) -> Runs:
     return {
         "equilibrium": partial(game.equilibrium, seconds),
         "attack --seconds": partial(game.attack, six, budget),
-        "attack --certify": partial(certified_bound, game.hog, six, seconds),
+        "attack --certify": partial(certified_bound, game.engine, six, seconds),
         "exploitability": partial(game.exploitability, six, budget),
         "improve --seconds": partial(game.improve, "always_roll:4", seconds=seconds),
         "run, measure.attack.seconds": partial(attacked, game, six, budget),

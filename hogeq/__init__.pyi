@@ -11,7 +11,8 @@ from .evaluation.counterfactual import action_values as action_values
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
-from .game import Game as Game
+from .games.game import Game as Game
+from .games.hog import Hog as Hog
 from .graph.graph import Graph as Graph
 from .model.protocol import WinRate as WinRate
 from .purification import Purifier as Purifier

@@ -20,7 +20,8 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.game import Game
+from hogeq.games.game import Game
+from hogeq.games.hog import Hog
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
@@ -118,8 +119,8 @@ def game_of(config: Config) -> Game:
     """Build the game of a config, and announce the other kernels to compile."""
     if config.game:
         return Game(config.game, **config.how)
-    game = Game(config.rules)
-    expect(game.hog, *KERNELS)
+    game = Hog(config.rules)
+    expect(game.engine, *KERNELS)
     return game
 
 
@@ -403,9 +404,9 @@ class _Runner:
 
     def _facts_of_game(self) -> dict[str, Any]:
         """Describe a game other than Hog: its source, and a hash of its tree."""
-        tree, file = self.game.tree, Path(self.config.game)
-        if tree is None:
+        if isinstance(self.game, Hog):
             return {}
+        tree, file = self.game.tree, Path(self.config.game)
         is_file = file.is_file() and bool(tree_suffix(str(file)))
         known = {
             "name": tree.name,
