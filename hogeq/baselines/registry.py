@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
-from hogeq.strategies.profiles import read_profile
+from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.messages import nearest, printable, raised, refusal, shown, unreadable
 from hogeq.support.plugins import enter, is_ours, named
@@ -210,9 +210,11 @@ def find_strategy(
     require_known(spec)
     if is_builtin(spec):
         return builtin(spec, game).named(spec)
-    profile = read_profile(Path(spec), game.rules) if os.path.exists(spec) else None  # noqa: PTH110
-    if profile is not None:
-        return profile
+    if os.path.exists(spec):  # noqa: PTH110
+        for read in (read_table, read_profile):
+            found = read(Path(spec), game.rules)
+            if found is not None:
+                return found
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
 
 

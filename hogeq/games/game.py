@@ -2,12 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, overload
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from hogeq.games.given import Forget, HogName, StrategySpec
 from hogeq.graph.graph import Graph
 from hogeq.rules import Rules
-from hogeq.search.results import Budget, Equilibrium, Interval, Response, Units, Value
+from hogeq.search.results import (
+    Budget,
+    Equilibrium,
+    InPolicies,
+    Interval,
+    Response,
+    Units,
+    Value,
+)
+from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import BadInputError, nearest
 from hogeq.trees.teams import Teams
@@ -19,6 +29,8 @@ if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
+
+Result = TypeVar("Result")
 
 INSTEAD = {"win_rate": "; game.value gives payoffs here"}
 """What to ask in place of an attribute that games of another kind have."""
@@ -147,6 +159,24 @@ class Game:
     def _held(self) -> "Rules | FlatTree | Positions":
         """What the game is made of, which has a `name`."""
         raise NotImplementedError
+
+    @property
+    def _rows(self) -> NamedRows:
+        """What the rows of its strategies are called."""
+        raise NotImplementedError
+
+    def _named(self, result: Result) -> Result:
+        """Let a strategy, or those of a result, know what its rows are called."""
+        found: Any = result
+        if isinstance(found, Strategy) and found.rows != self._rows:
+            found = replace(found, rows=self._rows)
+        elif type(found) is tuple:
+            found = tuple(map(self._named, found))
+        elif isinstance(found, Response | Equilibrium | InPolicies):
+            parts = {one.name: self._named(getattr(found, one.name)) for one in fields(found)}
+            found = replace(found, **parts)
+        named: Result = found
+        return named
 
     @property
     def name(self) -> str:

@@ -30,7 +30,8 @@ from hogeq.search.results import (
     Units,
     Value,
 )
-from hogeq.strategies.profiles import hog_profile, is_profile
+from hogeq.strategies.infosets import ScoreRows
+from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, refusal
@@ -100,6 +101,10 @@ class Hog(ByScores):
     def _held(self) -> Rules:
         return self.rules
 
+    @cached_property
+    def _rows(self) -> ScoreRows:
+        return rows_of(self.rules)
+
     @property
     def rules(self) -> Rules:
         """The rules."""
@@ -158,11 +163,11 @@ class Hog(ByScores):
             given = find_strategy(str(given), self._engine, trust, time_limit=time_limit)
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
-        return strategy_of(self._engine, given)
+        return self._named(strategy_of(self._engine, given))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier."""
-        return strategy_of(self.engine, solved, name)
+        return self._named(strategy_of(self.engine, solved, name))
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact win rate of strategy `a` against `b`, by default itself.
@@ -216,10 +221,10 @@ class Hog(ByScores):
         target, budget = self.second.strategy(strategy), budget or Budget()
         if not budget.exact_seconds:
             known = solved.counters(self._engine, target)
-            return bounds.respond(self._engine, target, budget, known)
+            return self._named(bounds.respond(self._engine, target, budget, known))
         from hogeq.trees.answers import respond_by_program
 
-        return respond_by_program(self._engine, target, budget)
+        return self._named(respond_by_program(self._engine, target, budget))
 
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
         """Upper bound on the win rate of any response, by full memory.
@@ -262,7 +267,7 @@ class Hog(ByScores):
         Budget(seconds=seconds)  # refuses what is no time
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games of Hog"))
-        return small.equilibrium(self.engine, lambda: self.graph, seconds)
+        return self._named(small.equilibrium(self.engine, lambda: self.graph, seconds))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:  # noqa: ARG002
         """Win rate that a policy secures, enclosed; at most 1/2, which mixtures secure.
@@ -279,7 +284,7 @@ class Hog(ByScores):
         from hogeq.trees.answers import hog_in_policies
 
         Budget(seconds=seconds)  # refuses what is no time
-        return hog_in_policies(self.engine, Deadline(seconds))
+        return self._named(hog_in_policies(self.engine, Deadline(seconds)))
 
     def existence(
         self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter

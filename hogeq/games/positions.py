@@ -91,6 +91,10 @@ class PositionGame(Game):
         )
 
     @property
+    def _rows(self) -> Positions:
+        return self.positions
+
+    @property
     def units(self) -> Units:
         """Units of this game: its payoffs, and the value of an even game."""
         return self.positions.units
@@ -114,7 +118,7 @@ class PositionGame(Game):
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
-        return tree_strategy(self.positions, given)
+        return self._named(tree_strategy(self.positions, given))
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Payoff to strategy `a` against `b`, by default itself: the middle of proved bounds."""
@@ -129,7 +133,8 @@ class PositionGame(Game):
         ValueError
             If the game hides something from the players, or of a mixture.
         """
-        return full_information.respond(self.positions, self.strategy(strategy).whole())
+        target = self.strategy(strategy).whole()
+        return self._named(full_information.respond(self.positions, target))
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by full information."""
@@ -146,7 +151,7 @@ class PositionGame(Game):
         Budget(seconds=seconds)  # refuses what is no time
         if method != "auto":
             raise ValueError(refusal("method", method, "auto for games held by their positions"))
-        return full_information.equilibrium(self.positions, Deadline(seconds))
+        return self._named(full_information.equilibrium(self.positions, Deadline(seconds)))
 
     def tablebase(self) -> FullInformation:
         """Optimal play from every position, both players seeing everything.

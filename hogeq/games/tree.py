@@ -66,6 +66,10 @@ class TreeGame(CompiledGame):
         return self.tree
 
     @property
+    def _rows(self) -> FlatTree:
+        return self.tree
+
+    @property
     def units(self) -> Units:
         """Units of this game: its payoffs, and the value of an even game."""
         return self.tree.units
@@ -95,14 +99,14 @@ class TreeGame(CompiledGame):
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
-        return tree_strategy(self.tree, given)
+        return self._named(tree_strategy(self.tree, given))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.
 
         It may choose actions that a row has not; these mean the others, at random.
         """
-        return playable(self.tree, self.engine.legal, solved, name)
+        return self._named(playable(self.tree, self.engine.legal, solved, name))
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact payoff to strategy `a` against `b`, by default itself."""
@@ -116,7 +120,8 @@ class TreeGame(CompiledGame):
         """
         from hogeq.trees.answers import respond
 
-        return respond(self.tree, self.strategy(strategy).whole(), budget or Budget())
+        target = self.strategy(strategy).whole()
+        return self._named(respond(self.tree, target, budget or Budget()))
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by perfect recall."""
@@ -157,7 +162,7 @@ class TreeGame(CompiledGame):
         from hogeq.solvers import dags
 
         Budget(seconds=seconds)  # refuses what is no time
-        return dags.equilibrium(self.tree, seconds, method)
+        return self._named(dags.equilibrium(self.tree, seconds, method))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
         """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
@@ -176,7 +181,8 @@ class TreeGame(CompiledGame):
 
         Budget(seconds=seconds)  # refuses what is no time
         deadline = Deadline(seconds)
-        return maxmin.in_policies(self.tree, self.equilibrium(seconds / 2.0, method), deadline)
+        solved = self.equilibrium(seconds / 2.0, method)
+        return self._named(maxmin.in_policies(self.tree, solved, deadline))
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.

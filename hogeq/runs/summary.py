@@ -28,6 +28,7 @@ from hogeq.search.attack import Saturation, attack
 from hogeq.search.bounds import SEARCHING, full_memory_bound
 from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.infosets import policy_csv
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.deadline import Deadline
@@ -35,7 +36,6 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
-from hogeq.trees.strategies import policy_csv
 
 # --- measuring ------------------------------------------------------------------------------------
 
