@@ -40,6 +40,7 @@ from .solvers import solver as solver
 from .solvers.solving import Solution as Solution
 from .strategies.strategy import Mixture as Mixture
 from .strategies.strategy import Strategy as Strategy
+from .support.messages import HogeqError as HogeqError
 from .support.parameters import parameters as parameters
 from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress

@@ -13,7 +13,15 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
-from hogeq.support.messages import nearest, printable, raised, refusal, shown, unreadable
+from hogeq.support.messages import (
+    HogeqError,
+    nearest,
+    printable,
+    raised,
+    refusal,
+    shown,
+    unreadable,
+)
 from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
@@ -90,7 +98,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
             taken.bind(*range(len(wanted) + 1))
         except TypeError:
             allowed = f"a function of a game and {len(wanted)} whole numbers"
-            raise ValueError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
+            raise HogeqError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
         defaults = [one.default for one in list(taken.parameters.values())[1 : len(wanted) + 1]]
         numbers = tuple(default for default in defaults if type(default) is int)
         enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, numbers))

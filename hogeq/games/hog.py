@@ -34,7 +34,7 @@ from hogeq.strategies.infosets import ScoreRows
 from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import BadInputError, HogeqError, refusal
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
@@ -239,7 +239,7 @@ class Hog(ByScores):
         target = self.second.strategy(strategy)
         if resolution is not None and target.kind != "mixture":
             allowed = f"for mixtures, not for a {target.kind}"
-            raise ValueError(refusal("resolution", resolution, allowed))
+            raise HogeqError(refusal("resolution", resolution, allowed))
         return bounds.upper_bound(self._engine, target, resolution)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
@@ -266,7 +266,7 @@ class Hog(ByScores):
         """
         Budget(seconds=seconds)  # refuses what is no time
         if method != "auto":
-            raise ValueError(refusal("method", method, "auto for games of Hog"))
+            raise HogeqError(refusal("method", method, "auto for games of Hog"))
         return self._named(small.equilibrium(self.engine, lambda: self.graph, seconds))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:  # noqa: ARG002

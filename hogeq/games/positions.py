@@ -9,7 +9,7 @@ from hogeq.graph.graph import Graph
 from hogeq.search.results import Budget, Equilibrium, Response, Units, Value
 from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.trees import full_information
 from hogeq.trees.full_information import FullInformation, PositionAnalysis
 from hogeq.trees.positions import Positions
@@ -150,7 +150,7 @@ class PositionGame(Game):
         """
         Budget(seconds=seconds)  # refuses what is no time
         if method != "auto":
-            raise ValueError(refusal("method", method, "auto for games held by their positions"))
+            raise HogeqError(refusal("method", method, "auto for games held by their positions"))
         return self._named(full_information.equilibrium(self.positions, Deadline(seconds)))
 
     def tablebase(self) -> FullInformation:

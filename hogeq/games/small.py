@@ -12,7 +12,7 @@ from hogeq.rules.turn import denominator, total_rises
 from hogeq.search.branching import ResponseGraph
 from hogeq.search.results import Equilibrium
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 if TYPE_CHECKING:
     from hogeq.solvers.existence import Existence, SymmetricGame
@@ -50,7 +50,7 @@ def existence(
         return known(np.eye(engine.num_actions)[matrix.ravel()])
     if not is_small(engine):
         allowed = f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
-        raise ValueError(refusal("rules", engine.rules.name, allowed))
+        raise HogeqError(refusal("rules", engine.rules.name, allowed))
     return decide(_symmetric(engine, graph()), denominator(engine.rules), seconds, clock)
 
 

@@ -16,7 +16,7 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, joined
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, refusal
+from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
@@ -283,7 +283,7 @@ class TreeGame(CompiledGame):
         suffix = Path(path).suffix.lower()
         if suffix not in TREES[:2]:
             allowed = f"names ending in {' or '.join(TREES[:2])}"
-            raise ValueError(refusal("path", str(path), allowed))
+            raise HogeqError(refusal("path", str(path), allowed))
         if suffix == ".npz":
             save_tree(self.tree, path)
         else:

@@ -16,7 +16,7 @@ import numpy as np
 
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 
 PROBABILITY: Final = "probability"  # the last column of a table
 
@@ -125,17 +125,17 @@ def _fill(
 ) -> None:
     header, wanted = tuple(next(lines, ())), (*columns, PROBABILITY)
     if header != wanted:
-        raise ValueError(refusal("columns", ",".join(header), ",".join(wanted)))
+        raise HogeqError(refusal("columns", ",".join(header), ",".join(wanted)))
     for line in lines:
         place = places.get(tuple(line[:-1]))
         if place is None:
             allowed = f"{', '.join(columns[:-1])} and {columns[-1]} of this game, and a probability"
-            raise ValueError(f"got {shown(','.join(line))}; allowed: {allowed}")
+            raise HogeqError(f"got {shown(','.join(line))}; allowed: {allowed}")
         if not np.isnan(policy[place]):
-            raise ValueError(f"{shown(','.join(line[:-1]))} is there twice")
+            raise HogeqError(f"{shown(','.join(line[:-1]))} is there twice")
         policy[place] = float(line[-1])
         if not 0.0 <= policy[place] <= 1.0:
-            raise ValueError(refusal(PROBABILITY, line[-1], "0 to 1"))
+            raise HogeqError(refusal(PROBABILITY, line[-1], "0 to 1"))
 
 
 def policy_json(rows: NamedRows, policy: Floats) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import nearest, printable, refusal, shown
+from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown
 
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 
@@ -147,15 +147,15 @@ class Rows:
         """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
         numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
         if numbers.dtype.kind not in "iuf":
-            raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
+            raise HogeqError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
         if numbers.shape != shape:
-            raise ValueError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
+            raise HogeqError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
         rows = numbers.astype(np.float64)
         wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         sums = rows.sum(axis=1)
         bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
         if len(bad):
-            raise ValueError(
+            raise HogeqError(
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )

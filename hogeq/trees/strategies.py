@@ -28,7 +28,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import not_a_strategy
-from hogeq.support.messages import printable, shown
+from hogeq.support.messages import HogeqError, printable, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.rows import Rows
 
@@ -76,7 +76,7 @@ def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
     path = _file_of(Path(given))
     if given != "uniform" and not os.access(path, os.F_OK):
-        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
 
 
 def _file_of(path: Path) -> Path:
@@ -84,7 +84,7 @@ def _file_of(path: Path) -> Path:
     if not is_folder(path):
         return path
     if not os.access(path / IN_FOLDER, os.F_OK):
-        raise ValueError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
+        raise HogeqError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
     return path / IN_FOLDER
 
 
@@ -116,7 +116,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
     data = read_bytes(path)
     other = not_a_strategy(data)
     if other:
-        raise ValueError(f"{name}: {other}; allowed: {FORMS}")
+        raise HogeqError(f"{name}: {other}; allowed: {FORMS}")
     is_csv = is_policy_csv(tree, data[:HEAD].decode("utf-8-sig", "replace"))
     if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
         rows = tree.num_rows
@@ -129,9 +129,9 @@ def _read(tree: Rows, path: Path) -> Strategy:
         try:
             lines = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{name}: is not UTF-8: {error}") from error
+            raise HogeqError(f"{name}: is not UTF-8: {error}") from error
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
 
 
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
