@@ -33,6 +33,9 @@ class CompiledGame(Game):
     def solve(self, solver: str, iterations: int, **parameters: Any) -> "Solution":
         """Solve by a solver's name and parameters, as a run does.
 
+        The result has the strategy, and measures its exploitability and the curve of that if it is
+        asked for them.
+
         Raises
         ------
         ValueError
@@ -41,8 +44,15 @@ class CompiledGame(Game):
         from hogeq.solvers.solving import solve
 
         found = solve(self.engine, solver, iterations, **parameters)
-        mixture = None if found.mixture is None else self.playable(found.mixture)
-        return replace(found, policy=self.playable(found.policy), mixture=mixture)
+        playable = [one._replace(strategy=self.playable(one.strategy)) for one in found.snapshots]
+        last = playable[-1].strategy
+        return replace(
+            found,
+            policy=last if found.mixture is None else self.playable(found.policy),
+            mixture=None if found.mixture is None else last,
+            snapshots=tuple(playable),
+            measure=self.exploitability,
+        )
 
     def purify(self, strategy: StrategySpec, method: str = "argmax", **parameters: Any) -> Strategy:
         """Make a matrix of a policy by a purifier's name and parameters."""

@@ -46,10 +46,10 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
-from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
-from hogeq.solvers.solving import Pace
+from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured
+from hogeq.solvers.solving import Pace, schedule
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.messages import ExplainedError, raised, refusal, shown
+from hogeq.support.messages import ExplainedError, HogeqError, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -132,10 +132,10 @@ def first_state(solver: SolverConfig, game: Game) -> Any:
     except Exception as error:
         if is_ours(solver.params):
             raise
-        raise ValueError(f"{where}: its init raised {raised(error)}") from error
+        raise HogeqError(f"{where}: its init raised {raised(error)}") from error
     if not hasattr(state, "_asdict"):
         what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-        raise ValueError(f"{where}: {what}")
+        raise HogeqError(f"{where}: {what}")
     return state
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,17 +38,6 @@ from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 
 # --- measuring ------------------------------------------------------------------------------------
-
-
-def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure, the last one always among them."""
-    if every != "log":
-        return [*range(every, iterations, every), iterations]
-    moments, moment, following = [], 1, 2
-    while moment < iterations:
-        moments.append(moment)
-        moment, following = following, moment + following
-    return [*moments, iterations]
 
 
 class Measured(NamedTuple):
