@@ -149,7 +149,6 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
     _run_all(of_tree(warm, 0.2), only)
     for name, make in games().items():
         game = game_of(make())
-        assert game.tree is not None
         for player in (0, 1):
             sequence_form(game.tree, player)
         numbers_of(game.tree)

@@ -59,7 +59,7 @@ class PositionGame(Game):
     ...         return (1, -1) if state[0] == 2 else (-1, 1)
     >>> game = hogeq.Game(Race())
     >>> game
-    Game(Race: 18 positions, 8 infosets)
+    Game(Race: 16 positions, 8 infosets)
     >>> hasattr(game, "solve")  # solvers need a tree
     False
     """
