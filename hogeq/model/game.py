@@ -18,7 +18,7 @@ from hogeq.model.workspace import Layout, RecurringMixture, Workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
@@ -191,7 +191,7 @@ class HogEngine:
 def hog_of(game: Engine, asked_by: str) -> HogEngine:
     """Give a game as one of Hog, of which something must know more; others are refused."""
     if not isinstance(game, HogEngine):
-        raise ValueError(refusal(asked_by, type(game).__name__, "Hog"))  # noqa: TRY004
+        raise HogeqError(refusal(asked_by, type(game).__name__, "Hog"))
     return game
 
 
@@ -217,7 +217,7 @@ def compile_game(rules: Rules, own_goals: bool = False) -> HogEngine:
 def _compile(rules: Rules) -> HogEngine:
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:
-        raise ValueError(
+        raise HogeqError(
             f"rules: a game to {rules.size} with {rules.max_dice} dice and this memory needs "
             f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
@@ -225,7 +225,7 @@ def _compile(rules: Rules) -> HogEngine:
     try:
         recurrence = find_recurrence(rules)
     except ValueError as error:
-        raise ValueError(
+        raise HogeqError(
             f"rules: {error} (zero_dice is {rules.zero_dice}, pig_out {rules.pig_out}, "
             f"piggy_back {rules.piggy_back}, feral_hogs {rules.feral_hogs}, "
             f"time_trot {rules.time_trot})"

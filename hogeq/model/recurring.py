@@ -14,7 +14,7 @@ from hogeq.model.turn_lists import AGAIN, WIN, TurnLists, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import BadInputError
+from hogeq.support.messages import BadInputError, HogeqError
 
 MOST_STAY = 0.999
 """Probability to which a turn may stay where values are iterated: then some 20,000 times."""
@@ -110,7 +110,7 @@ def find_recurrence(rules: Rules) -> Recurrence | None:
         often = int(np.argmax(chance))
         if len(certain) or chance[often] > MOST_STAY:
             scores = divmod(int(source[often]) % rules.size**2, rules.size)
-            raise ValueError(
+            raise HogeqError(
                 f"a game could go on for ever: at scores {scores[0]} and {scores[1]}, rolling "
                 f"{turns.dice[way[often]]} dice leaves both as they were with probability "
                 f"{chance[often]:.6g}, and so it can go on; allowed: at most {MOST_STAY}, or any "

@@ -19,6 +19,7 @@ from hogeq.kernels import responding as kernels
 from hogeq.kernels.responding import Corners, Others, Scratch, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.messages import HogeqError
 
 ROUNDING = 2.0**-53
 BATCH = 500  # relaxations between two looks at the clock
@@ -74,7 +75,7 @@ class ResponseGraph:
     def of(cls, graph: Graph) -> "ResponseGraph":
         """Lay a graph out; player 0 responds, and nobody else decides."""
         if (graph.player == 1).any():
-            raise ValueError("graph: two players decide; allowed: one, and fixed tables")
+            raise HogeqError("graph: two players decide; allowed: one, and fixed tables")
         arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
         reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
         outcomes = kernels.mark(arrays, reached)

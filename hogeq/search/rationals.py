@@ -9,6 +9,7 @@ import numpy as np
 
 from hogeq.search.branching import ResponseGraph, Responses
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import HogeqError
 
 Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
@@ -36,7 +37,7 @@ class ExactStates:
         won = states.won * denominator
         off = [np.abs(one - np.round(one)).max(initial=0.0) for one in (scaled, won)]
         if max(off) > 1e-3 or not (states.start_chance == 1 / len(self.start)).all():
-            raise ValueError(f"denominator: got {denominator}; allowed: one of all chances")
+            raise HogeqError(f"denominator: got {denominator}; allowed: one of all chances")
         chances, after = np.round(scaled).astype(np.int64).tolist(), states.after.tolist()
         first, self.won = states.first.tolist(), np.round(won).astype(np.int64).tolist()
         self.edges = [

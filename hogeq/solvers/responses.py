@@ -21,7 +21,7 @@ from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
@@ -81,7 +81,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         """Refuse parameters that contradict each other."""
         if self.cold > self.hot:
             allowed = f"numbers above 0 up to hot, which is {self.hot}"
-            raise ValueError(refusal("cold", self.cold, allowed))
+            raise HogeqError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Engine) -> FictitiousState:
         mixed = self.keep_matrices and self.responder == "stochastic"

@@ -318,7 +318,7 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         refined[own] = codes[which]
     pasts, actions = len(numbers), tree.num_actions
     if pasts * actions > MOST_SEQUENCES:  # a row has as many sequences as the widest one
-        raise ValueError(
+        raise HogeqError(
             f"{tree.name}: {side_names(tree.sides)[player]} comes to information sets in {pasts:,}"
             f" ways, and one has {actions:,} actions; allowed: a product of {MOST_SEQUENCES:,}"
         )
