@@ -135,7 +135,7 @@ def of_hog(game: hogeq.Game, seconds: float) -> Runs:
     return {
         "equilibrium": partial(game.equilibrium, seconds),
         "attack --seconds": partial(game.attack, six, budget),
-        "attack --certify": partial(certified_bound, game.hog, six, seconds),
+        "attack --certify": partial(certified_bound, game.engine, six, seconds),
         "exploitability": partial(game.exploitability, six, budget),
         "improve --seconds": partial(game.improve, "always_roll:4", seconds=seconds),
         "run, measure.attack.seconds": partial(attacked, game, six, budget),
@@ -149,7 +149,6 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
     _run_all(of_tree(warm, 0.2), only)
     for name, make in games().items():
         game = game_of(make())
-        assert game.tree is not None
         for player in (0, 1):
             sequence_form(game.tree, player)
         numbers_of(game.tree)

@@ -21,7 +21,7 @@ import numpy as np
 import pyspiel
 from timing import OURS, Timing, in_turn, report
 
-from hogeq.game import Game
+from hogeq.games.game import Game
 from hogeq.model.protocol import Role
 from hogeq.model.shared import shared_minimiser, shared_workspace
 from hogeq.solvers import SOLVERS

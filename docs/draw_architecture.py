@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[int, str]] = {
     "run": (3, "python -m hogeq.run"),
     "cli": (2, "one file a command"),
     "pages": (2, "reports, checks, the board"),
-    "game": (0, "what scripts hold"),
+    "games": (0, "Game, Hog: what scripts hold"),
     "runs": (2, "config, runner, sweeps"),
     "benchmark": (0, "instances as plain arrays"),
     "contest": (1, "tournament, field, play"),

@@ -6,8 +6,8 @@
 
 Writes a line of results/existence/census.jsonl for each game as soon as it is decided, and its
 proof to results/existence/proofs; games that are there are passed over, unless they are open and
-there are more seconds now. Then results/existence.md and results/existence.png are made of all
-lines. Seconds are the processor's.
+there are more seconds now. Then results/existence.md, results/existence_memory.md and
+results/existence.png are made of all lines. Seconds are the processor's.
 """
 
 import argparse
@@ -92,19 +92,19 @@ def rounded_down(lower: float) -> float:
 
 
 def tables(given: argparse.Namespace, lines: dict[str, Line]) -> None:
-    """Write the table, a line for each edition, sides and dice, a column for each goal."""
+    """Write tables, a line for each edition, sides and dice, a column for each goal."""
     goals = sorted({line["goal"] for line in lines.values()})
     cells = {(one["edition"], one["sides"], one["max_dice"], one["goal"]): one
              for one in lines.values()}  # fmt: skip
-
-    def row(edition: str, sides: int, dice: int) -> list[object]:
-        found = [cells.get((edition, sides, dice, goal)) for goal in goals]
-        return [edition, sides, dice, *("" if one is None else written(one) for one in found)]
-
     kinds = sorted(
         {key[:3] for key in cells}, key=lambda key: (-key[1], EDITIONS.index(key[0]), key[2])
     )
-    publish(given.out, "existence", ["edition", "sides", "dice", *goals], (row(*k) for k in kinds))
+    for name, write in (("existence", written), ("existence_memory", remembered)):
+        rows = (
+            [*key, *(write(cells.get((*key, goal), {"kind": "not tried"})) for goal in goals)]
+            for key in kinds
+        )
+        publish(given.out, name, ["edition", "sides", "dice", *goals], rows)
     picture(given.out, goals, kinds, cells)
 
 
@@ -145,10 +145,18 @@ def above(upper: float) -> str:
 
 def written(line: Line) -> str:
     """Write what is known of a game."""
-    known = LETTERS[line["kind"]][0]
-    if line["kind"] == "none":
-        known = f"**{known}**"
-    return f"{known}, at most {above(line['upper'])}" if 0.0 < line["upper"] < 0.5 else known
+    others = {"matrix": "pure", "none": "**none**", "not tried": ""}
+    known = others.get(line["kind"], str(line["kind"]))
+    upper = line.get("upper", 0.0)
+    if line["kind"] == "none" and upper < 0.5:
+        return f"{known}, {Decimal(str(line['lower'])):.1e} to {above(upper)}"
+    return f"{known}, at most {above(upper)}" if 0.0 < upper < 0.5 else known
+
+
+def remembered(line: Line) -> str:
+    """Write what full memory wins beyond 1/2 against the equilibrium, in percentage points."""
+    memory = line.get("memory")
+    return "" if memory is None else f"{abs(100.0 * memory):.2f}"
 
 
 if __name__ == "__main__":

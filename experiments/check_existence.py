@@ -61,45 +61,19 @@ class Hog:
                         levels[total][branch.state] = None
         states = [state for level in levels for state in level]
         number = {state: place for place, state in enumerate(states)}
-        self.row = np.array([state.own * self.goal + state.opponent for state in states])
+        self.row = [state.own * self.goal + state.opponent for state in states]
         self.branches: list[tuple[list[Any], Fraction, Fraction]] = []
-        first, chances, after, again = [0], list[float](), list[int](), list[bool]()
         for state, dice in ((state, dice) for state in states for dice in rolls):
             over = [Fraction(0), Fraction(0)]
             goes_on = list[Any]()
             for branch in play.branches(state, dice):
                 if branch.winner is None:
-                    then = number[branch.state]
-                    goes_on.append((branch.chance, then, branch.again))
-                    chances.append(float(branch.chance))
-                    after.append(then)
-                    again.append(branch.again)
+                    goes_on.append((branch.chance, number[branch.state], branch.again))
                 else:
                     over[branch.winner] += branch.chance
             self.branches.append((goes_on, over[0], over[1]))
             whole = sum((chance for chance, _, _ in goes_on), over[0] + over[1])
             demand(whole == 1, "rules: chances do not sum to 1")
-            first.append(len(chances))
-        shape = len(states), self.actions
-        won = np.array([float(one[1]) for one in self.branches])
-        lost = np.array([float(one[2]) for one in self.branches])
-        self.arrays = (
-            self.row,
-            np.array(first),
-            np.array(chances),
-            np.array(after),
-            np.array(again),
-            won.reshape(shape),
-            lost.reshape(shape),
-        )
-        # A worth is a sum of n outcomes over K corners and K actions, one turn later; the theorem
-        # of docs/benchmark.md. Chances are rounded, and so may be the tables' rows.
-        longest = int(np.diff(first).max(initial=0)) + 2
-        self.roundings = 2 * self.goal * (2 * longest + 4 * self.actions + 8)
-
-    def error(self, components: int) -> float:
-        """How far a computed win rate may be off: 1.02 n u."""
-        return 1.02 * (self.roundings + 2 * components + 8) * ROUNDING + 1e-200  # underflow
 
     def exact(self, policy: list[list[Fraction]], fixed: Array) -> Fraction:
         """Most that a player with full memory wins against a policy, some rows fixed, (R,)."""
@@ -107,7 +81,7 @@ class Hog:
 
         def worth(mover: int, state: int) -> Fraction:
             if (mover, state) not in known:
-                row = int(self.row[state])
+                row = self.row[state]
                 found = []
                 for action in range(self.actions):
                     share = policy[row][action] if mover else Fraction(1)
@@ -128,34 +102,86 @@ class Hog:
 made = cache(Hog)
 
 
+class Mixture:
+    """A game against a mixture of tables (n, R, K), as nodes; each comes after those it leads to.
+
+    A node is who moves, a position, and which tables are left: those that are equal in all rows
+    which the opponent has met. It says no more of the draw. Nodes of equal content are one.
+    """
+
+    def __init__(self, hog: Hog, weights: Array, tables: Array) -> None:
+        self.hog, self.weights, self.tables = hog, weights, tables
+        self.contents = dict[Any, int]()
+        self.known = dict[Any, int]()
+        every = tuple(range(len(weights)))
+        self.starts = np.array([self.node(mover, 0, every) for mover in (0, 1)])
+        row, won, edges = zip(*self.contents, strict=True)
+        flat = [edge for content in edges for edge in content]
+        first = np.cumsum([0, *map(len, flat)])
+        chances = np.array([chance for edge in flat for chance, _ in edge])
+        after = np.array([then for edge in flat for _, then in edge], np.int64)
+        self.arrays = np.array(row), first, chances, after, np.array(won)
+        # A worth is a sum of n outcomes over K corners and K actions, one turn later; the theorem
+        # of docs/benchmark.md. Chances are rounded, and so may be the tables' rows.
+        longest = int(np.diff(first).max(initial=0)) + 2
+        roundings = 2 * hog.goal * (2 * longest + 4 * hog.actions + 2 * len(weights) + 16) + 8
+        self.error = 1.02 * roundings * ROUNDING + 1e-200  # underflow
+
+    def node(self, mover: int, state: int, left: tuple[int, ...]) -> int:
+        """Give the number of a node; make it if it is new."""
+        key = mover, state, left
+        if key not in self.known:
+            hog, row = self.hog, self.hog.row[state]
+            won, edges = [0.0] * hog.actions, [list[Any]() for _ in range(hog.actions)]
+            for action, share, then in self.moves(mover, row, left):
+                place = 0 if mover else action
+                goes_on, wins, loses = hog.branches[state * hog.actions + action]
+                won[place] += share * float(loses if mover else wins)
+                for chance, after, again in goes_on:
+                    new = self.node(mover if again else 1 - mover, after, then)
+                    edges[place].append((share * float(chance), new))
+            content = -1 if mover else row, tuple(won), tuple(map(tuple, edges))
+            self.known[key] = self.contents.setdefault(content, len(self.contents))
+        return self.known[key]
+
+    def moves(self, mover: int, row: int, left: tuple[int, ...]) -> Any:
+        """Actions, their chances, and the tables left then."""
+        if mover == 0:
+            return [(action, 1.0, left) for action in range(self.hog.actions)]
+        parts = dict[bytes, list[int]]()
+        for one in left:
+            parts.setdefault(self.tables[one, row].tobytes(), []).append(one)
+        whole = self.weights[list(left)].sum()
+        return [
+            (action, float(self.weights[part].sum() / whole * self.tables[part[0], row, action]),
+             tuple(part))
+            for part in parts.values() for action in np.flatnonzero(self.tables[part[0], row])
+        ]  # fmt: skip
+
+
 @compiled
-def worths(arrays: Any, first: Array, corners: Array, fixed: Array, table: Array) -> float:
-    """Win rate of the best corners in each state against a table (R, K), some rows fixed."""
-    row, edges, chance, after, again, won, lost = arrays
-    states, actions = won.shape
-    mine, theirs, values = np.zeros(states), np.zeros(states), np.zeros(actions)
-    for state in range(states - 1, -1, -1):
-        here, total = row[state], 0.0
+def worth_of(arrays: Any, starts: Array, first: Array, corners: Array, fixed: Array) -> float:
+    """Win rate of the best corners in each node, some rows fixed."""
+    row, edges, chance, after, won = arrays
+    nodes, actions = won.shape
+    worth, values = np.zeros(nodes), np.zeros(actions)
+    for node in range(nodes):
         for action in range(actions):
-            low, high = edges[state * actions + action], edges[state * actions + action + 1]
-            if table[here, action] > 0.0:
-                rest = lost[state, action]
-                for at in range(low, high):
-                    rest += chance[at] * (theirs[after[at]] if again[at] else mine[after[at]])
-                total += table[here, action] * rest
-            values[action] = won[state, action]
-            for at in range(low, high):
-                values[action] += chance[at] * (mine[after[at]] if again[at] else theirs[after[at]])
-        theirs[state] = total
-        best = -1.0
+            values[action] = won[node, action]
+            for at in range(edges[node * actions + action], edges[node * actions + action + 1]):
+                values[action] += chance[at] * worth[after[at]]
+        here, best = row[node], -1.0
+        if here < 0:
+            worth[node] = values[0]
+            continue
         for corner in range(first[here], first[here + 1]):
             if fixed[here] < 0 or corner == first[here] + fixed[here]:
                 value = 0.0
                 for action in range(actions):
                     value += corners[corner, action] * values[action]
                 best = max(best, value)
-        mine[state] = best
-    return (mine[0] + theirs[0]) / 2.0
+        worth[node] = best
+    return (worth[starts[0]] + worth[starts[1]]) / 2.0
 
 
 def numbers(given: Any, what: str, low: int, high: int) -> list[int]:
@@ -167,21 +193,17 @@ def numbers(given: Any, what: str, low: int, high: int) -> list[int]:
 
 
 class Problem:
-    """Responses of corners (n, K) for each row to a mixture of tables."""
+    """Responses of corners (n, K) for each row to a mixture."""
 
-    def __init__(self, hog: Hog, corners: list[Array], weights: Array, tables: Array) -> None:
-        self.hog, self.weights, self.tables = hog, weights, tables
+    def __init__(self, mixture: Mixture, corners: list[Array]) -> None:
+        self.mixture, self.rows = mixture, len(corners)
         self.first = np.cumsum([0, *map(len, corners)])
         self.corners = np.concatenate(corners)
-        self.error = hog.error(len(weights))
 
     def relaxed(self, fixed: Array) -> float:
-        """Bound on what responses with some rows fixed win, (R,): full memory, the draw told."""
-        arrays = self.hog.arrays, self.first, self.corners, fixed
-        found = sum(
-            w * worths(*arrays, one) for w, one in zip(self.weights, self.tables, strict=True)
-        )
-        return float(found) + self.error
+        """Bound on what responses with some rows fixed win, (R,): they know the node."""
+        known = self.mixture.arrays, self.mixture.starts, self.first, self.corners, fixed
+        return worth_of(*known) + self.mixture.error
 
     def leaves(self, given: Any, begin: Array) -> Any:
         """Walk a tree of rows: each is set to its corners, one after the other; -1 is a leaf."""
@@ -205,7 +227,7 @@ class Problem:
 
     def bound(self, tree: Any, begin: Array | None = None) -> float:
         """Most that a response wins, by the leaves of a tree."""
-        begin = np.full(self.hog.rows, -1) if begin is None else begin
+        begin = np.full(self.rows, -1) if begin is None else begin
         return max(self.relaxed(fixed) for fixed in self.leaves(tree, begin))
 
 
@@ -216,7 +238,7 @@ class Proof:
         demand(isinstance(said, dict) and said.get("format") == FORMAT, "format: another one")
         self.said, self.kind = said, said.get("kind")
         exists = {"policy", "tree"}
-        none = {"weights", "matrices", "tree", "removed", "counters", "boxes"}
+        none = {"counters", "boxes"}
         demand(self.kind in ("matrix", "policy", "none"), "kind: not one of the three")
         keys = {"format", "rules", "kind", "lower", *(none if self.kind == "none" else exists)}
         demand(set(said) == keys, "proof: has other keys")
@@ -244,7 +266,7 @@ class Proof:
             demand(is_pure or self.kind == "policy", "policy: is no matrix")
             policy.append([Fraction(one, sum(row)) for one in row])
         table = np.array([[float(one) for one in row] for row in policy])
-        problem = Problem(hog, self.every, np.ones(1), table[None])
+        problem = Problem(Mixture(hog, np.ones(1), table[None]), self.every)
         for fixed in problem.leaves(self.said["tree"], np.full(hog.rows, -1)):
             if problem.relaxed(fixed) >= 0.5:
                 demand(hog.exact(policy, fixed) <= HALF, "policy: may lose more than 1/2")
@@ -261,38 +283,14 @@ class Proof:
     @staticmethod
     def shares(given: Any, count: int) -> Array:
         """Take weights of so many tables."""
-        found = numbers(given, "weights", 0, WHOLE + 1)
+        found = numbers(given, "weights", 1, WHOLE + 1)
         demand(len(found) == count and sum(found) == WHOLE, "weights: do not sum to 1")
         return np.array(found) / WHOLE
 
     def none(self) -> float:
-        """Check the mixture, the actions removed and the boxes; give the lemma's bound."""
-        hog, tables = self.hog, self.matrices("matrices")
-        weights = self.shares(self.said["weights"], len(tables))
-        mixture = Problem(hog, self.every, weights, tables)
-        excess = max(mixture.bound(self.said["tree"]) - 0.5, 0.0)
-        kept, gap = np.ones((hog.rows, hog.actions), bool), 0.5
-        demand(isinstance(self.said["removed"], list), "removed: not a list")
-        for step in self.said["removed"]:
-            demand(isinstance(step, list) and len(step) == 3, "removed: not a row, action and tree")
-            (row,), (action,) = (numbers([one], "removed", 0, most) for one, most in
-                                 zip(step, kept.shape, strict=False))  # fmt: skip
-            demand(kept[row, action], "removed: twice")
-            begin = np.full(hog.rows, -1)
-            begin[row], kept[row, action] = action, False
-            demand(kept[row].any(), "removed: all actions of a row")
-            gap = min(gap, 0.5 - mixture.bound(step[2], begin))
-        demand(gap > 0.0, "removed: an action of a best response")
-        loss = self.boxes([self.eye[one] for one in kept])
-        demand(loss > 0.0, "boxes: one is not beaten")
-        gap, half = gap + excess, 0.5 + loss
-        found = min(gap - excess, (gap * loss - half * excess) / (gap + half))
-        return found * (1.0 - 1e-12)
-
-    def boxes(self, corners: list[Array]) -> float:
-        """Walk the cuts; give the least that counters win beyond 1/2 against a box."""
+        """Walk the cuts of all policies; give the least that counters win beyond 1/2 in a box."""
         counters, least = self.matrices("counters"), np.inf
-        stack, given = [corners], self.said["boxes"]
+        stack, given = [self.every], self.said["boxes"]
         demand(isinstance(given, list), "boxes: not a list")
         for step in given:
             demand(stack and isinstance(step, list) and len(step) == 3, "boxes: no walk")
@@ -300,7 +298,7 @@ class Proof:
             if isinstance(step[0], list):
                 members = numbers(step[1], "counters", 0, len(counters))
                 weights = self.shares(step[0], len(members))
-                problem = Problem(self.hog, box, weights, counters[members])
+                problem = Problem(Mixture(self.hog, weights, counters[members]), box)
                 least = min(least, 0.5 - problem.bound(step[2]))
                 continue
             (row,) = numbers(step[:1], "boxes", 0, self.hog.rows)

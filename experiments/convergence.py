@@ -21,11 +21,11 @@ from common import EFFORT, HOG, arguments, course, effort, publish, small_game
 
 from hogeq.figures.style import number_log_axis
 from hogeq.model.game import HogEngine
-from hogeq.runs.summary import schedule
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
+from hogeq.solvers.solving import schedule
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
 

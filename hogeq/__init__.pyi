@@ -11,7 +11,8 @@ from .evaluation.counterfactual import action_values as action_values
 from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.values import ComponentsAt as ComponentsAt
-from .game import Game as Game
+from .games.game import Game as Game
+from .games.hog import Hog as Hog
 from .graph.graph import Graph as Graph
 from .model.protocol import WinRate as WinRate
 from .purification import Purifier as Purifier
@@ -39,6 +40,7 @@ from .solvers import solver as solver
 from .solvers.solving import Solution as Solution
 from .strategies.strategy import Mixture as Mixture
 from .strategies.strategy import Strategy as Strategy
+from .support.messages import HogeqError as HogeqError
 from .support.parameters import parameters as parameters
 from .support.plugins import load_plugin as load_plugin
 from .support.progress import show_progress as show_progress

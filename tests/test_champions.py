@@ -10,11 +10,11 @@ from typing import cast
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.baselines import solved
 from hogeq.baselines.registry import builtin, find_strategy
 from hogeq.cli import main
 from hogeq.evaluation.values import win_rate
-from hogeq.game import Game
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import report as page
 from hogeq.rules import EDITIONS, Rules, rules_from
@@ -88,14 +88,14 @@ def test_the_mixture_is_what_the_manifest_says() -> None:
 
 def test_an_attack_begins_with_the_counter_that_is_shipped(manifest: Path) -> None:
     figures = json.loads(manifest.read_text(encoding="utf-8"))["figures"]
-    game = Game(manifest.parent.name)
+    game = hogeq.Hog(manifest.parent.name)
     budget = Budget(starts=1, anneal_steps=0, kicks=0)
     for name, kind in (("champion", "matrix"), ("champion:policy", "average_policy")):
         most = max(figures[kind]["attack"], figures[kind].get("known", 0.0))
         target = game.strategy(game.strategy(name).array)  # by whatever name
-        assert attack(game.hog, target, budget).win_rate < most
+        assert attack(game.engine, target, budget).win_rate < most
         assert game.attack(target, budget).win_rate >= most - 1e-12
-        assert solved.counters(game.hog, game.strategy(target.array[::-1])) == []
+        assert solved.counters(game.engine, game.strategy(target.array[::-1])) == []
 
 
 def test_an_attack_with_other_seeds_finds_little_more(manifest: Path, game: HogEngine) -> None:

@@ -31,8 +31,8 @@ measure: {every: 2, attack: {starts: 1, anneal_steps: 5, kicks: 0}}
 
 
 @pytest.fixture(scope="module")
-def game() -> hogeq.Game:
-    return hogeq.Game(RULES)
+def game() -> hogeq.Hog:
+    return hogeq.Hog(RULES)
 
 
 def test_a_game_comes_from_a_name_a_mapping_a_file_or_rules(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_game_comes_from_a_name_a_mapping_a_file_or_rules(tmp_path: Path) -> N
         hogeq.Game("su2")
 
 
-def test_a_strategy_comes_from_a_name_a_file_or_an_array(game: hogeq.Game, tmp_path: Path) -> None:
+def test_a_strategy_comes_from_a_name_a_file_or_an_array(game: hogeq.Hog, tmp_path: Path) -> None:
     two = game.strategy("always_roll:2")
     assert (two.kind, two.is_pure, two.weights.tolist()) == ("matrix", True, [1.0])
     assert repr(two) == "Strategy(always_roll:2; matrix; 8 x 8 x 4)"
@@ -78,7 +78,7 @@ def asked(score: int, opponent: int) -> int:
     return (score + 2 * opponent) % 4
 
 
-def test_a_function_of_two_scores_is_a_strategy(game: hogeq.Game) -> None:
+def test_a_function_of_two_scores_is_a_strategy(game: hogeq.Hog) -> None:
     own, other = np.indices((8, 8))
     table = (own + 2 * other) % 4
     made = game.strategy(asked)
@@ -88,7 +88,7 @@ def test_a_function_of_two_scores_is_a_strategy(game: hogeq.Game) -> None:
     assert game.strategy(own_ints).name == ""
     # Wherever a strategy is taken.
     assert game.win_rate(asked, lambda *_: 2) == game.win_rate(table, "always_roll:2")
-    np.testing.assert_array_equal(values(game.hog, asked), values(game.hog, table))
+    np.testing.assert_array_equal(values(game.engine, asked), values(game.engine, table))
     drawn = game.strategy(hogeq.Mixture([0.5, 0.5], [asked, lambda *_: 2]))
     np.testing.assert_array_equal(drawn.array, [table, np.full((8, 8), 2)])
     assert game.round_robin([asked, "always_roll:2"]).names == ("asked", "always_roll:2")
@@ -114,7 +114,7 @@ def test_a_function_of_two_scores_is_a_strategy(game: hogeq.Game) -> None:
     ],
 )
 def test_a_bad_answer_of_a_function_is_named_by_its_position(
-    game: hogeq.Game, function: Any, says: str
+    game: hogeq.Hog, function: Any, says: str
 ) -> None:
     for given, name in (
         (function, "strategy"),
@@ -127,7 +127,7 @@ def test_a_bad_answer_of_a_function_is_named_by_its_position(
         assert "\n" not in str(error.value)
 
 
-def test_a_function_must_depend_on_the_scores_alone(game: hogeq.Game) -> None:
+def test_a_function_must_depend_on_the_scores_alone(game: hogeq.Hog) -> None:
     calls = count()  # 64 positions, then the last again
     with pytest.raises(
         StrategyError, match=r"\(7, 7\) is 0, and 1 when asked again: it must depend"
@@ -144,7 +144,7 @@ def test_other_games_take_no_function_of_two_scores() -> None:
         strategy_of_shape(None, asked)
 
 
-def test_results_show_themselves_in_a_notebook(game: hogeq.Game, tmp_path: Path) -> None:
+def test_results_show_themselves_in_a_notebook(game: hogeq.Hog, tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     one = game.strategy(asked).named(evil)
     policy = game.strategy(np.full((8, 8, 4), 0.25))
@@ -177,7 +177,7 @@ def test_results_show_themselves_in_a_notebook(game: hogeq.Game, tmp_path: Path)
     assert strategy_of_shape((5, 2), np.full((5, 2), 0.5))._repr_html_() is None
 
 
-def test_the_picture_of_a_strategy_has_its_colours(game: hogeq.Game) -> None:
+def test_the_picture_of_a_strategy_has_its_colours(game: hogeq.Hog) -> None:
     minus = hogeq.Game({"edition": "fa13", "goal": 8, "max_dice": 2})
     made = minus.strategy(lambda score, opponent: -1 if score > 4 else min(opponent, 2))
     text = made._repr_html_() or ""
@@ -192,7 +192,7 @@ def test_the_picture_of_a_strategy_has_its_colours(game: hogeq.Game) -> None:
     np.testing.assert_allclose(pixels[::-1], wanted, atol=1)  # own score upward
 
 
-def test_a_game_file_of_other_rules_is_refused(game: hogeq.Game, tmp_path: Path) -> None:
+def test_a_game_file_of_other_rules_is_refused(game: hogeq.Hog, tmp_path: Path) -> None:
     other = hogeq.rules_from({"edition": "fa22", "goal": 9, "max_dice": 2})
     played = hogeq.Transcript.of([[1]], other, ("Ann", "Bob"))
     (tmp_path / "game.json").write_text(played.to_json())
@@ -201,7 +201,7 @@ def test_a_game_file_of_other_rules_is_refused(game: hogeq.Game, tmp_path: Path)
 
 
 def test_a_strategy_is_checked_once_and_does_not_change(
-    game: hogeq.Game, monkeypatch: pytest.MonkeyPatch
+    game: hogeq.Hog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = np.full((8, 8), 3)
     three = game.strategy(given)
@@ -221,7 +221,7 @@ def test_a_strategy_is_checked_once_and_does_not_change(
         )
 
 
-def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Game) -> None:
+def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Hog) -> None:
     one, two = game.strategy("always_roll:1"), game.strategy("always_roll:2")
     rate = game.win_rate("always_roll:1", two)
     assert rate == game.win_rate(one, two)
@@ -234,7 +234,7 @@ def test_a_game_answers_as_its_parts_do_and_names_will_do(game: hogeq.Game) -> N
     less = game.exploitability(one, budget)
     assert (less.lower, less.upper) == (found.value - 0.5, found.bound - 0.5)
     weights = game.belief(5, 5, one, two)
-    expected = belief(game.hog, one, two, 5, 5)
+    expected = belief(game.engine, one, two, 5, 5)
     assert weights is not None
     assert expected is not None
     np.testing.assert_array_equal(weights, expected)

@@ -55,18 +55,20 @@ def test_the_turns_are_those_of_the_package(good: dict[str, Said]) -> None:
     for said in good.values():
         game, hog = hogeq.Game(said["rules"]), checker.game_of(said["rules"])
         table = np.full((hog.rows, hog.actions), 1.0 / hog.actions)
-        problem = checker.Problem(hog, [np.eye(hog.actions)] * hog.rows, np.ones(1), table[None])
+        mixture = checker.Mixture(hog, np.ones(1), table[None])
+        problem = checker.Problem(mixture, [np.eye(hog.actions)] * hog.rows)
         pure = np.random.default_rng(0).integers(0, hog.actions, hog.rows)
         rate = game.win_rate(pure.reshape(hog.goal, -1), table.reshape(hog.goal, hog.goal, -1))
         assert problem.relaxed(pure) == pytest.approx(rate.win_rate, abs=1e-11)
 
 
-def random_tree(draw: np.random.Generator, rows: int, actions: int) -> list[int]:
-    """Draw a tree of some rows, whose walk is right."""
-    if draw.random() < 0.5 or not rows:
+def random_tree(draw: np.random.Generator, corners: list[int]) -> list[int]:
+    """Draw a tree of rows with so many corners, whose walk is right."""
+    if draw.random() < 0.5 or not corners:
         return [-1]
-    row = int(draw.integers(rows))
-    return [row, *(one for _ in range(actions) for one in random_tree(draw, row, actions))]
+    row = int(draw.integers(len(corners)))
+    parts = range(corners[row])
+    return [row, *(one for _ in parts for one in random_tree(draw, corners[:row]))]
 
 
 def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int]) -> Said:
@@ -83,14 +85,10 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         shares[0] += checker.WHOLE - shares.sum()
         return shares.tolist()
 
-    removed = []
-    for row in range(size):
-        if draw.random() < 0.5:
-            some = draw.permutation(actions)[: draw.integers(1, actions)].tolist()
-            removed += [[row, action, random_tree(draw, row, actions)] for action in some]
+    corners = [actions] * size
     cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
     leaves = [
-        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, size, actions)]
+        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, corners)]
         for _ in range(1 + len(cut))
     ]
     return {
@@ -98,10 +96,6 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
         "rules": dict(rules),
         "kind": "none",
         "lower": float(draw.choice([1e-300, 1e-12, 1e-3])),
-        "weights": weights(count),
-        "matrices": matrices(count),
-        "tree": random_tree(draw, size, actions),
-        "removed": removed,
         "counters": matrices(3),
         "boxes": [*cut, *leaves],
     }
@@ -113,17 +107,9 @@ def test_a_game_with_an_equilibrium_is_not_proved_to_have_none(good: dict[str, S
     near = [int(np.argmax(row)) for row in said["policy"]]
     for _ in range(300):
         assert not accepts(random_none(draw, hog, PURE, near))
-    # A true mixture, actions removed by leaves alone, and counters that are the same matrix.
-    everything = [
-        [row, action, said["tree"]]
-        for row in range(hog.rows)
-        for action in range(hog.actions)
-        if action != near[row]
-    ]
-    for removed in ([], everything, everything[::2], everything[:3]):
-        forged = random_none(draw, hog, PURE, near)
-        forged |= {"weights": [checker.WHOLE], "matrices": [near], "tree": said["tree"]}
-        forged |= {"removed": removed, "counters": [near]}
+    # Counters that are the equilibrium itself: no response wins more than 1/2, but some win 1/2.
+    for lower in (1e-300, 1e-16, 1e-13):
+        forged = random_none(draw, hog, PURE, near) | {"lower": lower, "counters": [near]}
         forged["boxes"] = [[[checker.WHOLE], [0], said["tree"]]]
         assert not accepts(forged)
 
@@ -133,13 +119,13 @@ def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> 
     hog = checker.game_of(NONE)
     for number in range(300):
         kind = ("matrix", "policy")[number % 2]
-        near = draw.choice(said["matrices"] + said["counters"])
+        near = draw.choice(said["counters"])
         rows = np.eye(hog.actions, dtype=int)[near]
         if kind == "policy":
-            mean = np.mean([np.eye(hog.actions)[one] for one in said["matrices"]], axis=0)
+            mean = np.mean([np.eye(hog.actions)[one] for one in said["counters"]], axis=0)
             rows = np.round(1000 * mean).astype(int) + (draw.random(rows.shape) < 0.1)
         forged = {"format": FORMAT, "rules": dict(NONE), "kind": kind, "lower": 0.0}
-        forged |= {"policy": rows.tolist(), "tree": random_tree(draw, hog.rows, hog.actions)}
+        forged |= {"policy": rows.tolist(), "tree": random_tree(draw, [hog.actions] * hog.rows)}
         assert not accepts(forged)
 
 
@@ -215,14 +201,53 @@ def test_less_or_more_of_a_walk_is_refused(good: dict[str, Said]) -> None:
         assert not accepts({**said, "proved": True})
 
 
-def test_rolls_that_are_not_shown_to_lose_are_refused(good: dict[str, Said]) -> None:
+def test_a_box_that_is_not_beaten_is_refused(good: dict[str, Said]) -> None:
+    """Leaves and cuts left out, changed, or of other counters: fewer boxes prove less."""
+    said, draw = good["none"], np.random.default_rng(6)
+    boxes = said["boxes"]
+    cuts = [at for at, step in enumerate(boxes) if isinstance(step[0], int)]
+    leaves = [at for at, step in enumerate(boxes) if isinstance(step[0], list)]
+    assert cuts
+    assert len(leaves) == len(cuts) + 1
+    for at in leaves:
+        assert not accepts({**said, "boxes": [boxes[at]]})  # a leaf for the whole
+        weights, members, _ = boxes[at]
+        for other in range(len(said["counters"])):
+            changed = [[checker.WHOLE], [other], [-1]]
+            assert not accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]})
+        changed = [weights, members, [-1]]
+        assert accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]}) == (
+            boxes[at][2] == [-1]
+        )
+    for at in cuts:
+        row, one, two = boxes[at]
+        for _ in range(20):
+            other = int(draw.integers(len(said["counters"][0])))
+            changed = [[row, one, one], [other, one, two], [row, two + 1, one]][at % 3]
+            if changed != boxes[at]:
+                assert not accepts({**said, "boxes": [*boxes[:at], changed, *boxes[at + 1 :]]})
+
+
+def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
+    """A component of no weight would give chances of 0 / 0, which compare with nothing."""
     said = good["none"]
-    played = {(row, one) for matrix in said["matrices"] for row, one in enumerate(matrix)}
-    for row, action in sorted(played)[:40]:
-        forged = [*said["removed"], [row, action, [-1]]]
-        assert not accepts({**said, "removed": forged}), (row, action)
-    if said["removed"]:
-        assert not accepts({**said, "removed": said["removed"] + said["removed"][:1]})
+    at = next(at for at, step in enumerate(said["boxes"]) if isinstance(step[0], list))
+    weights, members, tree = said["boxes"][at]
+    forged = deepcopy(said)
+    forged["boxes"][at] = [[*weights, 0], [*members, 0], tree]
+    assert not accepts(forged)
+    hog, draw = checker.game_of(NONE), np.random.default_rng(5)
+    corners = [np.eye(hog.actions)] * hog.rows
+    for _ in range(5):
+        matrices = draw.integers(0, hog.actions, (4, hog.rows))
+        tables, weights = np.eye(hog.actions)[matrices], np.array([1, 2, 3, 10]) / 16
+        pure, free = draw.integers(0, hog.actions, hog.rows), np.full(hog.rows, -1)
+        alone = [checker.Mixture(hog, np.ones(1), one[None]) for one in tables]
+        mixture = checker.Mixture(hog, weights, tables)
+        for fixed, sign in ((pure, 0), (free, 1)):
+            rates = [checker.Problem(one, corners).relaxed(fixed) for one in alone]
+            gain = weights @ rates - checker.Problem(mixture, corners).relaxed(fixed)
+            assert (gain > -1e-11) if sign else (abs(gain) < 1e-11)
 
 
 def test_files_are_read_with_care(

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
-from hogeq.strategies.profiles import read_profile
+from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
-from hogeq.support.messages import nearest, printable, raised, refusal, shown, unreadable
+from hogeq.support.messages import (
+    HogeqError,
+    nearest,
+    printable,
+    raised,
+    refusal,
+    shown,
+    unreadable,
+)
 from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
@@ -90,7 +98,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
             taken.bind(*range(len(wanted) + 1))
         except TypeError:
             allowed = f"a function of a game and {len(wanted)} whole numbers"
-            raise ValueError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
+            raise HogeqError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
         defaults = [one.default for one in list(taken.parameters.values())[1 : len(wanted) + 1]]
         numbers = tuple(default for default in defaults if type(default) is int)
         enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, numbers))
@@ -210,9 +218,11 @@ def find_strategy(
     require_known(spec)
     if is_builtin(spec):
         return builtin(spec, game).named(spec)
-    profile = read_profile(Path(spec), game.rules) if os.path.exists(spec) else None  # noqa: PTH110
-    if profile is not None:
-        return profile
+    if os.path.exists(spec):  # noqa: PTH110
+        for read in (read_table, read_profile):
+            found = read(Path(spec), game.rules)
+            if found is not None:
+                return found
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
 
 

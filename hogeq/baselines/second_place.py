@@ -20,6 +20,7 @@ from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Policy
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Share, check
 
 if TYPE_CHECKING:
@@ -121,15 +122,15 @@ def diagonals_of(game: "HogEngine") -> Diagonals:
     turns, extras, _ = memory_sizes(rules)
     where, only = f"delta distribution: rules {rules.name}", "whose only memory is Feral Hogs'"
     if rules.memory != "none":
-        raise ValueError(f"{where} remember {rules.memory}; allowed: rules {only}")
+        raise HogeqError(f"{where} remember {rules.memory}; allowed: rules {only}")
     if rules.effect != "none":
-        raise ValueError(f"{where} have {rules.effect}; allowed: rules without, {only}")
+        raise HogeqError(f"{where} have {rules.effect}; allowed: rules without, {only}")
     if turns > 1 or extras > 1 or rules.gives_extra_turns:
-        raise ValueError(f"{where} give extra turns; allowed: rules without, {only}")
+        raise HogeqError(f"{where} give extra turns; allowed: rules without, {only}")
     if rules.forty_niners:
-        raise ValueError(f"{where} have 49ers; allowed: rules without, {only}")
+        raise HogeqError(f"{where} have 49ers; allowed: rules without, {only}")
     if rules.piggy_back or game.positions_recur:
-        raise ValueError(f"{where} have turns that score 0; allowed: rules where every turn scores")
+        raise HogeqError(f"{where} have turns that score 0; allowed: rules where every turn scores")
     return _diagonals(rules)
 
 
@@ -177,7 +178,7 @@ def respond_to_beliefs(game: "HogEngine", beliefs: ArrayLike, epsilon: float = 0
     shares = np.asarray(beliefs, np.float64)
     shape = (turns.goal, turns.goal, turns.records**2)
     if shares.shape != shape:
-        raise ValueError(f"beliefs: shape is {shares.shape}; allowed: {shape}")
+        raise HogeqError(f"beliefs: shape is {shares.shape}; allowed: {shape}")
     lucky = shares.reshape(*shape[:2], turns.records, turns.records).sum(axis=3) @ turns.fires
     matrix = np.zeros((turns.goal, turns.goal), np.int8)
     worth = np.stack([turns.won, turns.won])  # of an afterstate to its mover: me, the opponent

@@ -15,7 +15,7 @@ from hogeq.support.messages import BadInputError, one_line
 from hogeq.trees.teams import teams_text, title_of
 
 if TYPE_CHECKING:
-    from hogeq.game import Game
+    from hogeq.games.game import Game
     from hogeq.model.game import HogEngine
     from hogeq.strategies.strategy import Strategy
 
@@ -133,7 +133,7 @@ class Chosen:
             self._compiled().expect(*parts, strategies=named)
             return self.game
         with refusing():
-            from hogeq.game import Game
+            from hogeq.games.game import Game
 
             self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
@@ -159,11 +159,11 @@ class Chosen:
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
         check_numba()
-        from hogeq.game import Game
+        from hogeq.games.hog import Hog
         from hogeq.model.game import compile_game
 
         with refusing():
-            self.game = Game(self.rules, trust=self.trust)
+            self.game = Hog(self.rules, trust=self.trust)
             self.engine = compile_game(self.rules, own_goals=True)
         return self
 

@@ -27,7 +27,7 @@ from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import Table, Text, counted, percent, pp, shown
+from hogeq.support.messages import HogeqError, Table, Text, counted, percent, pp, shown
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.strategies import value
@@ -113,7 +113,7 @@ class Field(Population):
 
     def __init__(self, game: HogEngine, rivals: Sequence[StrategyLike]) -> None:
         if not len(rivals):
-            raise ValueError("field: 0 strategies; allowed: 1 or more")
+            raise HogeqError("field: 0 strategies; allowed: 1 or more")
         played = [strategy_of(game, rival) for rival in rivals]
         super().__init__(game, [policy for one in played for policy in one.policies])
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
@@ -144,7 +144,7 @@ def answer_field(
 ) -> Answer:
     """Search for the matrix with the best mean win rate, or that beats most rivals."""
     if objective not in {"mean", "beaten"}:
-        raise ValueError(f"objective: {shown(objective)}; allowed: mean, beaten")
+        raise HogeqError(f"objective: {shown(objective)}; allowed: mean, beaten")
     budget = budget or Budget(kicks=0)
     field = Field(game, rivals)
     answers: list[Answer] = []

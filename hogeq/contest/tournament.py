@@ -19,7 +19,7 @@ from hogeq.solvers.responses import equilibrium
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import percent, refusal
+from hogeq.support.messages import HogeqError, percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
@@ -139,7 +139,7 @@ def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
         type(goal) is not int or not 1 <= goal <= most for goal in goals
     ):
         allowed = f"{number} whole numbers from 1 to {most}, the goal of the rules"
-        raise ValueError(refusal("goals", list(goals), allowed))
+        raise HogeqError(refusal("goals", list(goals), allowed))
 
 
 def mean_win_rates(win_rates: ArrayLike) -> list[float]:
@@ -188,7 +188,7 @@ def rank(
     """
     rates = check_rates(win_rates, diagonal=False)
     if not 0.5 <= threshold < 1.0:
-        raise ValueError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
+        raise HogeqError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
     won = rates > threshold
     np.fill_diagonal(won, val=False)
     wins = won.sum(axis=1).tolist()
@@ -220,15 +220,15 @@ def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:
     try:
         rates = np.array(win_rates, np.float64)
     except (TypeError, ValueError) as error:  # rows that differ in length, texts
-        raise ValueError(refusal("win rates", win_rates, "numbers, (n, n)")) from error
+        raise HogeqError(refusal("win rates", win_rates, "numbers, (n, n)")) from error
     if rates.ndim != 2 or rates.shape[0] != rates.shape[1] or not rates.size:
-        raise ValueError(f"win rates: shape is {rates.shape}; allowed: (n, n), n at least 1")
+        raise HogeqError(f"win rates: shape is {rates.shape}; allowed: (n, n), n at least 1")
     if not diagonal:
         np.fill_diagonal(rates, 0.5)
     bad = np.argwhere(~((rates >= -ROUNDING) & (rates <= 1.0 + ROUNDING)))
     if len(bad):
         row, column = bad[0]
-        raise ValueError(
+        raise HogeqError(
             f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 0 to 1"
         )
     return np.clip(rates, 0.0, 1.0)

@@ -22,6 +22,7 @@ from hogeq.support import html
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,
+    HogeqError,
     Table,
     Text,
     is_title,
@@ -471,7 +472,7 @@ class Review(NamedTuple):
 def review(game: HogEngine, transcript: Transcript) -> Review:
     """Value every turn of a game, played by the rules that `game` is compiled from."""
     if transcript.rules != game.rules:
-        raise ValueError(
+        raise HogeqError(
             f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
         )
     engine, end = Engine(game), transcript.end

@@ -20,6 +20,7 @@ from hogeq.rules.turn import Turn as Outcome
 from hogeq.rules.turn import dice_sides, play_turn, throw_of, turn_effects
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Seed, check
 
 GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05, "blunder": 1.0}
@@ -271,7 +272,7 @@ class Session:
         """Play the turn of the player to move, by default with the dice that the engine chooses."""
         here = self.situation
         if here.winner is not None:
-            raise ValueError("turn: the game is over")
+            raise HogeqError("turn: the game is over")
         random = np.random.default_rng([self.seed, here.turns + 1])
         if dice is None:
             dice = self.engine.choose(here, random)

@@ -13,7 +13,7 @@ from hogeq.strategies.strategy import (
     policies_of,
 )
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import shown
+from hogeq.support.messages import HogeqError, shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
 """How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
@@ -54,7 +54,7 @@ def action_values(
 def require_weight(weight: str) -> None:
     """Refuse a name that is no way to weight hidden states."""
     if weight not in get_args(RegretWeight):
-        raise ValueError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
+        raise HogeqError(f"weight: {shown(weight)}; allowed: {', '.join(get_args(RegretWeight))}")
 
 
 def counterfactual_values(

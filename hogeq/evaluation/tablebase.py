@@ -30,7 +30,7 @@ from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_lin
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, Table, loss, one_line, percent
+from hogeq.support.messages import BadInputError, HogeqError, Table, loss, one_line, percent
 
 Rolls = NDArray[np.int8]
 
@@ -91,7 +91,7 @@ class Tablebase:
             If the best roll depends on a memory that no matrix sees.
         """
         if self.game.has_memory:
-            raise ValueError(
+            raise HogeqError(
                 f"tablebase: rules {self.game.rules.name} have {self.game.memory_size} memories, "
                 "allowed for a matrix are rules without memory"
             )
@@ -241,7 +241,7 @@ def analyze(
     if memory is not None:
         _check_memory(game, memory)
         if past is not None:
-            raise ValueError("past: allowed only without memory, which it would say")
+            raise HogeqError("past: allowed only without memory, which it would say")
     plays = None if strategy is None else table_of(game, strategy)
     before = plays if past is None else table_of(game, past)
     source: MemorySource = "belief" if memory is None else "given"
@@ -284,4 +284,4 @@ def _check_memory(game: HogEngine, memory: object) -> None:
         return
     most = zip(Memory._fields, map(max, zip(*game.memories, strict=True)), strict=True)
     allowed = ", ".join(f"{name} 0 to {top}" if top else f"{name} 0" for name, top in most)
-    raise ValueError(f"memory: got {one_line(memory)}; allowed: one of game.memories: {allowed}")
+    raise HogeqError(f"memory: got {one_line(memory)}; allowed: one of game.memories: {allowed}")

@@ -35,7 +35,7 @@ from hogeq.strategies.strategy import (
     table_of,
 )
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import Table, Text, percent, refusal
+from hogeq.support.messages import HogeqError, Table, Text, percent, refusal
 
 
 def win_rate(
@@ -108,7 +108,7 @@ def _from_scores(
 def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:
     """Exact win rate of rolls (G, G, H), by the hidden memory too, against a matrix or a policy."""
     if game.has_memory and game.positions_recur:
-        raise ValueError(
+        raise HogeqError(
             f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory; "
             "allowed: rules of which only one is true"
         )
@@ -202,7 +202,7 @@ def check_position(game: HogEngine, score: int, opponent: int) -> None:
     for name, points, goal in zip(*given, strict=True):
         whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
         if not (whole and 0 <= points < goal):
-            raise ValueError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))
+            raise HogeqError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))
 
 
 def _policies(game: HogEngine, a: StrategyLike, b: StrategyLike | None) -> Floats:

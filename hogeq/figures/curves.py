@@ -24,7 +24,7 @@ from hogeq.figures.style import (
     wrapped,
 )
 from hogeq.search.results import WIN_RATES, Units
-from hogeq.support.messages import counted
+from hogeq.support.messages import HogeqError, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ def exploitability(
     first = metrics[0].iteration if metrics else 0
     if first < 1:
         given = f"a line at iteration {first}" if metrics else "no metrics to draw"
-        raise ValueError(f"exploitability: {given}; allowed: 1 or more")
+        raise HogeqError(f"exploitability: {given}; allowed: 1 or more")
     if len(metrics) == 1:
         return _draw_only(metrics[0], path, title, result, efforts, units)
     iterations = np.array([row.iteration for row in metrics])
@@ -217,12 +217,12 @@ def intervals(
         Written below the axes.
     """
     if not labels or not len(labels) == len(attacks) == len(bounds):
-        raise ValueError(
+        raise HogeqError(
             f"intervals: {len(labels)} labels, {len(attacks)} attacks, {len(bounds)} bounds; "
             "allowed: as many of each, one or more"
         )
     if not all(len(row) == len(attacks[number]) > 0 for number, row in enumerate(bounds)):
-        raise ValueError("intervals: a setting without runs; allowed: as many attacks as bounds")
+        raise HogeqError("intervals: a setting without runs; allowed: as many attacks as bounds")
     order = np.argsort([min(row) for row in attacks], kind="stable")[:NAMED]
     rows = sorted(order.tolist())
     if len(rows) < len(labels):

@@ -29,7 +29,7 @@ from hogeq.figures.style import (
     shortened,
     wrapped,
 )
-from hogeq.support.messages import percent
+from hogeq.support.messages import HogeqError, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,7 +131,7 @@ def counter(
     """
     dice, won, met = as_table(gap, "gap"), as_table(gains, "gains"), as_table(reach, "reach")
     if not dice.shape == won.shape == met.shape:
-        raise ValueError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
+        raise HogeqError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
     reached = np.where(met > 0.0, dice, np.nan)
     most = max(1, math.ceil(np.nanmax(np.abs(reached), initial=0.0)))
     with _two_maps(path, title) as (figure, above, below):
@@ -161,7 +161,7 @@ def win_rates(
     table = as_table(array, "win rates").astype(np.float64)
     if len(names) != len(table) or len(table) < 2:
         given = f"{len(names)} names, shape {table.shape}"
-        raise ValueError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
+        raise HogeqError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
     order = np.argsort(-table.mean(axis=1), kind="stable")
     shares = 100.0 * table[np.ix_(order, order)]
     named = len(names) if len(names) <= 400 else 0  # more cannot be read
@@ -219,7 +219,7 @@ def mixture(
     decided, whole = as_table(drawn, "drawn"), as_table(total, "total")
     met = np.ones_like(whole) if reach is None else as_table(reach, "reach")
     if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
-        raise ValueError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
+        raise HogeqError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
     check_rolls(parts, rolls, "mixture", least)
     order = np.argsort(-chances, kind="stable")[:6].tolist()
     columns = 2 if len(order) in {1, 2, 4} else 3
@@ -273,9 +273,9 @@ def beliefs(
     tables = {name: np.asarray(array, np.float64) for name, array in panels.items()}
     for name, shares in tables.items():
         if shares.shape != shape:
-            raise ValueError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
+            raise HogeqError(f"beliefs: {name} has shape {shares.shape}; allowed: {shape}")
     if not tables or 0 in shape:
-        raise ValueError("beliefs: nothing to draw; allowed: one panel or more")
+        raise HogeqError("beliefs: nothing to draw; allowed: one panel or more")
     with new_figure(path, 0.8 + 2.2 * len(tables)) as figure:
         maps = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (name, shares) in zip(maps, tables.items(), strict=True):

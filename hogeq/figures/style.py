@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from hogeq.strategies.arrays import as_array
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.files import replacing
-from hogeq.support.messages import EXACT, refusal
+from hogeq.support.messages import EXACT, HogeqError, refusal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def new_figure(
 ) -> Iterator["Figure"]:
     """Draw a figure in a block, sizes in inches; with a path write it as PNG, whole or not."""
     if path is not None and Path(path).suffix.lower() != ".png":
-        raise ValueError(refusal("path", str(path), "a name that ends in .png"))
+        raise HogeqError(refusal("path", str(path), "a name that ends in .png"))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -213,13 +213,13 @@ def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]
     """Check that an array has a shape, (G, G) or (G, G, K), and holds finite numbers alone."""
     table = as_array(array, name, shape)
     if table.ndim != len(shape.split(",")) or len(set(table.shape[:2])) > 1 or not table.size:
-        raise ValueError(f"{name}: shape is {table.shape}; allowed: {shape}")
+        raise HogeqError(f"{name}: shape is {table.shape}; allowed: {shape}")
     if table.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: holds {table.dtype} values; allowed: numbers")
+        raise HogeqError(f"{name}: holds {table.dtype} values; allowed: numbers")
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         where = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
+        raise HogeqError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
     return table
 
 
@@ -229,14 +229,14 @@ def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDA
         return None
     met = as_table(reach, "reach")
     if met.shape != table.shape[:2]:
-        raise ValueError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
+        raise HogeqError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
     return met
 
 
 def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> None:
     """Check that a table holds so many choices from the least on."""
     if table.min() < least or table.max() >= rolls + least:
-        raise ValueError(f"{name}: holds a roll outside {least}..{rolls + least - 1}")
+        raise HogeqError(f"{name}: holds a roll outside {least}..{rolls + least - 1}")
 
 
 def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:

@@ -18,6 +18,7 @@ from hogeq.rules.memory import all_memories, memory_of_dice, next_memory, record
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.support.aliases import Ints
+from hogeq.support.messages import HogeqError
 
 MOST_SITUATIONS: Final = 256  # most kinds of cells that differ in how rolls play
 
@@ -80,7 +81,7 @@ def ways_of(rules: Rules) -> Ways:
     examples_of = sorted(dict(zip(kinds, pairs, strict=True)).items())
     order = {kind: place for place, (kind, _) in enumerate(examples_of)}
     if len(order) > MOST_SITUATIONS:
-        raise ValueError(
+        raise HogeqError(
             f"rules: effects make {len(order)} kinds of positions; allowed: {MOST_SITUATIONS}"
         )
     number = np.zeros((len(order), len(memories), rules.num_actions), np.int64)
@@ -122,7 +123,7 @@ def landings(rules: Rules) -> Landings:
         elif there.winner is None and there.score + there.opponent < score + opponent:
             lowers = f"to {there.score}, {there.opponent}"
         if lowers:
-            raise ValueError(
+            raise HogeqError(
                 f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
                 "does and the kernels cannot play"
             )

@@ -21,7 +21,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories, memory_sizes, states
 from hogeq.rules.turn import total_rises
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 LARGE = 32  # goal from which on diagonals are long enough to fill vectors
 MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
@@ -217,7 +217,7 @@ class HogEngine:
 def hog_of(game: Engine, asked_by: str) -> HogEngine:
     """Give a game as one of Hog, of which something must know more; others are refused."""
     if not isinstance(game, HogEngine):
-        raise ValueError(refusal(asked_by, type(game).__name__, "Hog"))  # noqa: TRY004
+        raise HogeqError(refusal(asked_by, type(game).__name__, "Hog"))
     return game
 
 
@@ -243,7 +243,7 @@ def compile_game(rules: Rules, own_goals: bool = False) -> HogEngine:
 def _compile(rules: Rules) -> HogEngine:
     need = required_bytes(rules)
     if need > MEMORY_LIMIT:
-        raise ValueError(
+        raise HogeqError(
             f"rules: a game to {rules.size} with {rules.max_dice} dice and this memory needs "
             f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )

@@ -19,7 +19,7 @@ from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 
 class GraphEngine:
@@ -41,7 +41,7 @@ class GraphEngine:
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
         if not self.mirrored and np.isin(self.own_rows[0], self.own_rows[1]).any():
             allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
-            raise ValueError(refusal("graph", repr(graph), allowed))
+            raise HogeqError(refusal("graph", repr(graph), allowed))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,7 +126,7 @@ class GraphWorkspace:
         """Compute the reach of every row of player 0."""
         played, shares = self._played(policies), self._weights(weights)
         if self._engine.positions_recur and policies.sum(axis=-1).max() > 1.0 + 1e-9:
-            raise ValueError(
+            raise HogeqError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
@@ -149,7 +149,7 @@ class GraphWorkspace:
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
         if reach is not self._latest:
-            raise ValueError("reach: allowed: that of this workspace's last pass forward")
+            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
         played = self._played(policies)
         before = played[0].copy()
         met = [
@@ -210,5 +210,5 @@ class GraphWorkspace:
 
     def _played(self, policies: Floats) -> Floats:
         if policies.shape != self._shape:  # kernels would read beyond them
-            raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
+            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(self._engine.legal(policies))

@@ -9,6 +9,7 @@ from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.messages import HogeqError
 
 MemoryValues = Callable[[int, int, int, Floats], Floats]  # see :func:`backward_by`
 
@@ -52,7 +53,7 @@ def backward_by(
     (n, H). Returns the win probability of each player when it moves first, pass by pass.
     """
     if game.positions_recur:
-        raise ValueError("backward_by: allowed: games whose positions do not recur")
+        raise HogeqError("backward_by: allowed: games whose positions do not recur")
     works, goal = [game.interpreter(players) for _ in range(passes)], game.goal
     roots = np.zeros((passes, players))
     for total in range(2 * goal - 2, -1, -1):

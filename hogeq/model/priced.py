@@ -19,6 +19,7 @@ from hogeq.model.turn_lists import scratch_for, turn_lists
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, all_memories
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import HogeqError
 
 WIDTH = 8  # numbers side by side in a pass over claims
 
@@ -64,7 +65,7 @@ class PricedResponders:
         rules.require_one_goal()
         self.turns = turns = turn_lists(rules)
         if not _scores_rise(turns):
-            raise ValueError(
+            raise HogeqError(
                 f"rules {rules.name}: a turn can leave the total score as it was; allowed: "
                 "rules under which it rises"
             )
@@ -75,7 +76,7 @@ class PricedResponders:
         state = 8 * (rolls + 2) + 3
         need = len(policies) * cells * (self.memories * state + 8 * ways)
         if need > MEMORY_LIMIT:
-            raise ValueError(
+            raise HogeqError(
                 f"mixture: {len(policies)} parts need {need / 2**30:.1f} GiB in a game of this "
                 f"size; allowed: {MEMORY_LIMIT >> 30}: fewer parts, lower goal or max_dice"
             )

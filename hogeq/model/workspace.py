@@ -10,6 +10,7 @@ from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import Reach, Role, Valued, WinRate
 from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 
 IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX})
 """Roles that every layout has; others are interpreted."""
@@ -77,7 +78,7 @@ class Workspace:
 
     def _forward(self, policies: Floats, weights: Floats | None, *, memories: bool) -> Reach:
         if self._recurs and policies.sum(axis=-1).max() > 1.0 + 1e-9:
-            raise ValueError(
+            raise HogeqError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
             )
@@ -99,7 +100,7 @@ class Workspace:
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
         if reach is not self._latest:
-            raise ValueError("reach: allowed: that of this workspace's last pass forward")
+            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
         played = self._plain(policies)
         starts, changes = self._layout.backward(role, played, reach, temperature, damping)
         if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
@@ -119,5 +120,5 @@ class Workspace:
 
     def _plain(self, policies: Floats) -> Floats:
         if policies.shape != self._shape:  # kernels would read beyond them
-            raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
+            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(policies)

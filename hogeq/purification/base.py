@@ -15,7 +15,7 @@ from hogeq.search.results import Budget, write_rate
 from hogeq.strategies.arrays import StrategyError, check_matrix, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import raised, refusal
+from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.plugins import entering, is_ours, named
 from hogeq.support.progress import phase
@@ -110,7 +110,7 @@ def purify(
 ) -> Matrix:
     """Matrix (G, G) made from a policy by one of `PURIFIERS`, with its parameters."""
     if not isinstance(method, str) or method not in PURIFIERS:
-        raise ValueError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
+        raise HogeqError(refusal("method", method, ", ".join(PURIFIERS), PURIFIERS))
     return purified(method, PURIFIERS[method](**parameters), game, strategy)
 
 

@@ -14,7 +14,7 @@ from hogeq.rules.rules import COUNT_ONES, Rules
 from hogeq.rules.settings import SAYS, TITLE, base_names, changes, own_words
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.rules.turn import part_name
-from hogeq.support.messages import is_title, nearest, refusal, shown, unknown_key
+from hogeq.support.messages import HogeqError, is_title, nearest, refusal, shown, unknown_key
 from hogeq.support.parameters import ParameterError
 from hogeq.support.plugins import enter
 from hogeq.support.yaml import parse_yaml
@@ -86,19 +86,19 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     known = ["edition", *(field.name for field in fields(Rules))]
     for key, value in spec.items():
         if key not in known:
-            raise ValueError(unknown_key("rules", key, value, known))
+            raise HogeqError(unknown_key("rules", key, value, known))
     overrides = {key: value for key, value in spec.items() if key != "edition"}
     base = _edition(spec["edition"]) if "edition" in spec else Rules()
     try:
         rules = replace(base, **overrides)
     except ParameterError as error:
-        raise ValueError(f"rules.{error}") from error
+        raise HogeqError(f"rules.{error}") from error
     remembered(rules)  # refuses a faulty memory part before anything runs
     if "edition" not in spec:
         return rules
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
         allowed = f"{base.time_trot_period} while time_trot is false: no extra turns by it"
-        raise ValueError(refusal("rules.time_trot_period", rules.time_trot_period, allowed))
+        raise HogeqError(refusal("rules.time_trot_period", rules.time_trot_period, allowed))
     changes = [
         f"{key}={'table' if key in SHAPES and is_table(value) else value}"
         for key, value in overrides.items()
@@ -141,7 +141,7 @@ def edition(rules: Rules) -> Rules:
     if not isinstance(rules, Rules):
         raise TypeError(refusal("edition", rules, "Rules, as hogeq.rules_from gives them"))
     if rules.name in ALIASES:
-        raise ValueError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
+        raise HogeqError(f"edition {rules.name}: name is taken by {ALIASES[rules.name]}")
     remembered(rules)  # refuses a faulty memory part
     enter(EDITIONS, "edition", rules.name, rules)
     return rules
@@ -259,8 +259,8 @@ def _edition(name: object) -> Rules:
         allowed = f"allowed: {', '.join(known)}"
         if is_semester(lower):
             why = NOT_HERE.get(re.sub(r"[ _-]+", "_", lower), "its rules are not known")
-            raise ValueError(f"rules: {shown(name)} is not here: {why}; {allowed}")
-        raise ValueError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
+            raise HogeqError(f"rules: {shown(name)} is not here: {why}; {allowed}")
+        raise HogeqError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
     return EDITIONS[ALIASES.get(lower, lower)]
 
 

@@ -20,7 +20,7 @@ from hogeq.rules.rules import (
     points_distribution,
     zero_points,
 )
-from hogeq.support.messages import BadInputError, refusal, shown
+from hogeq.support.messages import BadInputError, HogeqError, refusal, shown
 
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
 
@@ -149,7 +149,7 @@ class Remembered:
                 following.setdefault((dice, points, again), []).append(number)
             values.extend(list(numbers)[len(values) :])
             if len(numbers) > MOST_VALUES:
-                raise ValueError(
+                raise HogeqError(
                     f"{self._where}: more than {MOST_VALUES} values, the last {shown(after)}; "
                     f"allowed: at most {MOST_VALUES}"
                 )
@@ -177,7 +177,7 @@ class Remembered:
         for way in scored:
             ways.setdefault(way, len(ways))
             if len({(dice, more) for (dice, _), more in zip(turns, way, strict=True)}) < len(turns):
-                raise ValueError(
+                raise HogeqError(
                     f"{self._where}: scored: different points of as many dice become the same; "
                     "allowed: points that stay apart"
                 )
@@ -217,14 +217,14 @@ class Remembered:
         given = self._asked(self._part.scored, value, dice, points)
         if not isinstance(given, int) or not points <= given <= max(points, MOST_SCORED):
             where = f"{self._where}: scored({shown(value)}, {dice}, {points})"
-            raise ValueError(refusal(where, given, f"whole numbers from {points} to {MOST_SCORED}"))
+            raise HogeqError(refusal(where, given, f"whole numbers from {points} to {MOST_SCORED}"))
         return int(given)
 
     def _sides_of(self, value: Hashable, sides: int, kinds: tuple[int, ...]) -> int:
         given = self._asked(self._part.sides, value, sides)
         if given not in kinds:
             allowed = f"{', '.join(map(str, kinds))}; more_sides lists others"
-            raise ValueError(
+            raise HogeqError(
                 refusal(f"{self._where}: sides({shown(value)}, {sides})", given, allowed)
             )
         return int(given)
@@ -259,7 +259,7 @@ class Remembered:
         try:
             hash(value)
         except TypeError:
-            raise ValueError(
+            raise HogeqError(
                 refusal(f"{self._where}: {what}", value, "a hashable value: a number, text, tuple")
             ) from None
         return value
@@ -278,7 +278,7 @@ def _effect(where: str, function: Callable[..., Any], *about: Any) -> Effect:
     is_number = isinstance(bonus, int) and 0 <= bonus <= MOST_BONUS
     if not is_number or not isinstance(again, bool):
         allowed = f"whole numbers from 0 to {MOST_BONUS}, or such a number and True or False"
-        raise ValueError(refusal(call(), given, allowed))
+        raise HogeqError(refusal(call(), given, allowed))
     return Effect(int(bonus), again)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from hogeq.rules.settings import TITLE, Value, base_names, changes, explain, own_words
 from hogeq.rules.tables import IN_ORDER, SHAPES
-from hogeq.support.messages import nearest, one_line, refusal, shown
+from hogeq.support.messages import HogeqError, nearest, one_line, refusal, shown
 from hogeq.support.plugins import enter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -264,7 +264,7 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
     """
     known = [*PARTS, EFFECT, MEMORY]
     if kind not in known:
-        raise ValueError(refusal("rule_part", kind, ", ".join(known), known))
+        raise HogeqError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
         part = getattr(function, "__name__", "") if name is None else name
@@ -289,7 +289,7 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
         raise TypeError(f"{given}; allowed: a subclass of hogeq.MemoryPart")
     if not kind.__doc__ or not kind.text:
         lacking = "text" if kind.__doc__ else "docstring"
-        raise ValueError(f"{where}: no {lacking}; both explain it to people")
+        raise HogeqError(f"{where}: no {lacking}; both explain it to people")
     methods = [
         name
         for name, value in vars(MemoryPart).items()
@@ -298,7 +298,7 @@ def _memory_part(kind: object, where: str) -> MemoryPart:
     for name in dir(kind):
         if not name.startswith("_") and name not in methods and callable(getattr(kind, name)):
             allowed = f"{', '.join(methods)}, and names that begin with _"
-            raise ValueError(
+            raise HogeqError(
                 f"{where}: unknown method {one_line(name)}; allowed: {allowed}"
                 f"{nearest(name, methods)}"
             )
@@ -310,9 +310,9 @@ def _require_function(function: object, where: str, names: Sequence[str]) -> Non
         signature(function).bind(*names)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         given = f"{where}: got {shown(function)}"
-        raise ValueError(f"{given}; allowed: a function of ({', '.join(names)})") from error
+        raise HogeqError(f"{given}; allowed: a function of ({', '.join(names)})") from error
     if not getdoc(function):
-        raise ValueError(f"{where}: no docstring; its first line is what people are shown")
+        raise HogeqError(f"{where}: no docstring; its first line is what people are shown")
 
 
 def asked(call: Callable[[], str], function: Callable[..., Any], *given: Any) -> Any:
@@ -320,7 +320,7 @@ def asked(call: Callable[[], str], function: Callable[..., Any], *given: Any) ->
     try:
         return function(*given)
     except Exception as error:
-        raise ValueError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
+        raise HogeqError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
 
 
 def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[..., int]:
@@ -340,7 +340,7 @@ def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[...
         elif isinstance(given, Hashable) and given in (0, 1):
             result = bool(given)
         if not 0 <= result <= most:
-            raise ValueError(refusal(call(), given, allowed))
+            raise HogeqError(refusal(call(), given, allowed))
         return result
 
     part.__name__ = name

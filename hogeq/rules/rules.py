@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
 from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
-from hogeq.support.messages import LONGEST_TITLE, is_title, refusal
+from hogeq.support.messages import LONGEST_TITLE, HogeqError, is_title, refusal
 from hogeq.support.parameters import NotAllowedError, one_of, parameters
 
 _Sides: TypeAlias = Annotated[int, Field(ge=2, le=100)]  # one-sided dice would always show 1
@@ -173,10 +173,10 @@ class Rules:
         """Refuse switches that contradict each other."""
         if self.extra_turn_sides is not None and not self.gives_extra_turns:
             allowed = "null while time_trot is false and more_boar is none: no extra turns"
-            raise ValueError(refusal("extra_turn_sides", self.extra_turn_sides, allowed))
+            raise HogeqError(refusal("extra_turn_sides", self.extra_turn_sides, allowed))
         if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
             allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
-            raise ValueError(refusal("max_dice", self.max_dice, allowed))
+            raise HogeqError(refusal("max_dice", self.max_dice, allowed))
         for field in SHAPES:
             if is_table(getattr(self, field)):
                 check_size(field, getattr(self, field), self.size)
@@ -200,7 +200,7 @@ class Rules:
         if isinstance(self.goal, tuple):
             two = "compare, attack, tablebase, analyze, play, review and board"
             allowed = f"one number here; {two} take two"
-            raise ValueError(refusal("rules.goal", list(self.goal), allowed))  # noqa: TRY004
+            raise HogeqError(refusal("rules.goal", list(self.goal), allowed))
 
     def without_memory(self) -> "Rules":
         """Give the same rules without Feral Hogs, Time Trot and memory parts."""
@@ -281,7 +281,7 @@ def points_distribution(
     """Exact distribution of the points of one roll."""
     if dice < 1 or sides < 2:
         least = "allowed: at least 1 die and 2 sides"
-        raise ValueError(f"points_distribution: {dice} dice of {sides} sides; {least}")
+        raise HogeqError(f"points_distribution: {dice} dice of {sides} sides; {least}")
     ways: Counter[int] = Counter()
     for ones in range(1, dice + 1) if ones_hurt else ():
         points = boosted(rules, pig_out(rules, ones, dice))

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BeforeValidator
 
 from hogeq.rules.settings import explain, in_order, is_setting, meaning, set_part, setting_text
-from hogeq.support.messages import refusal, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 from hogeq.support.parameters import NotAllowedError
 
 MOST_POINTS: Final = 2000  # most points that rolling no dice may score: those of the longest game
@@ -95,7 +95,7 @@ class Parts(dict[str, Callable[..., Any]]):
             found, least = part(score, opponent), score if is_landing else 0
             if not least <= found <= most:
                 where = f"{self.field}: {part.__name__} at score, opponent = {score}, {opponent}"
-                raise ValueError(refusal(where, found, f"whole numbers from {least} to {most}"))
+                raise HogeqError(refusal(where, found, f"whole numbers from {least} to {most}"))
             return found
 
         return checked
@@ -206,7 +206,7 @@ def check_size(field: str, text: str, goal: int) -> None:
             allowed = (
                 f"a table that covers every {what} from 0 to {goal - 1}; it ends at {size - 1}"
             )
-            raise ValueError(refusal(field, json.loads(text), allowed))
+            raise HogeqError(refusal(field, json.loads(text), allowed))
 
 
 @lru_cache(maxsize=64)

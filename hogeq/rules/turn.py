@@ -41,7 +41,7 @@ from hogeq.rules.rules import (
     zero_points,
 )
 from hogeq.rules.tables import is_table
-from hogeq.support.messages import shown
+from hogeq.support.messages import HogeqError, shown
 
 
 class Landing(NamedTuple):
@@ -153,7 +153,7 @@ def play_turn(
     throw = throw_of(rules, score, opponent, memory)
     dice = throw.dice(dice)
     if len(faces) != max(dice, 0):
-        raise ValueError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")
+        raise HogeqError(f"turn: {len(faces)} faces for {dice} dice; allowed: one face a die")
     for face in faces:
         _check("face", face, 1, throw.sides)
 
@@ -192,7 +192,7 @@ def end_turn(
 
 def _check(what: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise ValueError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")
+        raise HogeqError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")
 
 
 # --- every way in which a turn can end ------------------------------------------------------------

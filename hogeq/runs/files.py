@@ -21,7 +21,7 @@ from typing import Any, Final
 from hogeq import __version__
 from hogeq.search.results import WIN_RATES, Units, payoffs
 from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.messages import BadInputError, HogeqError, one_line
 from hogeq.support.workers import cores
 
 
@@ -323,5 +323,5 @@ def read_metrics(path: str | Path) -> list[Metrics]:
 def metrics_row(values: dict[str, Any]) -> Metrics:
     """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
     if values["iteration"] != int(values["iteration"]):
-        raise ValueError(values)
+        raise HogeqError(values)
     return Metrics(**values | {"iteration": int(values["iteration"])})

@@ -35,7 +35,7 @@ from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
 
 if TYPE_CHECKING:
-    from hogeq.game import Game
+    from hogeq.games.game import Game
     from hogeq.runs.config import Config
     from hogeq.strategies.strategy import Strategy
 
@@ -293,7 +293,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     >>> run.policy.kind, run.metrics[-1].iteration
     ('policy', 3)
     """
-    from hogeq.game import Game
+    from hogeq.games.game import Game
     from hogeq.runs.config import config_from
 
     path = Path(folder)
@@ -322,9 +322,11 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
 
 def _kind(game: "Game") -> object:
     """Whatever is equal for equal games, whatever they are called."""
-    if game.tree is not None:
-        return game.tree.digest()
-    return dataclasses.replace(game.rules, name="any")
+    from hogeq.games.hog import Hog
+
+    if isinstance(game, Hog):
+        return dataclasses.replace(game.rules, name="any")
+    return game.tree.digest()
 
 
 def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:

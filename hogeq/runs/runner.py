@@ -20,7 +20,8 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.game import Game
+from hogeq.games.game import Game
+from hogeq.games.hog import Hog
 from hogeq.model.compiling import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
@@ -45,10 +46,10 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
-from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured, schedule
-from hogeq.solvers.solving import Pace
+from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured
+from hogeq.solvers.solving import Pace, schedule
 from hogeq.strategies.arrays import StrategyError, check_policy
-from hogeq.support.messages import ExplainedError, raised, refusal, shown
+from hogeq.support.messages import ExplainedError, HogeqError, raised, refusal, shown
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -118,8 +119,8 @@ def game_of(config: Config) -> Game:
     """Build the game of a config, and announce the other kernels to compile."""
     if config.game:
         return Game(config.game, **config.how)
-    game = Game(config.rules)
-    expect(game.hog, *KERNELS)
+    game = Hog(config.rules)
+    expect(game.engine, *KERNELS)
     return game
 
 
@@ -131,10 +132,10 @@ def first_state(solver: SolverConfig, game: Game) -> Any:
     except Exception as error:
         if is_ours(solver.params):
             raise
-        raise ValueError(f"{where}: its init raised {raised(error)}") from error
+        raise HogeqError(f"{where}: its init raised {raised(error)}") from error
     if not hasattr(state, "_asdict"):
         what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-        raise ValueError(f"{where}: {what}")
+        raise HogeqError(f"{where}: {what}")
     return state
 
 
@@ -403,9 +404,9 @@ class _Runner:
 
     def _facts_of_game(self) -> dict[str, Any]:
         """Describe a game other than Hog: its source, and a hash of its tree."""
-        tree, file = self.game.tree, Path(self.config.game)
-        if tree is None:
+        if isinstance(self.game, Hog):
             return {}
+        tree, file = self.game.tree, Path(self.config.game)
         is_file = file.is_file() and bool(tree_suffix(str(file)))
         known = {
             "name": tree.name,

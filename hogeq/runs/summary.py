@@ -3,13 +3,14 @@
 import dataclasses
 from math import inf
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hogeq import figures
 from hogeq.evaluation.counterfactual import kkt_gap
-from hogeq.game import Game
+from hogeq.games.game import Game
+from hogeq.games.hog import Hog
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig
 from hogeq.runs.files import (
@@ -27,6 +28,7 @@ from hogeq.search.attack import Saturation, attack
 from hogeq.search.bounds import SEARCHING, full_memory_bound
 from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.infosets import policy_csv
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.deadline import Deadline
@@ -34,20 +36,8 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import EXACT, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
-from hogeq.trees.strategies import policy_csv
 
 # --- measuring ------------------------------------------------------------------------------------
-
-
-def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure, the last one always among them."""
-    if every != "log":
-        return [*range(every, iterations, every), iterations]
-    moments, moment, following = [], 1, 2
-    while moment < iterations:
-        moments.append(moment)
-        moment, following = following, moment + following
-    return [*moments, iterations]
 
 
 class Measured(NamedTuple):
@@ -77,7 +67,7 @@ def attacked(
 ) -> Measured:
     """Attack a strategy; where nothing is forgotten in a tree, the response is exact."""
     target = game.strategy(strategy)
-    if game.tree is not None:
+    if not isinstance(game, Hog):
         limit = budget.exact_seconds or 0.0
         found = game.attack(target, dataclasses.replace(budget, exact_seconds=limit))
         course = None if found.search is None else found.search.saturation
@@ -85,8 +75,8 @@ def attacked(
         first, second = told["seats"]
         return Measured(told["attack"], told["bound"], budget, course, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
-    upper = full_memory_bound(game.hog, target) if bounds else 1.0
-    search = attack(game.hog, target, budget, deadline=deadline.share(SEARCHING))
+    upper = full_memory_bound(game.engine, target) if bounds else 1.0
+    search = attack(game.engine, target, budget, deadline=deadline.share(SEARCHING))
     return Measured(search.win_rate, upper, budget, search.saturation)
 
 
@@ -273,25 +263,24 @@ class RunSummary:
 def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder, config = summary.directory, summary.config
-    tree = game.tree
     written = [(MIXTURE, strategies.mixture), (POLICY, strategies.policy)]
-    if tree is None:
+    if isinstance(game, Hog):
         written += [(MATRIX, matrix), (FINAL_STRATEGY, matrix)]
     for file, strategy in written:
         if strategy is not None:
             with reported(folder / file, "written"):
                 author = config.name if file == FINAL_STRATEGY else None
                 game.strategy(strategy).write(folder / file, author)
-    if tree is not None:
+    if not isinstance(game, Hog):
         for file, rows in (
             (POLICY_TABLE, strategies.policy),
-            (MATRIX, one_hot(matrix, tree.num_actions)),
+            (MATRIX, one_hot(matrix, game.engine.num_actions)),
         ):
             with reported(folder / file, "written"):
-                write_whole(folder / file, policy_csv(tree, rows))
+                write_whole(folder / file, policy_csv(game.tree, rows))
     title = f"{config.title}, {config.solver.name}"
     efforts = _effort(config.measure.attack), _effort(summary.budget)
-    if tree is not None and not game.engine.has_memory:
+    if not isinstance(game, Hog) and not game.engine.has_memory:
         efforts = "", ""  # responses are exact
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
         figures.exploitability(
@@ -302,11 +291,11 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             efforts,
             summary.units,
         )
-    if tree is None:
+    if isinstance(game, Hog):
         title = f"{title}, {config.purify.method} of the average"
         with reported(folder / MATRIX_PLOT, "written"):
             met, drawn = game.reach(matrix).sum(axis=2), game.strategy(matrix)
-            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.hog.num_actions, met)
+            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.engine.num_actions, met)
 
 
 def _effort(budget: Budget) -> str:

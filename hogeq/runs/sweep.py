@@ -21,7 +21,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from pydantic import Field
 
 from hogeq import figures
-from hogeq.game import Game
+from hogeq.games.game import Game
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import (
     Config,

@@ -22,7 +22,7 @@ from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
 SEARCHING: Final = 0.8  # share of a limited time
@@ -121,7 +121,7 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
     components = len(target.chances)
     number = comb(resolution + components - 1, components - 1) if resolution > 0 else 0
     if not 1 <= number <= MOST_BELIEFS:
-        raise ValueError(
+        raise HogeqError(
             refusal(
                 "resolution",
                 resolution,

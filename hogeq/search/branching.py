@@ -9,9 +9,6 @@ from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from fractions import Fraction
-from itertools import pairwise
-from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +19,7 @@ from hogeq.kernels import responding as kernels
 from hogeq.kernels.responding import Corners, Others, Scratch, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.messages import HogeqError
 
 ROUNDING = 2.0**-53
 BATCH = 500  # relaxations between two looks at the clock
@@ -77,7 +75,7 @@ class ResponseGraph:
     def of(cls, graph: Graph) -> "ResponseGraph":
         """Lay a graph out; player 0 responds, and nobody else decides."""
         if (graph.player == 1).any():
-            raise ValueError("graph: two players decide; allowed: one, and fixed tables")
+            raise HogeqError("graph: two players decide; allowed: one, and fixed tables")
         arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
         reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
         outcomes = kernels.mark(arrays, reached)
@@ -110,6 +108,12 @@ class ResponseGraph:
         """Corners of each row, (n, K): its pure actions."""
         actions = np.eye(self.legal.shape[1])
         return [actions[legal] for legal in self.legal]
+
+    def solitary(self, corners: Sequence[Floats] | None = None) -> "Responses":
+        """Pose the problem of a best response where nobody else decides."""
+        nobody = np.zeros((1, *self.legal.shape))
+        nobody[..., 0] = 1.0
+        return self.against(np.ones(1), nobody, corners)
 
     def against(
         self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
@@ -240,109 +244,3 @@ class Responses:
         tree = np.concatenate(parts) if parts else np.zeros(0, np.int64)
         bound = float(ends[1]) + self.error
         return Closing(status, float(ends[0]), bound, response, tree, len(tree))
-
-
-# --- rational arithmetic --------------------------------------------------------------------------
-
-Policy = list[list[Fraction]]
-"""Probabilities of the actions of each row."""
-
-
-def rational(policy: Floats, bits: int) -> Policy:
-    """Round probabilities (R, K) to multiples of 2**-bits that sum to 1."""
-    counts = np.round(policy * 2**bits).astype(np.int64)
-    counts[np.arange(len(counts)), policy.argmax(axis=1)] += 2**bits - counts.sum(axis=1)
-    return [[Fraction(count, 2**bits) for count in row] for row in counts.tolist()]
-
-
-class ExactStates:
-    """Passes over states in whole numbers; chances are multiples of 1 / `denominator`.
-
-    The worth of a state that has h turns ahead at most is a whole number of (D d)**-h, where d is
-    the common denominator of the policy.
-    """
-
-    def __init__(self, graph: ResponseGraph, denominator: int) -> None:
-        states, self.legal, self.denominator = graph.states, graph.legal, denominator
-        self.row, self.is_own = states.row.tolist(), states.is_own.tolist()
-        self.start, self.actions = states.start.tolist(), states.won.shape[1]
-        scaled = states.chance * denominator
-        won = states.won * denominator
-        off = [np.abs(one - np.round(one)).max(initial=0.0) for one in (scaled, won)]
-        if max(off) > 1e-3 or not (states.start_chance == 1 / len(self.start)).all():
-            raise ValueError(f"denominator: got {denominator}; allowed: one of all chances")
-        chances, after = np.round(scaled).astype(np.int64).tolist(), states.after.tolist()
-        first, self.won = states.first.tolist(), np.round(won).astype(np.int64).tolist()
-        self.edges = [
-            list(zip(chances[low:high], after[low:high], strict=True))
-            for low, high in pairwise(first)
-        ]
-        self.height = [0] * len(self.row)
-        for state in range(len(self.row) - 1, -1, -1):
-            edges = self.edges[state * self.actions : (state + 1) * self.actions]
-            later = [self.height[then] for edge in edges for _, then in edge]
-            self.height[state] = 1 + max(later, default=0)
-
-    def value(self, others: Policy, member: Sequence[int], fixed: Sequence[int]) -> Fraction:
-        """Payoff against a policy: rows play action `fixed`, (R,), and the best one where -1."""
-        common = lcm(*(one.denominator for row in others for one in row))
-        shares = [[int(one * common) for one in row] for row in others]
-        base = self.denominator * common
-        power = [base**height for height in range(max(self.height) + 1)]
-        worth = [0] * len(self.row)
-        for state in reversed(member):
-            row, height = self.row[state], self.height[state] - 1
-            if self.is_own[state]:
-                legal = np.flatnonzero(self.legal[row]).tolist() if fixed[row] < 0 else [fixed[row]]
-                weighted = [(common, action) for action in legal]
-            else:
-                weighted = [(share, action) for action, share in enumerate(shares[row]) if share]
-            found = []
-            for share, action in weighted:
-                total = self.won[state][action] * power[height]
-                for chance, then in self.edges[state * self.actions + action]:
-                    total += chance * worth[then] * power[height - self.height[then]]
-                found.append(share * total)
-            worth[state] = max(found) if self.is_own[state] else sum(found)
-        ends = [Fraction(worth[state], power[self.height[state]]) for state in self.start]
-        return sum(ends, Fraction(0)) / len(ends)
-
-    def reach(self, own: Sequence[int], others: Policy) -> list[Fraction]:
-        """How often a pure strategy (R,) comes to each of its rows."""
-        mass, met = [Fraction(0)] * len(self.row), [Fraction(0)] * len(own)
-        for state in self.start:
-            mass[state] += Fraction(1, len(self.start))
-        for state, here in enumerate(mass):
-            if not here:
-                continue
-            row, plays = self.row[state], [Fraction(0)] * self.actions
-            if self.is_own[state]:
-                met[row] += here
-                plays[own[row]] = Fraction(1)
-            else:
-                plays = others[row]
-            for action, share in enumerate(plays):
-                if share:
-                    for chance, then in self.edges[state * self.actions + action]:
-                        mass[then] += here * share * Fraction(chance, self.denominator)
-        return met
-
-    def is_at_most(self, bound: Fraction, others: Policy, problem: Responses, tree: Ints) -> bool:
-        """Whether no leaf of a proof gets more than a bound, exactly: those that are near it."""
-        fixed, first = problem.free, problem.corners.first
-        stack, member = list[int](), problem.others.member.tolist()
-        for row in tree.tolist():
-            if row >= 0:
-                stack.append(row)
-                fixed[row] = first[row]
-                continue
-            if problem.value(fixed) + problem.error >= bound:
-                plays = np.where(fixed >= 0, problem.corners.play[fixed].argmax(axis=1), -1)
-                if self.value(others, member, plays.tolist()) > bound:
-                    return False
-            while stack:
-                fixed[stack[-1]] += 1
-                if fixed[stack[-1]] < first[stack[-1] + 1]:
-                    break
-                fixed[stack.pop()] = -1
-        return True

@@ -3,7 +3,7 @@
 from math import inf
 from typing import Any
 
-from hogeq.support.messages import counted, refusal
+from hogeq.support.messages import HogeqError, counted, refusal
 from hogeq.support.parameters import (
     Count,
     Natural,
@@ -65,10 +65,10 @@ class Budget:
         """Refuse a number of kicks that nothing would ask for."""
         if self.most_kicks != Budget.most_kicks and not self.until_saturated:
             allowed = "another than 1600 only with until_saturated"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
+            raise HogeqError(refusal("most_kicks", self.most_kicks, allowed))
         if self.until_saturated and self.most_kicks < self.kicks:
             allowed = f"the {self.kicks} kicks or more"
-            raise ValueError(refusal("most_kicks", self.most_kicks, allowed))
+            raise HogeqError(refusal("most_kicks", self.most_kicks, allowed))
 
     @property
     def limit(self) -> float:

@@ -40,7 +40,7 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import parse_json, read_whole, write_whole
-from hogeq.support.messages import at_most, one_line, percent, printable, refusal
+from hogeq.support.messages import HogeqError, at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase
 
@@ -69,7 +69,7 @@ ENDED = 1e-8  # what a batch of visits takes off when they have ended
 ROUNDING: Final = 1e-9  # what a bound may differ by where processors add up differently
 
 
-class CertificateError(ValueError):
+class CertificateError(HogeqError):
     """A file that is no certificate; one line."""
 
 

@@ -14,6 +14,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import all_memories
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
@@ -143,7 +144,7 @@ class LiftedBound:
         refunded = float(np.abs(self._refunded[cell]).max())
         self._largest = max(self._largest, refunded, self._responder.largest_price())
         if not self._largest <= LARGEST:
-            raise ValueError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
+            raise HogeqError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
         if len(self.steps) % REFRESHED == 0:
             self._responder.remember()
             self._reach = self._responder.infoset_reach()
@@ -173,7 +174,7 @@ class LiftedBound:
         # refunded is lowered, by a share of the slack there.
         kept = self._kept.get(cell)
         if kept is None:
-            raise ValueError(f"{step}: allowed where claims are kept")
+            raise HogeqError(f"{step}: allowed where claims are kept")
         refunded = self._refunded[cell]
         reach = self._responder.most_reach(cell, kept)
         free = np.minimum((refunded.max() - refunded) / max(reach, LEAST), 1.0)
@@ -203,7 +204,7 @@ def replay(rules: Rules, strategy: Strategy, steps: Sequence[Step | Revision]) -
     }
     need = len(strategy.chances) * _most_bytes(rules, sorted(cells))
     if need > REPLAYED:
-        raise ValueError(
+        raise HogeqError(
             f"steps: claims of {len(cells)} revised cells need up to {need / 2**30:.1f} GiB; "
             f"allowed: {REPLAYED >> 30}"
         )

@@ -25,7 +25,7 @@ from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.messages import Table, Text, pp, printable, refusal, unreadable
+from hogeq.support.messages import HogeqError, Table, Text, pp, printable, refusal, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -293,7 +293,7 @@ def largest_gains(
 ) -> list[CellGain]:
     """List the cells of a counter-strategy that gain most, at most `count`, if they gain at all."""
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-        raise ValueError(refusal("count", count, "whole numbers from 0"))
+        raise HogeqError(refusal("count", count, "whole numbers from 0"))
     rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
     if rolls.shape != gained.gains.shape:
         raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")

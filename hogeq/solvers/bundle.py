@@ -41,7 +41,7 @@ from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import (
     Count,
     Natural,
@@ -422,7 +422,7 @@ class MixtureBundle(BundleMethod):
         parts, draw = list(read.policies), list(read.chances)
         if len(parts) > self.parts:
             allowed = f"of 1 to {self.parts} parts, as solver.parts says"
-            raise ValueError(refusal("start", f"a mixture of {len(parts)}", allowed))
+            raise HogeqError(refusal("start", f"a mixture of {len(parts)}", allowed))
         while len(parts) < self.parts:
             largest = int(np.argmax(draw))
             draw[largest] /= 2.0

@@ -17,7 +17,7 @@ from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
@@ -101,7 +101,7 @@ class CFRBR(Solver[CFRBRState]):
         """Refuse parameters that contradict each other."""
         if self.newcomers > self.responders:
             allowed = f"whole numbers from 1 to responders, which is {self.responders}"
-            raise ValueError(refusal("newcomers", self.newcomers, allowed))
+            raise HogeqError(refusal("newcomers", self.newcomers, allowed))
 
     def init(self, game: Engine) -> CFRBRState:
         check_weight(game, self.regret_weight)

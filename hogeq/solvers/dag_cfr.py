@@ -14,6 +14,7 @@ from hogeq.solvers.base import SOLVERS, Solver, solver
 from hogeq.solvers.regret import RegretMinimiser, RegretState
 from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import parameters
 
 if TYPE_CHECKING:
@@ -70,5 +71,5 @@ def _engine_of(game: Engine) -> "DagEngine":
 
     tree = getattr(game, "tree", None)
     if tree is None:
-        raise ValueError("dag_cfr: allowed: games other than Hog")
+        raise HogeqError("dag_cfr: allowed: games other than Hog")
     return dag_engine(tree)

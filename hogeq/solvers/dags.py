@@ -14,7 +14,7 @@ from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.solvers.solving import Pace
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.trees import columns
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices
@@ -72,7 +72,7 @@ class DagEngine(TreeEngine):
         """Refuse: the passes of a tree are over its information sets."""
         allowed = "regret minimisers, or the engine of the game"
         has = "decisions of belief DAGs have no passes"
-        raise ValueError(f"{self.tree.name}: {has}; allowed: {allowed}")
+        raise HogeqError(f"{self.tree.name}: {has}; allowed: {allowed}")
 
     def minimiser(self) -> "DagEngine":  # type: ignore[override]
         """Loops of regret minimisers."""
@@ -134,12 +134,12 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
     The best bounds of all are kept. Where there is no time to build DAGs, columns are generated.
     """
     if method not in METHODS:
-        raise ValueError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
+        raise HogeqError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
     deadline = Deadline.of(limit)
     if any(sequence_form(tree, player).is_absent_minded for player in (0, 1)):
         if method not in {"auto", "columns"}:
             allowed = "auto or columns, where an information set can be met twice in a play"
-            raise ValueError(refusal("method", method, allowed))
+            raise HogeqError(refusal("method", method, allowed))
         if len({*tree.seat.tolist()}) == 1:
             return optimum(tree, deadline)
         method = "columns"

@@ -14,6 +14,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import PositiveShare, Share, parameters
 
 
@@ -52,7 +53,7 @@ class DynamicProgramming(Solver[DynamicState]):
         game = hog_of(game, "solver dynamic")
         if self.epsilon > 0.0 and not countable(game):
             why = "whose turns do not alternate or do not always score"
-            raise ValueError(
+            raise HogeqError(
                 f"epsilon: {self.epsilon}; allowed: 0 with rules {game.rules.name}, {why}"
             )
         policy = policy_of(game, ignore_memory(game))

@@ -20,7 +20,7 @@ from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspa
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import given_arrival, match_regrets, normalised
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import (
     NotAllowedError,
     NotNegative,
@@ -100,7 +100,7 @@ class RegretMinimiser(Solver[RegretState]):
     def init(self, game: Engine) -> RegretState:
         if self.epsilon * game.num_actions > 1.0:
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
-            raise ValueError(refusal("epsilon", self.epsilon, allowed))
+            raise HogeqError(refusal("epsilon", self.epsilon, allowed))
         check_weight(game, self.regret_weight)
         tables = 2 if self.alternating and game.seat_rows is None else 1
         shape = tables, *game.shape
@@ -214,7 +214,7 @@ def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
     """Refuse counterfactual weights, which leave own rolls out, where positions can recur."""
     if regret_weight == "counterfactual" and game.positions_recur:
         allowed = "reach or belief where positions can recur"
-        raise ValueError(refusal("regret_weight", regret_weight, allowed))
+        raise HogeqError(refusal("regret_weight", regret_weight, allowed))
 
 
 def _discount(iteration: int, exponent: float) -> float:
@@ -283,9 +283,9 @@ class FSICFR(RegretMinimiser):
 
     def init(self, game: Engine) -> RegretState:
         if game.positions_recur:
-            raise ValueError("fsicfr: allowed: games whose positions cannot recur")
+            raise HogeqError("fsicfr: allowed: games whose positions cannot recur")
         if self.alternating:
-            raise ValueError(refusal("alternating", True, "false with fsicfr"))
+            raise HogeqError(refusal("alternating", True, "false with fsicfr"))
         state = super().init(game)
         sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
         return state._replace(strategy_sum=sums)
@@ -340,7 +340,7 @@ class MirrorDescent(Solver[MirrorState]):
         """Refuse parameters that contradict each other."""
         if self.cold > self.hot:
             allowed = f"numbers above 0 up to hot, which is {self.hot}"
-            raise ValueError(refusal("cold", self.cold, allowed))
+            raise HogeqError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Engine) -> MirrorState:
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))

@@ -21,7 +21,7 @@ from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import normalised, one_hot
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
@@ -81,7 +81,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         """Refuse parameters that contradict each other."""
         if self.cold > self.hot:
             allowed = f"numbers above 0 up to hot, which is {self.hot}"
-            raise ValueError(refusal("cold", self.cold, allowed))
+            raise HogeqError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Engine) -> FictitiousState:
         mixed = self.keep_matrices and self.responder == "stochastic"
@@ -228,8 +228,8 @@ class DoubleOracle(Solver[OracleState]):
         return search.run(game, self.mixture(game, state))
 
 
-def equilibrium(payoffs: Floats) -> Floats:
-    """Equilibrium weights of a symmetric zero-sum matrix game."""
+def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
+    """Equilibrium weights of a symmetric zero-sum matrix game; none wins more by the tolerance."""
     from scipy.optimize import linprog
 
     count = len(payoffs)
@@ -242,6 +242,7 @@ def equilibrium(payoffs: Floats) -> Floats:
         b_eq=[1.0],
         bounds=[*[(0.0, None)] * count, (None, None)],
         method="highs",
+        options={"primal_feasibility_tolerance": tolerance},
     )
     if not result.success:
         raise RuntimeError(f"meta-game of {count} matrices: {result.message}")

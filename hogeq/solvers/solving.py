@@ -1,26 +1,57 @@
 """Solvers called from Python: so many iterations, or as many as the time allows."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound
-from hogeq.search.results import PROVED, Equilibrium
+from hogeq.search.results import PROVED, Equilibrium, Interval
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle, self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import keys, require_known
 from hogeq.support.progress import phase
 
 FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
 GROWTH: Final = 1.5  # of the time of a step, from one to the next
 MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
+
+
+def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
+    """List the iterations after which to measure, the last one always among them."""
+    if every != "log":
+        return [*range(every, iterations, every), iterations]
+    moments, moment, following = [], 1, 2
+    while moment < iterations:
+        moments.append(moment)
+        moment, following = following, moment + following
+    return [*moments, iterations]
+
+
+class Snapshot(NamedTuple):
+    """The strategy of a solver on its way."""
+
+    iteration: int
+    seconds: float
+    strategy: Strategy
+
+
+class Measurement(NamedTuple):
+    """How exploitable a solver's strategy was on its way."""
+
+    iteration: int
+    seconds: float
+    """Spent on solving until then."""
+    lower: float
+    upper: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,8 +63,10 @@ class Solution:
     >>> import hogeq
     >>> game = hogeq.Game("kuhn_poker")
     >>> solved = game.solve("cfr_plus", iterations=100)
-    >>> game.exploitability(solved).upper < 0.01
+    >>> solved.exploitability.upper < 0.01
     True
+    >>> [point.iteration for point in solved.curve]
+    [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 100]
     """
 
     policy: Strategy
@@ -48,6 +81,36 @@ class Solution:
     """Iterations done."""
     seconds: float
     """Spent on them."""
+    snapshots: tuple[Snapshot, ...] = field(default=(), repr=False)
+    """The strategy after 1, 2, 3, 5, 8 and so on iterations, the last of them at the end."""
+    measure: Callable[[Strategy], Interval] | None = field(default=None, repr=False)
+    """Measures a strategy's exploitability, the game's method; not pickled."""
+
+    @cached_property
+    def exploitability(self) -> Interval:
+        """Interval that contains the exploitability of `strategy`, measured when it is asked for.
+
+        By ``game.exploitability(solution)``; ``game.exploitability(solution, budget)`` chooses the
+        effort.
+        """
+        return self._measured(self.strategy)
+
+    @cached_property
+    def curve(self) -> tuple[Measurement, ...]:
+        """Exploitability at the `snapshots`, measured when it is asked for: so many attacks."""
+        *before, last = self.snapshots
+        found = [(*one[:2], self._measured(one.strategy)) for one in before]
+        found.append((*last[:2], self.exploitability))
+        return tuple(Measurement(at, spent, *ends[:2]) for at, spent, ends in found)
+
+    def _measured(self, strategy: Strategy) -> Interval:
+        if self.measure is None:
+            raise HogeqError("solution: has no game; allowed: game.exploitability(solution)")
+        return self.measure(strategy)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the game behind."""
+        return {**self.__dict__, "measure": None}
 
     @property
     def strategy(self) -> Strategy:
@@ -90,26 +153,39 @@ class Pace:
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
     """Run a solver, by its name and parameters, for so many iterations."""
     if name not in SOLVERS:
-        raise ValueError(refusal("solver", name, f"one of {', '.join(sorted(SOLVERS))}", SOLVERS))
+        raise HogeqError(refusal("solver", name, f"one of {', '.join(sorted(SOLVERS))}", SOLVERS))
     require_known(parameters, keys(SOLVERS[name]))
     if iterations < 1:
-        raise ValueError(refusal("iterations", iterations, "1 or more"))
+        raise HogeqError(refusal("iterations", iterations, "1 or more"))
     solver, begun = SOLVERS[name](**parameters), perf_counter()
+    snapshots, aside = list[Snapshot](), 0.0
     with phase("solving", iterations) as progress:
-        state, pace, left = solver.init(game), Pace(), iterations
-        while left:
-            state, done = pace.steps(solver, game, state, left)
-            left -= done
-            progress.step(done)
-    mixture = solver.mixture(game, state)
+        state, pace, finished = solver.init(game), Pace(), 0
+        for stop in schedule(iterations, "log"):
+            while finished < stop:
+                state, done = pace.steps(solver, game, state, stop - finished)
+                finished += done
+                progress.step(done)
+            now = perf_counter()
+            policy, mixture = strategies(solver, game, state)
+            snapshots.append(Snapshot(stop, now - begun - aside, mixture or policy))
+            aside += perf_counter() - now
     return Solution(
-        policy=strategy_of(game, solver.average(game, state)),
-        mixture=None if mixture is None else strategy_of(game, mixture),
+        policy=policy,
+        mixture=mixture,
         metrics=solver.stats(game, state),
         solver=name,
         iterations=iterations,
-        seconds=perf_counter() - begun,
+        seconds=snapshots[-1].seconds,
+        snapshots=tuple(snapshots),
     )
+
+
+def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy, Strategy | None]:
+    """Give a solver's average policy, and its mixture if it looks for one."""
+    mixture = solver.mixture(game, state)
+    policy = strategy_of(game, solver.average(game, state))
+    return policy, None if mixture is None else strategy_of(game, mixture)
 
 
 def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:

@@ -3,19 +3,20 @@
 ========== ================================== ===================================
 suffix     matrix                             policy
 ========== ================================== ===================================
-.csv .tsv  G lines of G numbers
+.csv .tsv  G lines of G numbers               a line for each number of dice
 .txt       the same
-.json      list of G lists
+.json      list of G lists                    states of OpenSpiel
 .npy       array (G, G)                       array (G, G, K)
 .npz       array ``matrix``                   array ``policy``
 .py        function ``final_strategy``
 ========== ================================== ===================================
 
 That is how hogeq writes them, but for .tsv. What is in a file decides how it is read: text may have
-any of the forms of :mod:`hogeq.strategies.forms`, and a ``.py`` that only defines a list is read
-without running it. A table of G + 1 rows and columns has cells for the goal too, at which nobody is
-asked. A mixture is an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies``
-(n, G, G, K). A strategy of one seat of a game tree has the number of its ``seat`` beside the rest.
+any of the forms of :mod:`hogeq.strategies.forms`, a policy those of
+:mod:`hogeq.strategies.infosets`, and a ``.py`` that only defines a list is read without running it.
+A table of G + 1 rows and columns has cells for the goal too, at which nobody is asked. A mixture is
+an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies`` (n, G, G, K). A strategy
+of one seat of a game tree has the number of its ``seat`` beside the rest.
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
@@ -29,7 +30,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, Final, TypedDict
@@ -38,8 +39,9 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
+from hogeq.strategies.arrays import HOG_AXES, StrategyError, bad_cells, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
+from hogeq.strategies.infosets import policy_csv, policy_json
 from hogeq.strategies.strategy import (
     Fault,
     Mixture,
@@ -50,7 +52,7 @@ from hogeq.strategies.strategy import (
     least_choice,
     strategy_of_shape,
 )
-from hogeq.support.aliases import Matrix
+from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole
 from hogeq.support.kinds import not_a_strategy
@@ -79,6 +81,12 @@ SUBMISSION: Final = "final_strategy.py"
 PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
 
 IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
+
+POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
+    ".csv": policy_csv,
+    ".json": policy_json,
+}
+"""How policies, whose information sets have names, become text."""
 
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
@@ -376,8 +384,6 @@ def write_strategy(
         given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
     strategy = strategy_of_shape(None, given)
-    if strategy.kind == "policy" and suffix not in {".npy", ".npz"}:
-        raise StrategyError(f"{name}: a policy can be written to .npz and .npy, not {suffix}")
     for kind, is_such in (
         ("mixture", strategy.kind == "mixture"),
         ("strategy of one seat", strategy.seat is not None),
@@ -385,7 +391,17 @@ def write_strategy(
         if is_such and suffix != ".npz":
             raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
     table = strategy.dice
-    if suffix == ".py":
+    # Of a matrix of Hog a line of text is a line of dice.
+    is_policy = strategy.kind == "policy" or len(strategy.shape) != HOG_AXES
+    if is_policy and suffix not in {".npy", ".npz"}:
+        named = POLICY_TEXTS if strategy.rows is not None else {}
+        if suffix not in named:
+            allowed = ", ".join([".npz", ".npy", *named])
+            raise StrategyError(
+                f"{name}: a {strategy.kind} can be written to {allowed}, not {suffix}"
+            )
+        data = named[suffix](strategy.rows, strategy.policy).encode()
+    elif suffix == ".py":
         data = contest_code(table, player_name or "").encode()
     elif suffix in {".npy", ".npz"}:
         file = io.BytesIO()

@@ -23,7 +23,8 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
 from hogeq.strategies.files import is_folder, read_bytes
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv
+from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json
 from hogeq.support.messages import one_line, printable, shown
@@ -72,6 +73,8 @@ def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Fl
 
 def is_profile(given: object) -> bool:
     """Whether a Python object is a policy of OpenSpiel, or made of one."""
+    if isinstance(given, Strategy):  # our own, which has a to_dict too
+        return False
     return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES + _OTHERS)
 
 
@@ -152,6 +155,21 @@ def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator
 # --- Hog ------------------------------------------------------------------------------------------
 
 
+def rows_of(rules: Rules) -> ScoreRows:
+    """Names of the rows of a game of Hog."""
+    return ScoreRows((rules.size, rules.size, rules.num_actions), rules.choices)
+
+
+def read_table(path: Path, rules: Rules) -> Strategy | None:
+    """Read a policy of a game of Hog from a table; None of a file that holds something else."""
+    names, where = rows_of(rules), printable(path)
+    data = b"" if is_folder(path) else read_bytes(path)
+    if not is_policy_csv(names, data[:_HEAD].decode("utf-8-sig", "replace")):
+        return None
+    policy = read_policy_csv(names, data.decode("utf-8-sig", "replace"), where)
+    return strategy_of_shape(names.shape, policy, where, min(rules.choices))
+
+
 def read_profile(path: Path, rules: Rules) -> Strategy | None:
     """Read a profile of a game of Hog; None if the file holds none, whatever else is in it."""
     text = profile_text(path)
@@ -184,10 +202,37 @@ def profile_text(path: Path) -> str | None:
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
     """Take a profile of a game of Hog."""
-    tables = seat_tables(given, rules, where)
+    states = _every_state(given, rules)
+    tables = seat_tables(given, rules, where) if states is None else _filled(states, rules, where)
     if np.array_equal(*tables):
         return Strategy.unchecked(tables[0])
     return Strategy.unchecked(tables, np.array([0.5, 0.5]))
+
+
+def _every_state(given: object, rules: Rules) -> Mapping[str, Any] | None:
+    """Give the states of a profile that has all scores, those where no play comes, too."""
+    if isinstance(given, str):
+        if not given.lstrip().startswith("{"):
+            return None
+        try:
+            given = parse_json(given)
+        except ValueError:
+            return None  # is refused by who reads it next
+    count = 2 * rules.size**2
+    if not isinstance(given, Mapping) or len(given) != count:
+        return None
+    return (
+        given
+        if all(state in given for row in rows_of(rules).listed() for state in row.states)
+        else None
+    )
+
+
+def _filled(states: Mapping[str, Any], rules: Rules, where: str) -> Floats:
+    """Policies (2, G, G, K) of both seats, of all scores."""
+    rows = [*rows_of(rules).listed()]
+    infosets = [Infoset((row.states[seat],), row.moves) for seat in (0, 1) for row in rows]
+    return np.reshape(profile_rows(states, infosets, where), (2, *rows_of(rules).shape))
 
 
 def seat_tables(given: object, rules: Rules, where: str) -> Floats:

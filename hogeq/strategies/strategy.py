@@ -6,11 +6,12 @@ that is more than a policy, which draws anew at every position. See ``docs/mixtu
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -27,9 +28,15 @@ from hogeq.strategies.arrays import (
     more_precise,
     one_hot,
 )
+from hogeq.strategies.infosets import PROBABILITY, NamedRow, NamedRows
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy
-from hogeq.support.messages import one_line, raised, refusal
+from hogeq.support.messages import ExplainedError, not_installed, one_line, percent, raised, refusal
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SHOWN: Final = 20  # information sets in a notebook
 
 MOST_PARTS: Final = 1000  # most components that a mixture has
 
@@ -136,6 +143,9 @@ class Strategy:
         Lowest choice: 0, or -1 in games whose last action is that.
     name : str
         Of a built-in, of the player of a file, of the file itself, of a function; or empty.
+    rows : NamedRows, optional
+        The names of its information sets and actions, those of its game; the strategies that
+        methods of a game give have them. They are not copied and not pickled.
     seat : int, optional
         Seat of a game tree in which it plays alone, 0 or 1: rows of the other seat mean nothing.
         None if it plays in both, as every strategy of Hog does.
@@ -147,6 +157,11 @@ class Strategy:
     >>> three = game.strategy("always_roll:3")
     >>> three.kind, three.array.shape
     ('matrix', (20, 20))
+    >>> three[12, 15]  # own score 12, opponent 15: dice, and the probability of each
+    {0: 0.0, 1: 0.0, 2: 0.0, 3: 1.0, 4: 0.0}
+    >>> solved = hogeq.Game("kuhn_poker").equilibrium()
+    >>> {action: round(share, 4) for action, share in solved.profile["2b"].items()}  # the king
+    {'Pass': 0.0, 'Bet': 1.0}
     """
 
     kind: Kind
@@ -156,6 +171,7 @@ class Strategy:
     least: int = 0
     name: str = ""
     seat: int | None = None
+    rows: NamedRows | None = None
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
@@ -179,11 +195,108 @@ class Strategy:
         return f"Strategy({name}{self.kind}; {size}{number}{alone})"
 
     def _repr_html_(self) -> str | None:
-        """Draw the most probable rolls, in a notebook."""
+        """Draw the most probable rolls, in a notebook; of other games, write the first rows."""
         if len(self.shape) != HOG_AXES:
-            return None
+            return self._first_rows()
         dice = range(self.shape[-1] + self.least)
         return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
+
+    def _first_rows(self) -> str | None:
+        if self.rows is None or self.kind == "mixture":
+            return None
+        lines = [
+            (row.key, ", ".join(f"{action} {percent(one)}" for action, one in chances.items()))
+            for row, chances in islice(self._listed(), SHOWN)
+        ]
+        shown = f"; {SHOWN} of {self.shape[0]:,} information sets" * (self.shape[0] > SHOWN)
+        return html.table(lines, ("information set", "probabilities"), f"{self!r}{shown}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the names of its game behind: they may be large, and of anybody's classes."""
+        return {**self.__dict__, "rows": None}
+
+    # --- by name ----------------------------------------------------------------------------------
+
+    __iter__ = None  # one asks for an information set, and not for the first
+
+    def __getitem__(self, infoset: Hashable) -> dict[Hashable, float]:
+        """Probabilities at an information set, by action.
+
+        Parameters
+        ----------
+        infoset
+            Its name; or its player and its name, where both players have one. In Hog the own score
+            and the opponent's.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such information set, it is of a seat that the strategy does not play, or
+            this is a mixture, which draws one of its components before the game.
+        """
+        names = self._names
+        row = names.find(infoset)
+        if self.seat not in {None, row.seat}:
+            allowed = f"those of the {SEATS[self.seat or 0]} seat, which the strategy plays alone"
+            raise StrategyError(refusal("infoset", infoset, allowed))
+        return self._chances(row)
+
+    def to_dict(self) -> dict[Hashable, dict[Hashable, float]]:
+        """Probabilities by information set and action.
+
+        In Hog by the own score and the opponent's, and the dice. Of a strategy of one seat, those
+        of its player.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> uniform = hogeq.Game("kuhn_poker").strategy("uniform")
+        >>> uniform.to_dict()["0pb"]
+        {'Pass': 0.5, 'Bet': 0.5}
+        """
+        return {row.key: chances for row, chances in self._listed()}
+
+    def to_frame(self) -> "DataFrame":
+        """Put the probabilities into a pandas frame: a line for each action.
+
+        Columns are player, infoset and action, in Hog score, opponent and dice; and probability.
+
+        Raises
+        ------
+        ExplainedError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ExplainedError(not_installed("pandas", "to_frame", "pandas")) from error
+        names, policy = self._names, self.policy
+        return pd.DataFrame(
+            [
+                (*cells, float(policy[place]))
+                for cells, place in names.places.items()
+                if self.seat in {None, cells[0]}
+            ],
+            columns=[*names.columns, PROBABILITY],
+        )
+
+    @property
+    def _names(self) -> NamedRows:
+        if self.rows is None:
+            allowed = "game.strategy(it), which has the names of its game"
+            raise StrategyError(f"strategy: its information sets have no names; allowed: {allowed}")
+        return self.rows
+
+    def _listed(self) -> Iterator[tuple[NamedRow, dict[Hashable, float]]]:
+        for row in self._names.listed():
+            if self.seat in {None, row.seat}:
+                yield row, self._chances(row)
+
+    def _chances(self, row: NamedRow) -> dict[Hashable, float]:
+        entry = self.unmixed().array[row.place]
+        if self.kind == "matrix":
+            entry = np.arange(len(row.actions)) == entry
+        return dict(zip(row.actions, entry[: len(row.actions)].astype(float).tolist(), strict=True))
 
     def named(self, name: str) -> "Strategy":
         """Give it a name, as one printable line."""
@@ -278,8 +391,10 @@ class Strategy:
         Parameters
         ----------
         path : path
-            Ends in ``.csv``, ``.txt``, ``.json``, ``.npy``, ``.npz`` or ``.py``; for a policy in
-            ``.npy`` or ``.npz``, for a mixture in ``.npz``.
+            Ends in ``.csv``, ``.txt``, ``.json``, ``.npy``, ``.npz`` or ``.py``. A policy, and any
+            strategy of another game than Hog, is a table in ``.csv``, with the names of information
+            sets and actions; in ``.json`` it has the form of OpenSpiel; and there is ``.npy`` and
+            ``.npz``. A mixture, or a strategy of one seat, is written to ``.npz`` alone.
         player_name : str, optional
             For ``.py``, and needed there: what the contest calls the entrant.
 
@@ -473,7 +588,7 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
         for one, end in zip((first, second), ends, strict=True)
     )
     policies: Floats = np.where(seats[:, None] == 0, mine, theirs)
-    return Strategy.unchecked(policies, np.diff(cuts, prepend=0.0))
+    return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
 
 
 def table_of(game: Sized, given: StrategyLike) -> Strategy:

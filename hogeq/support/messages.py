@@ -31,8 +31,60 @@ _PACKAGE: Final = Path(__file__).parents[1]
 """The folder of hogeq's own code."""
 
 
-class BadInputError(ValueError):
-    """Input that cannot be used; the message is one line. Commands end with it as it is."""
+class Refusal(str):
+    """A message that a value is not allowed, and its parts."""
+
+    __slots__ = ("allowed", "got", "where")
+
+    where: str
+    got: object
+    allowed: str
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        """Send the text alone to another process: what was given may be anything."""
+        return str, (str(self),)
+
+
+class HogeqError(ValueError):
+    """What hogeq refuses: input that cannot be used. The message is one line.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> try:
+    ...     hogeq.Game("su20").solve("cfr_plsu", iterations=10)
+    ... except hogeq.HogeqError as error:
+    ...     error.where, error.got
+    ('solver', 'cfr_plsu')
+    """
+
+    @property
+    def where(self) -> str:
+        """What was given wrongly: a parameter, a key, a file and its line; empty if it is clear."""
+        return self._parts[0]
+
+    @property
+    def got(self) -> object:
+        """What was given, or a text about it."""
+        return self._parts[1]
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed there; empty if the message does not say it."""
+        return self._parts[2]
+
+    @property
+    def _parts(self) -> tuple[str, object, str]:
+        message = self.args[0] if self.args else ""
+        if isinstance(message, Refusal):
+            return message.where, message.got, message.allowed
+        said, _, allowed = str(message).partition("; allowed: ")
+        where, _, got = said.partition(": got " if ": got " in said else ": ")
+        return where, got, allowed.partition("; nearest: ")[0]
+
+
+class BadInputError(HogeqError):
+    """Input that cannot be used, wherever a command meets it: it ends with the message as it is."""
 
 
 class ExplainedError(RuntimeError):
@@ -132,7 +184,10 @@ def nearest(given: object, known: Iterable[str]) -> str:
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:
     """Say that a value is not allowed."""
     where = f"{path}: " if path else ""
-    return f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"
+    text = f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"
+    said = Refusal(text)
+    said.where, said.got, said.allowed = path, given, allowed
+    return said
 
 
 def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, one_line, refusal, shown
+from hogeq.support.messages import BadInputError, HogeqError, one_line, refusal, shown
 
 Registered = TypeVar("Registered", bound=type[Any])
 
@@ -30,10 +30,10 @@ _entered: list[tuple[MutableMapping[str, Any], str]] = []  # every name that was
 def enter(registry: MutableMapping[str, Any], what: str, name: str, value: object) -> None:
     """Enter a value into a registry, under a name that is free."""
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
-        raise ValueError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : -"))
+        raise HogeqError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : -"))
     if name in registry:
         holder = getattr(registry[name], "__name__", None)
-        raise ValueError(f"{what} {name}: name is taken{f' by {holder}' if holder else ''}")
+        raise HogeqError(f"{what} {name}: name is taken{f' by {holder}' if holder else ''}")
     registry[name] = value
     _entered.append((registry, name))
 
@@ -48,7 +48,7 @@ def entering(
         lacking = sorted(getattr(kind, "__abstractmethods__", ()))
         if not fits or lacking:
             without = f" without {', '.join(lacking)}" if lacking else ""
-            raise ValueError(
+            raise HogeqError(
                 f"{what} {name}: got {shown(kind)}{without}; allowed: a subclass of "
                 f"{base.__name__} with all its methods and the decorator parameters"
             )

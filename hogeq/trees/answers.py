@@ -18,6 +18,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
+from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
@@ -96,7 +97,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     """Search for a response in Hog, and go on by an integer program over all histories."""
     tree = hog_tree(engine.rules)
     if tree is None:
-        raise ValueError(
+        raise HogeqError(
             f"exact_seconds: a game to {engine.goal} has too many histories; allowed: games of at "
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
@@ -148,7 +149,7 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
     """Enclose the win rate that a policy secures in a small game of Hog; it is 1/2 at most."""
     tree = hog_tree(engine.rules)
     if tree is None:
-        raise ValueError(
+        raise HogeqError(
             f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
             f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
         )

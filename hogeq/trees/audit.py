@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import Table, Text
+from hogeq.support.messages import HogeqError, Table, Text
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.rules import GameRules, from_rules, node_of
@@ -142,7 +142,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     if ends:
         sizes = count(tree, most=MOST_NODES)
         if not sizes.exact:
-            raise ValueError(
+            raise HogeqError(
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
                 f"{sizes}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
             )
@@ -212,7 +212,7 @@ def replay(rules: Rules, history: History) -> list[TreePosition]:
         node = node_of(tree, positions[-1])
         after = [state for label, _, state in node.moves if str(label) == move.action]
         if not after or (node.player >= 0 and move[:2] != node[:2]):
-            raise ValueError(f"history: {move} is not possible under {rules.name}")
+            raise HogeqError(f"history: {move} is not possible under {rules.name}")
         positions.append(after[0])
     return positions
 

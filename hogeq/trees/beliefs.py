@@ -37,6 +37,7 @@ from hogeq.model.rows import plain
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.messages import HogeqError
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
@@ -45,7 +46,7 @@ MOST: Final = 20_000_000
 Choices = NDArray[np.bool_]
 
 
-class TooLargeError(ValueError):
+class TooLargeError(HogeqError):
     """Refusal of a DAG of too many entries."""
 
 

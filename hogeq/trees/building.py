@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.messages import counted, one_line, raised
+from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.flat import (
@@ -55,11 +55,11 @@ class Node(NamedTuple):
     payoffs: Sequence[Fraction | float] = ()  # to every player, if others than payoff and -payoff
 
 
-class NodeError(ValueError):
+class NodeError(HogeqError):
     """Refusal of a node; `flatten` puts the game and the history before it."""
 
 
-class NoTreeError(ValueError):
+class NoTreeError(HogeqError):
     """Refusal of a tree that is endless, or too large; the positions may be few."""
 
 
@@ -98,7 +98,7 @@ def flatten(
             except Exception as error:
                 where = history(movers, path[1:], describe)
                 reason = error if isinstance(error, NodeError) else raised(error)
-                raise ValueError(f"{name}: {where}: {reason}") from error
+                raise HogeqError(f"{name}: {where}: {reason}") from error
             count += 1
             if moves:
                 waiting.append(iter(moves))
@@ -123,7 +123,7 @@ def flatten(
                 progress.measured(estimate.figure if estimate else "")
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
-        raise ValueError(
+        raise HogeqError(
             f"{name}: the largest payoff is {tree.largest_payoff:g}; {IN_RANGE}, the largest "
             f"{1.0 / LARGEST:g} or more, or all 0"
         )

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import sequence_form
 
@@ -38,7 +39,7 @@ class TreeEngine:
         for form in self.forms:
             form.require_once()
         if first is None or second is None:
-            raise ValueError(f"{tree.name}: allowed: games whose information sets have an order")
+            raise HogeqError(f"{tree.name}: allowed: games whose information sets have an order")
         self.rank: Ints = np.where(tree.seat == 0, first, second)
 
     @property
@@ -190,7 +191,7 @@ class TreePasses:
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
         if reach is not self._latest:
-            raise ValueError("reach: allowed: that of this workspace's last pass forward")
+            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
         played = self._plain(policies)
         changes, won = self._loops.backward(
             role, played, reach.rows, self._values, float(temperature), float(damping)
@@ -219,5 +220,5 @@ class TreePasses:
 
     def _plain(self, policies: Floats) -> Floats:
         if policies.shape != self._shape:  # kernels would read beyond them
-            raise ValueError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
+            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
         return plain(policies)

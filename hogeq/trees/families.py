@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural
 from hogeq.trees.building import MOST_NODES
 from hogeq.trees.flat import CHANCE
@@ -119,7 +119,7 @@ class Poker(GameRules):
     def require_small(self) -> None:
         """Refuse a tree that is too large to be built."""
         if self.num_nodes() > MOST_NODES:
-            raise ValueError(f"has more than {MOST_NODES:,} nodes; allowed: smaller parameters")
+            raise HogeqError(f"has more than {MOST_NODES:,} nodes; allowed: smaller parameters")
 
     def now(self, state: Dealt) -> Bets:
         """Find the betting of a state."""
@@ -215,7 +215,7 @@ class Kuhn(Poker):
     def __post_init__(self) -> None:
         """Refuse fewer cards than players, and trees that are too large to be built."""
         if self.ranks < self.players:
-            raise ValueError(refusal("ranks", self.ranks, f"{self.players} or more, one a player"))
+            raise HogeqError(refusal("ranks", self.ranks, f"{self.players} or more, one a player"))
         self.require_small()
 
     def deals(self, dealt: int) -> int:
@@ -254,7 +254,7 @@ class Leduc(Poker):
         """Refuse fewer cards than are dealt, and trees that are too large to be built."""
         if self.ranks * self.suits <= self.players:
             allowed = f"more than {self.players} cards, ranks times suits"
-            raise ValueError(refusal("suits", self.suits, allowed))
+            raise HogeqError(refusal("suits", self.suits, allowed))
         self.require_small()
 
     def deals(self, dealt: int) -> int:

@@ -79,6 +79,17 @@ class FlatTree(Rows):
         return f"FlatTree({self.name}: {self.num_nodes:,} nodes, {self.num_rows:,} infosets)"
 
     @property
+    def state_names(self) -> Sequence[Any]:
+        """What OpenSpiel calls the state of each row, (R,)."""
+        return self.names if self.states is None else self.states
+
+    def numbers_of_moves(self, row: int) -> list[int]:
+        """Give the numbers of a row's actions in the game that the tree was made of."""
+        moves: list[int] = self.moves[row, : self.num_legal[row]].tolist()
+        # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
+        return moves if self.states is None else sorted(moves)
+
+    @property
     def num_nodes(self) -> int:
         """Number of nodes, N."""
         return len(self.parent)

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 from hogeq.trees.flat import CHANCE, FlatTree, Forget
 
 Move = tuple[int, int]  # who moved, and the number of the move
@@ -71,7 +71,7 @@ def _keep(forget: str) -> Keep:
         return lambda moves, player: tuple(move for move in moves if move[0] != player)
     way, _, count = forget.partition(":")
     if forget != "order" and (way != "last" or not count.isdecimal()):
-        raise ValueError(refusal("forget", forget, WAYS))
+        raise HogeqError(refusal("forget", forget, WAYS))
 
     def keep(moves: tuple[Move, ...], _: int) -> Hashable:
         chance = tuple(move for move in moves if move[0] == CHANCE)

@@ -19,7 +19,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import counted, one_line, printable, refusal, shown, unreadable
+from hogeq.support.messages import (
+    HogeqError,
+    counted,
+    one_line,
+    printable,
+    refusal,
+    shown,
+    unreadable,
+)
 from hogeq.trees.building import MOST_NODES, Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
@@ -65,11 +73,11 @@ def from_efg(
     try:
         text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(
+        raise HogeqError(
             f"{printable(path)}: byte {error.start} is not text; allowed: text as UTF-8"
         ) from None
     except (OSError, ValueError) as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise HogeqError(unreadable(path, error)) from None
     reader = _Reader(printable(path), text)
     reader.head(teams)
     reader.body()
@@ -120,7 +128,7 @@ class _Reader:
         waiting = [(Fraction(),) * len(self.players)]  # paid on the way to nodes still to come
         while waiting:
             if len(self.nodes) == MOST_NODES:
-                raise ValueError(f"{self.where}: has more than {MOST_NODES:,} nodes")
+                raise HogeqError(f"{self.where}: has more than {MOST_NODES:,} nodes")
             start, total = self.start, waiting.pop()
             row, paid = self.node(), self.payment()
             if paid is not None:
@@ -351,7 +359,7 @@ class _Reader:
     def fail(self, start: int, why: str) -> NoReturn:
         """Refuse the file at a place in the text."""
         line = self.text.count("\n", 0, start) + 1
-        raise ValueError(f"{self.where}: line {line}: {why}")
+        raise HogeqError(f"{self.where}: line {line}: {why}")
 
 
 # --- the flat tree --------------------------------------------------------------------------------
@@ -425,13 +433,13 @@ def _is_short(number: Fraction) -> bool:
 def number_of(text: str) -> Fraction:
     """Read a whole number, a fraction or a decimal; `ValueError` says what is allowed."""
     if len(text) > LONGEST_NUMBER:
-        raise ValueError(f"numbers of at most {LONGEST_NUMBER} characters")
+        raise HogeqError(f"numbers of at most {LONGEST_NUMBER} characters")
     found = _NUMBER.fullmatch(text)
     if found is None or int(found[1] or 0) > LONGEST_NUMBER:
-        raise ValueError("a number: 2, -1/3 or 0.5e-3 say")
+        raise HogeqError("a number: 2, -1/3 or 0.5e-3 say")
     number = Fraction(text)
     if not _is_in_range(number):
-        raise ValueError(IN_RANGE.removeprefix("allowed: "))
+        raise HogeqError(IN_RANGE.removeprefix("allowed: "))
     return number
 
 

@@ -21,7 +21,7 @@ from hogeq.rules.reading import (
     python_file,
     tree_suffix,
 )
-from hogeq.support.messages import nearest, printable, refusal, shown, unreadable
+from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown, unreadable
 from hogeq.trees.teams import Teams, teams_text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def find_game(
         found = _of_object(given, forget, teams)
     for name, option in (("forget", forget), ("teams", teams)):
         if option is not None and isinstance(found, Rules):
-            raise ValueError(refusal(name, option, "for games other than Hog"))
+            raise HogeqError(refusal(name, option, "for games other than Hog"))
     return found
 
 
@@ -88,12 +88,12 @@ def _of_rules(
         try:
             return of_rules(rules, name)
         except TooManyError as error:
-            raise ValueError(f"{no_tree}, and {error}") from error
+            raise HogeqError(f"{no_tree}, and {error}") from error
 
 
 def _require_none(teams: Teams) -> None:
     if teams is not None:
-        raise ValueError(refusal("teams", teams, "none for a tree that is built"))
+        raise HogeqError(refusal("teams", teams, "none for a tree that is built"))
 
 
 def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
@@ -103,14 +103,14 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         for option, given in (("forget", forget), ("teams", teams and teams_text(teams))):
             if given not in {None, how[option]}:
                 allowed = f"{how[option] or 'nothing'}, as the run does"
-                raise ValueError(refusal(option, given, allowed))
+                raise HogeqError(refusal(option, given, allowed))
         load_plugins_of(Path(name), trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
         from hogeq.trees.flat import FlatTree
 
         if isinstance(found, FlatTree) and made not in {None, found.digest()}:
-            raise ValueError(f"{printable(name)}: {config['game']} has changed since this run")
+            raise HogeqError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
     suffix = tree_suffix(name)
     if suffix == ".efg":
@@ -127,7 +127,7 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
 
         _require_none(teams)
         if callable(forget):
-            raise ValueError(refusal("forget", forget, "texts, where a tree was saved"))
+            raise HogeqError(refusal("forget", forget, "texts, where a tree was saved"))
         return coarser(load_tree_file(name), forget)
     return _named(name, forget, trust, teams)
 
@@ -140,10 +140,10 @@ def require_game(name: str) -> None:
         try:
             os.stat(name)  # noqa: PTH116 - as a reader would
         except (OSError, ValueError) as error:
-            raise ValueError(unreadable(Path(name), error)) from error
+            raise HogeqError(unreadable(Path(name), error)) from error
         return
     if name.lower().endswith(".py"):
-        raise ValueError(python_file(printable(name), "game"))
+        raise HogeqError(python_file(printable(name), "game"))
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
@@ -156,7 +156,7 @@ def require_game(name: str) -> None:
         lacking = f"; {error}"
     if called not in known:
         near = nearest(called, [*EDITIONS, *ALIASES, *known])
-        raise ValueError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{lacking}")
+        raise HogeqError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{lacking}")
 
 
 def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
@@ -185,7 +185,7 @@ def _openspiel() -> Any:
     try:
         from hogeq.trees import openspiel
     except ImportError as error:
-        raise ValueError(str(error)) from error
+        raise HogeqError(str(error)) from error
     return openspiel
 
 
@@ -195,7 +195,7 @@ def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree"
 
     found = find_game(given, forget, teams=teams)
     if isinstance(found, Rules):
-        raise ValueError(refusal("game", found.name, "games other than Hog"))  # noqa: TRY004
+        raise HogeqError(refusal("game", found.name, "games other than Hog"))
     if not isinstance(found, FlatTree):
-        raise ValueError(refusal("game", found.name, "games that have a tree"))  # noqa: TRY004
+        raise HogeqError(refusal("game", found.name, "games that have a tree"))
     return found

@@ -34,6 +34,7 @@ from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
+from hogeq.support.messages import HogeqError
 from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.best_response import Answer
 from hogeq.trees.columns import Side
@@ -458,7 +459,7 @@ def _cells(rows: Ints, actions: int) -> Ints:
 def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
     """Enclose what each side secures by a policy; the value in mixtures is a bound of both."""
     if not tree.num_rows:
-        raise ValueError(f"{tree.name}: nobody decides; allowed: games with decisions")
+        raise HogeqError(f"{tree.name}: nobody decides; allowed: games with decisions")
     deadline = Deadline.of(limit)
     shared = [len(solving_form(tree, player).shared) for player in (0, 1)]
     first = int(shared[1] < shared[0])  # who forgets less, and may need no time

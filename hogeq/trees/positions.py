@@ -17,7 +17,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.search.results import Units, payoffs
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import BadInputError, one_line, raised, refusal
+from hogeq.support.messages import BadInputError, HogeqError, one_line, raised, refusal
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
@@ -87,7 +87,7 @@ class Positions(Rows):
             raise BadInputError(f"{self.name}: {what}: hides something; {allowed}")
 
 
-class TooManyError(ValueError):
+class TooManyError(HogeqError):
     """Refusal of a game of too many positions; the reason alone."""
 
 
@@ -123,9 +123,9 @@ class _Walk:
         try:
             start = self.number_of(self.rules.initial(), -1, 0)
         except Exception as error:
-            raise ValueError(f"{self.name}: at the start: {self.reason(error)}") from error
+            raise HogeqError(f"{self.name}: at the start: {self.reason(error)}") from error
         if start < 0:
-            raise ValueError(f"{self.name}: at the start: the game is over")
+            raise HogeqError(f"{self.name}: at the start: the game is over")
         looked = 0
         with phase(f"positions of {self.name}", unit="positions") as progress:
             while looked < len(self.states):
@@ -133,7 +133,7 @@ class _Walk:
                     self.settle(looked, node_of(self.rules, self.states[looked]))
                 except Exception as error:
                     where = self.history(looked)
-                    raise ValueError(f"{self.name}: {where}: {self.reason(error)}") from error
+                    raise HogeqError(f"{self.name}: {where}: {self.reason(error)}") from error
                 looked += 1
                 if looked % LOOK_UP == 0:
                     progress.reach(looked)
@@ -284,7 +284,7 @@ class _Walk:
         staying = never_ending(nature, source, after, recurs)
         if staying.any():
             here = self.position[states[int(np.argmax(staying))]]
-            raise ValueError(
+            raise HogeqError(
                 f"{self.name}: {self.history(here)}: play can go on for ever; allowed: "
                 f"games that end, or an attribute endless, the payoff to player 0 of such a play"
             )
@@ -294,7 +294,7 @@ class _Walk:
 def _payoff(name: str, given: Any) -> float:
     is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not is_number or not np.isfinite(given):
-        raise ValueError(f"{name}: endless: got {one_line(given)}; allowed: a payoff to player 0")
+        raise HogeqError(f"{name}: endless: got {one_line(given)}; allowed: a payoff to player 0")
     return float(given)
 
 

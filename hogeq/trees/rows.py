@@ -1,15 +1,16 @@
 """Rows of a strategy of a game other than Hog: the information sets of both seats."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.strategies.arrays import as_array
+from hogeq.strategies.arrays import StrategyError, as_array
+from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.messages import printable
+from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown
 
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
 
@@ -24,6 +25,8 @@ class Rows:
     seat: NDArray[np.int8]  # (R,), whose row it is
     num_legal: Ints  # (R,)
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
+
+    columns: Final = ("player", "infoset", "action")  # of a table of a policy
 
     @property
     def num_rows(self) -> int:
@@ -45,6 +48,97 @@ class Rows:
         """Names of each row's actions."""
         raise NotImplementedError
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a policy, (R, K)."""
+        return self.num_rows, self.num_actions
+
+    @property
+    def state_names(self) -> Sequence[Any]:
+        """What OpenSpiel calls the state of each row, (R,)."""
+        return self.names
+
+    def numbers_of_moves(self, row: int) -> list[int]:
+        """Give the numbers of a row's actions in the game that the tree was made of."""
+        return [*range(int(self.num_legal[row]))]
+
+    # --- names ------------------------------------------------------------------------------------
+
+    @cached_property
+    def keys(self) -> list[Hashable]:
+        """Name of each row, with its player where both have it, and a number if that is not enough.
+
+        (R,), each once.
+        """
+        owned: list[Hashable] = [*zip(self.seat.tolist(), self.names, strict=True)]
+        for keys in ([*self.names], owned):
+            if len({*keys}) == len(keys):
+                return keys
+        return [(one, row) for row, one in enumerate(owned)]
+
+    @cached_property
+    def _rows_by_name(self) -> dict[Hashable, list[int]]:
+        found: dict[Hashable, list[int]] = {}
+        for row, (seat, name) in enumerate(zip(self.seat.tolist(), self.names, strict=True)):
+            for key in {self.keys[row], name, str(name), (seat, name), (seat, str(name))}:
+                found.setdefault(key, []).append(row)
+        return found | {key: [row] for row, key in enumerate(self.keys)}
+
+    @cached_property
+    def _states_of_rows(self) -> list[str]:
+        """Names of OpenSpiel; with their player where both have one."""
+        states = [*map(str, self.state_names)]
+        if len({*states}) == len(states):
+            return states
+        pairs = zip(self.seat.tolist(), states, strict=True)
+        return [f"player {seat}: {state}" for seat, state in pairs]
+
+    def find(self, key: Hashable) -> NamedRow:
+        """Find an information set by its name, or by its player and name."""
+        try:
+            rows = self._rows_by_name.get(key, [])
+        except TypeError:  # no key of a dictionary
+            rows = []
+        if len(rows) == 1:
+            return self.at(rows[0])
+        if rows:
+            keys = " or ".join(shown(self.keys[row]) for row in rows[:2])
+            raise StrategyError(refusal("infoset", key, f"{keys}, which both have this name"))
+        example = f"{shown(self.keys[0])} say" if self.keys else "none: nobody decides"
+        near = nearest(str(key), map(str, self.names))
+        raise StrategyError(refusal("infoset", key, f"one of this game, {example}") + near)
+
+    def listed(self) -> Iterator[NamedRow]:
+        """List the information sets, those of player 0 first."""
+        return map(self.at, range(self.num_rows))
+
+    def at(self, row: int) -> NamedRow:
+        """Give the names of a row."""
+        return NamedRow(
+            key=self.keys[row],
+            place=(row,),
+            seat=int(self.seat[row]),
+            actions=self.labels[row],
+            states=(self._states_of_rows[row],),
+            moves=self.numbers_of_moves(row),
+        )
+
+    @cached_property
+    def places(self) -> dict[Cells, tuple[int, ...]]:
+        """Row and column in a policy of each action, by player, information set and name."""
+        names = [printable(name) for name in self.names]
+        places: dict[Cells, tuple[int, ...]] = {}
+        for row, (seat, name) in enumerate(zip(self.seat.tolist(), names, strict=True)):
+            for column, label in enumerate(self.labels[row]):
+                cells, again = (seat, name, printable(label)), 1
+                while cells in places:  # two that are written alike
+                    again += 1
+                    cells = (*cells[:2], f"{printable(label)} ({again})")
+                places[cells] = (row, column)
+        return places
+
+    # --- arrays -----------------------------------------------------------------------------------
+
     def uniform(self) -> Floats:
         """Strategy that plays every legal action alike, (R, K)."""
         return self.legal / self.num_legal[:, None]
@@ -53,15 +147,15 @@ class Rows:
         """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
         numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
         if numbers.dtype.kind not in "iuf":
-            raise ValueError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
+            raise HogeqError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
         if numbers.shape != shape:
-            raise ValueError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
+            raise HogeqError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
         rows = numbers.astype(np.float64)
         wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         sums = rows.sum(axis=1)
         bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
         if len(bad):
-            raise ValueError(
+            raise HogeqError(
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )

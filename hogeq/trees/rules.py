@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, Final, TypeVar
 
-from hogeq.support.messages import one_line, raised, refusal
+from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.building import Node, NodeError, flatten
@@ -114,7 +114,7 @@ def from_rules(
     try:
         players, root = operator.index(rules.players), rules.initial()
     except Exception as error:
-        raise ValueError(f"{name}: at the start: {raised(error)}") from error
+        raise HogeqError(f"{name}: at the start: {raised(error)}") from error
     sides = sides_of(teams, players, name)
     numbers: dict[Hashable, int] = {}
     look: Callable[[Any], Node] = partial(_numbered, rules, numbers)
@@ -229,7 +229,7 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
 
     def decorate(kind: Kind) -> Kind:
         if isinstance(kind, type) and "__init__" in vars(kind) and not is_dataclass(kind):
-            raise ValueError(f"game {name}: has a method __init__; allowed: annotated fields")
+            raise HogeqError(f"game {name}: has a method __init__; allowed: annotated fields")
         if isinstance(kind, type) and not is_dataclass(kind):
             parameters(kind)  # makes the class itself a dataclass
         entering(GAMES, "game", name, GameRules)(kind)
@@ -250,7 +250,7 @@ def named_rules(text: str) -> GameRules | None:
         if not bracket or inside.endswith(")"):
             return read(GAMES[name], given)
     except ConfigError as error:
-        raise ValueError(one_line(error)) from error
+        raise HogeqError(one_line(error)) from error
     except ParameterError as error:
-        raise ValueError(f"game {name}: {one_line(error)}") from error
-    raise ValueError(refusal("game", text, f"{name}(parameter=value,...)"))
+        raise HogeqError(f"game {name}: {one_line(error)}") from error
+    raise HogeqError(refusal("game", text, f"{name}(parameter=value,...)"))

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from hogeq.support.aliases import Ints
 from hogeq.support.archives import open_archive, read_member
 from hogeq.support.files import opened, write_arrays
-from hogeq.support.messages import BadInputError, one_line, printable, shown, unreadable
+from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees import building, flat
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
@@ -101,9 +101,9 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
             arrays = _arrays(archive, size)
         return _tree(arrays)
     except BadInputError as error:
-        raise ValueError(f"{printable(path)}: {error}") from None
+        raise HogeqError(f"{printable(path)}: {error}") from None
     except (OSError, ValueError) as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise HogeqError(unreadable(path, error)) from None
 
 
 def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:

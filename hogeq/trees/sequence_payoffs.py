@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import fits, gamma, numbers_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
@@ -21,7 +22,7 @@ LEAST_STAKES: Final = (
 def stakes(tree: FlatTree) -> float:
     """Most that players can expect: a payoff counts by the chance that it comes with."""
     if tree.expected < LEAST_STAKES and not fits(tree):
-        raise ValueError(
+        raise HogeqError(
             f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
             f" allowed: {LEAST_STAKES:g} of it or more"
         )

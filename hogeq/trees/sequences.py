@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.teams import side_names
 
@@ -282,7 +283,7 @@ class SequenceForm:
     def require_once(self) -> None:
         """Refuse absent-mindedness."""
         if self.is_absent_minded:
-            raise ValueError(
+            raise HogeqError(
                 f"{self.tree.name}: {self.side} can meet an information set twice in a play;"
                 " allowed: games without absent-mindedness"
             )
@@ -317,7 +318,7 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         refined[own] = codes[which]
     pasts, actions = len(numbers), tree.num_actions
     if pasts * actions > MOST_SEQUENCES:  # a row has as many sequences as the widest one
-        raise ValueError(
+        raise HogeqError(
             f"{tree.name}: {side_names(tree.sides)[player]} comes to information sets in {pasts:,}"
             f" ways, and one has {actions:,} actions; allowed: a product of {MOST_SEQUENCES:,}"
         )

@@ -3,12 +3,9 @@
 A file ``.csv`` has a line for each action of each information set, by their names.
 """
 
-import csv
 import os
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +16,7 @@ from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.search.results import Value
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import is_folder, read_arrays, read_bytes
+from hogeq.strategies.infosets import is_policy_csv, read_policy_csv
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import (
     SEATS,
@@ -30,7 +28,7 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import not_a_strategy
-from hogeq.support.messages import printable, refusal, shown
+from hogeq.support.messages import HogeqError, printable, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.rows import Rows
 
@@ -40,10 +38,8 @@ FORMS: Final = (
 )
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
-COLUMNS: Final = ("player", "infoset", "action", "probability")  # of CSV
+HEAD: Final = 100  # bytes of a file that say whether it is a table
 ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
-
-Places = dict[tuple[str, ...], tuple[int, int]]  # player, set and action: row and column
 
 
 def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
@@ -80,7 +76,7 @@ def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
     path = _file_of(Path(given))
     if given != "uniform" and not os.access(path, os.F_OK):
-        raise ValueError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
 
 
 def _file_of(path: Path) -> Path:
@@ -88,7 +84,7 @@ def _file_of(path: Path) -> Path:
     if not is_folder(path):
         return path
     if not os.access(path / IN_FOLDER, os.F_OK):
-        raise ValueError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
+        raise HogeqError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
     return path / IN_FOLDER
 
 
@@ -120,8 +116,8 @@ def _read(tree: Rows, path: Path) -> Strategy:
     data = read_bytes(path)
     other = not_a_strategy(data)
     if other:
-        raise ValueError(f"{name}: {other}; allowed: {FORMS}")
-    is_csv = data.removeprefix(BOM_UTF8).startswith(",".join(COLUMNS).encode())
+        raise HogeqError(f"{name}: {other}; allowed: {FORMS}")
+    is_csv = is_policy_csv(tree, data[:HEAD].decode("utf-8-sig", "replace"))
     if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
@@ -133,24 +129,24 @@ def _read(tree: Rows, path: Path) -> Strategy:
         try:
             lines = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ValueError(f"{name}: is not UTF-8: {error}") from error
+            raise HogeqError(f"{name}: is not UTF-8: {error}") from error
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    raise ValueError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
 
 
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
-    if not isinstance(tree, FlatTree):
-        allowed = "allowed for a game without a tree: uniform, arrays, files .npz and .csv"
-        raise StrategyError(f"{where}: got a profile; {allowed}")
-    rows = order_of_rows(tree)
-    counts, states = tree.num_legal, tree.names if tree.states is None else tree.states
+    if isinstance(tree, FlatTree):
+        rows = order_of_rows(tree).tolist()
+    elif isinstance(given, str) and not given.lstrip().startswith("{"):
+        allowed = "allowed for a game without a tree: uniform, arrays, files .npz, .csv and .json"
+        raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
+    else:
+        rows = [*range(tree.num_rows)]
+    counts, policy = tree.num_legal, np.zeros(tree.shape)
     infosets = []
     for row in rows:
-        moves = tree.moves[row, : counts[row]].tolist()
-        # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
-        moves = moves if tree.states is None else sorted(moves)
-        infosets.append(Infoset((str(states[row]),), moves))
-    policy = np.zeros(tree.moves.shape)
+        named = tree.at(row)
+        infosets.append(Infoset((*named.states, str(tree.state_names[row])), named.moves))
     for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
         policy[row, : counts[row]] = chances
     return tree_strategy(tree, policy, where)
@@ -231,60 +227,6 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
     if weight == "belief":
         values = np.divide(values, visits, out=np.zeros_like(values), where=visits > 0.0)
     return np.where(tree.legal, values, np.nan)
-
-
-# --- CSV ------------------------------------------------------------------------------------------
-
-
-def policy_csv(tree: Rows, policy: Floats) -> str:
-    """Write a policy: one line for each action of each information set."""
-    text = StringIO(newline="")
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    for key, place in _places(tree).items():
-        lines.writerow((*key, repr(float(policy[place]))))
-    return text.getvalue()
-
-
-def read_policy_csv(tree: Rows, text: str, where: str) -> Floats:
-    """Read a policy, (R, K); actions that have no line have probability 0."""
-    policy = np.full((tree.num_rows, tree.num_actions), np.nan)
-    lines = csv.reader(StringIO(text, newline=""), strict=True)
-    try:
-        _fill(policy, _places(tree), lines)
-    except (ValueError, csv.Error) as error:
-        raise ValueError(f"{where}: line {lines.line_num}: {error}") from error
-    return tree.check_strategy(np.nan_to_num(policy), where)
-
-
-def _fill(policy: Floats, places: Places, lines: Iterator[list[str]]) -> None:
-    header = tuple(next(lines, ()))
-    if header != COLUMNS:
-        raise ValueError(refusal("columns", ",".join(header), ",".join(COLUMNS)))
-    for line in lines:
-        place = places.get(tuple(line[:3])) if len(line) == len(COLUMNS) else None
-        if place is None:
-            allowed = "player, infoset and action of this game, and a probability"
-            raise ValueError(f"got {shown(','.join(line))}; allowed: {allowed}")
-        if not np.isnan(policy[place]):
-            raise ValueError(f"{shown(','.join(line[:3]))} is there twice")
-        policy[place] = float(line[3])
-        if not 0.0 <= policy[place] <= 1.0:
-            raise ValueError(refusal("probability", line[3], "0 to 1"))
-
-
-def _places(tree: Rows) -> Places:
-    """Row and column in a policy of each action, by player, information set and name."""
-    names = [printable(name) for name in tree.names]
-    places: Places = {}
-    for row, (seat, name) in enumerate(zip(tree.seat.tolist(), names, strict=True)):
-        for column, label in enumerate(tree.labels[row]):
-            key, again = (str(seat), name, printable(label)), 1
-            while key in places:  # two that are written alike
-                again += 1
-                key = (*key[:2], f"{printable(label)} ({again})")
-            places[key] = (row, column)
-    return places
 
 
 # --- plans ----------------------------------------------------------------------------------------

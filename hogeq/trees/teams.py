@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
-from hogeq.support.messages import refusal
+from hogeq.support.messages import HogeqError, refusal
 
 Sides: TypeAlias = tuple[int, ...]
 """Which team, 0 or 1, each player is in."""
@@ -47,7 +47,7 @@ def _players(teams: Teams) -> list[list[int]]:
     are_lists = isinstance(lists, Sequence) and all(isinstance(part, Sequence) for part in lists)
     if are_lists and all(type(one) is int for part in lists for one in part):
         return [sorted(part) for part in lists]
-    raise ValueError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
+    raise HogeqError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
 
 
 def _text(lists: Sequence[Sequence[int]]) -> str:
@@ -88,7 +88,7 @@ def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
     """Check the teams of a game of so many players; None for one or two players without teams."""
     if teams is None:
         if players not in {1, 2}:
-            raise ValueError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
+            raise HogeqError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
     lists = _players(teams)
     if players > 1 and lists == [[*range(players)]]:
@@ -98,14 +98,14 @@ def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
         two, one = _text([range(players - 1), [players - 1]]), _text([range(players)])
         allowed = f"{whole}, {two} say, or one of all, {one}"
         allowed = allowed if players > 1 else "none"
-        raise ValueError(f"{name}: {refusal('teams', _text(lists), allowed)}")
+        raise HogeqError(f"{name}: {refusal('teams', _text(lists), allowed)}")
     return tuple(int(player in lists[1]) for player in range(players))
 
 
 def paid_to(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, ...]:
     """Give the payoff of each team: the sum of its members', of a team of all the mean."""
     if len(payoffs) != len(sides):
-        raise ValueError(f"{len(payoffs)} payoffs; allowed: {len(sides)}")
+        raise HogeqError(f"{len(payoffs)} payoffs; allowed: {len(sides)}")
     if not any(sides):
         return (payoffs[0] if len({*payoffs}) == 1 else sum(payoffs) / len(payoffs),)
     first, second = (

@@ -31,7 +31,7 @@ import numpy as np
 
 from hogeq.support.aliases import Ints
 from hogeq.support.files import opened
-from hogeq.support.messages import counted, printable, refusal, unreadable
+from hogeq.support.messages import HogeqError, counted, printable, refusal, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees.building import Node, NodeError, flatten, require_memory
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
@@ -75,14 +75,14 @@ def from_text(
         try:
             file, size = stack.enter_context(opened(path, MOST_BYTES))
         except (OSError, ValueError) as error:
-            raise ValueError(unreadable(path, error)) from None
+            raise HogeqError(unreadable(path, error)) from None
         try:
             return _tree(_Text(file, size, path), path, forget, teams)
         except OSError as error:
-            raise ValueError(unreadable(path, error)) from None
+            raise HogeqError(unreadable(path, error)) from None
         except ValueError as error:
             if isinstance(error.__cause__, OSError):  # at a node
-                raise ValueError(unreadable(path, error.__cause__)) from None  # noqa: TRY004
+                raise HogeqError(unreadable(path, error.__cause__)) from None
             raise
 
 
@@ -98,7 +98,7 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
         sides=sides_of(teams, text.players, text.where),
     )
     if unknown := text.unknown or len(text.hashes) - tree.num_nodes:
-        raise ValueError(f"{text.where}: {counted(unknown, 'path')} of no node, or after no action")
+        raise HogeqError(f"{text.where}: {counted(unknown, 'path')} of no node, or after no action")
     text.require_unchanged()
     return coarser(tree, forget)
 
@@ -202,7 +202,7 @@ class _Text:
             return self._note(begin, line, is_whole, found.end(), hashes, places)
         if found is None or not is_whole:
             given = line[:LONGEST].decode(errors="replace")
-            raise ValueError(refusal(f"{self.where}: {self._line(begin)}", given.strip(), _ALLOWED))
+            raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", given.strip(), _ALLOWED))
         if found[1]:
             self.hashes.append(hash(found[1]))
             self.places.append(begin + found.start(1))
@@ -232,7 +232,7 @@ class _Text:
             if is_whole:
                 return begin
             if len(rest) >= LONGEST_LINE:
-                raise ValueError(
+                raise HogeqError(
                     f"{self.where}: {self._line(begin - len(rest))}: has a path too long"
                 )
             line, is_whole = self._next(begin)
@@ -249,7 +249,7 @@ class _Text:
             both = [self._until(_SPACE, place) for place in at[second - 1 :][:2].tolist()]
             first, path = map(_shown, both)
             reason = "is there twice" if path == first else "has another's hash: read it again"
-            raise ValueError(f"{self.where}: {self._line(int(at[second]))}: {path} {reason}")
+            raise HogeqError(f"{self.where}: {self._line(int(at[second]))}: {path} {reason}")
         return keys, at
 
     def look(self, at: bytes) -> Node:
@@ -264,12 +264,12 @@ class _Text:
             if member:
                 if not self._stands(at, member):
                     path = _shown(self._until(_SPACE, member))
-                    raise ValueError(f"{path} has another's hash: read it again")  # noqa: TRY301
+                    raise HogeqError(f"{path} has another's hash: read it again")
                 infoset = self.names[bisect(self.starts, member) - 1].decode()
             node = _node(at, found[2].decode().strip(), infoset, self.numbers, self.players)
             if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
-                raise ValueError(f"infoset {named} is of two players; allowed: one")  # noqa: TRY301
+                raise HogeqError(f"infoset {named} is of two players; allowed: one")
         except (ValueError, ArithmeticError) as error:
             raise NodeError(f"{self._line(self.places[number])}: {error}") from None
         return node
@@ -283,23 +283,23 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
     """Read the rest of the line of a node."""
     found = _LINE.fullmatch(line)
     if found is None or int(found[1] or 1) > players:
-        raise ValueError(refusal("", line, _ALLOWED))
+        raise HogeqError(refusal("", line, _ALLOWED))
     player = int(found[1]) - 1 if found[1] else CHANCE if found[2] else TERMINAL
     names, equal, values = zip(*(word.partition("=") for word in found[3].split()), strict=True)
     if any((sign == "=") != (player < 0) for sign in equal):
-        raise ValueError(refusal("", line, _ALLOWED))
+        raise HogeqError(refusal("", line, _ALLOWED))
     if player >= 0 and any("/" in name for name in names):
-        raise ValueError(refusal("", line, "names of actions without /"))
+        raise HogeqError(refusal("", line, "names of actions without /"))
     if player < 0 and infoset is not None:
-        raise ValueError(f"is in infoset {printable(infoset)}; allowed there: nodes of players")
+        raise HogeqError(f"is in infoset {printable(infoset)}; allowed there: nodes of players")
     try:
         numbers_read = [Fraction(1) if player >= 0 else _number(value) for value in values]
     except ValueError as error:
-        raise ValueError(refusal("", line, str(error))) from None
+        raise HogeqError(refusal("", line, str(error))) from None
     weights = [*map(float, numbers_read)]
     if player == TERMINAL:
         if [*names] != [str(one + 1) for one in range(players)]:
-            raise ValueError(refusal("", line, f"payoffs to players 1 to {players}"))
+            raise HogeqError(refusal("", line, f"payoffs to players 1 to {players}"))
         return Node(TERMINAL, payoffs=weights)
     if infoset is None and player >= 0:
         infoset = f"node {at.decode()}"  # no name in a file has a space
@@ -319,9 +319,9 @@ def _shares(weights: list[Fraction]) -> list[float]:
     if abs(total - 1) <= ROW_SUM:
         total = Fraction(1)
     if not total:
-        raise ValueError("weights of chance sum to 0; allowed: one above 0 at least")
+        raise HogeqError("weights of chance sum to 0; allowed: one above 0 at least")
     shares = [float(one / total) for one in weights]
     if any(one and abs(share) < LEAST for one, share in zip(weights, shares, strict=True)):
         allowed = f"0, or {LEAST:g} of their sum and more"
-        raise ValueError(f"weights of chance are too far apart; allowed: {allowed}")
+        raise HogeqError(f"weights of chance are too far apart; allowed: {allowed}")
     return shares

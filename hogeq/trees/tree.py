@@ -14,7 +14,7 @@ import numpy as np
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
-from hogeq.support.messages import printable
+from hogeq.support.messages import HogeqError, printable
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
@@ -125,11 +125,11 @@ def refuse_endless(rules: Rules, where: str) -> None:
     endless = f"{where}: a game that may never end has no finite tree"
     free = scoreless_turn(rules)
     if free is not None:
-        raise ValueError(
+        raise HogeqError(
             f"{endless}: rolling no dice at {free[0]} to {free[1]} scores nothing; allowed: a "
             f"zero_dice that always scores, other than {rules.zero_dice}"
         )
-    raise ValueError(
+    raise HogeqError(
         f"{endless}: pig_out is {rules.pig_out} and piggy_back false; allowed: pig_out 1 or "
         "piggy_back true"
     )

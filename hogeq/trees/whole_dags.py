@@ -8,6 +8,7 @@ import numpy as np
 
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.messages import HogeqError
 from hogeq.trees.beliefs import MOST, BeliefDag, TooLargeError, TooSlowError, belief_dag, drawing
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -58,7 +59,7 @@ def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[Belie
     for player, dag in enumerate(dags):
         form = sequence_form(tree, player)
         if dag is None and (form.inflated.rank is None or vars(form).get("most", -1) >= MOST):
-            raise ValueError(
+            raise HogeqError(
                 f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
                 f" {MOST:,} entries, or information sets in no order; allowed: columns"
             )

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.calls import ask, ok, refused
 from tests.trees.test_flat_trees import DRIVER
+from tests.trees.test_positions import example
 
 GAME = ("--game", "liars_dice_ir(dice_sides=3)")
 LEARNT = "game: kuhn_poker, solver: {name: double_oracle, iterations: 20}, measure: {every: 20}"
@@ -37,6 +38,21 @@ def test_an_equilibrium_is_proved_and_written(tmp_path: Path) -> None:
     played = ask("compare", str(path), str(path), "--game", "kuhn_poker")
     assert played["first"] == pytest.approx(-1 / 18, abs=1e-9)
     assert "--overwrite" in refused("equilibrium", "--game", "kuhn_poker", "--out", str(path))
+
+
+def test_a_game_held_by_its_positions_is_solved_and_has_no_audit(tmp_path: Path) -> None:
+    """Pig to 4 points, whose plays need not end; who is even with the best player wins half."""
+    pig = ("--game", f"{example('pig')}(goal=4)")
+    path = tmp_path / "best.npz"
+    solved = ask("equilibrium", *pig, "--out", str(path))
+    assert (solved["method"], solved["proved"]) == ("tablebase", True)
+    assert solved["lower"] == pytest.approx(ask("tablebase", *pig)["value"], abs=1e-12)
+    assert ask("attack", str(path), *pig)["attack"] == pytest.approx(0.5, abs=1e-12)
+    for words in (("audit",), ("diff", str(path), "uniform")):
+        line = refused(*words, *pig)
+        assert "is held by its" in line
+        assert f"has no {words[0]}; allowed: what needs no tree" in line
+    assert "method: got 'dag'; allowed: auto" in refused("equilibrium", *pig, "--method", "dag")
 
 
 def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_goal_for_each_entry_of_a_field() -> None:
     game = hogeq.Game({"edition": "fa21", "goal": 20, "max_dice": 3})
     random = np.random.default_rng(8)
     tables = random.integers(0, 4, (4, 20, 20))
-    policy = random_policy(random, game.hog.shape, "mixed")
+    policy = random_policy(random, game.engine.shape, "mixed")
     weights = [0.25, 0.75]
     field = [tables[0], policy, tables[1], hogeq.Mixture(weights, tables[2:])]
     goals = [20, 9, 9, 14]

@@ -27,7 +27,6 @@ from hogeq.runs.files import (
     table,
 )
 from hogeq.runs.runner import run_experiment as run
-from hogeq.runs.summary import schedule
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import check_policy
@@ -35,22 +34,6 @@ from hogeq.strategies.files import read_strategy
 from hogeq.support.progress import compiled_seconds, compiling
 from hogeq.support.yaml import ConfigError
 from tests.runs.trials import ROOT, numbers, quick, trial
-
-# --- when to measure ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("iterations", "every", "expected"),
-    [
-        (1, "log", [1]),
-        (90, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 90]),
-        (10, 4, [4, 8, 10]),
-        (8, 4, [4, 8]),
-    ],
-)
-def test_schedule(iterations: int, every: Any, expected: list[int]) -> None:
-    assert schedule(iterations, every) == expected
-
 
 # --- what a run leaves -------------------------------------------------------------------------
 

@@ -12,7 +12,9 @@ from hogeq.graph.hog import of_hog
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import denominator
-from hogeq.search.branching import ExactStates, ResponseGraph, Status, rational
+from hogeq.search.branching import ResponseGraph, Status
+from hogeq.search.folding import folded
+from hogeq.search.rationals import ExactStates, rational
 from hogeq.support.deadline import Deadline
 from hogeq.trees.graphs import of_tree
 from tests.search.games import TINY, best_response, random_policy, small
@@ -122,3 +124,23 @@ def test_a_deadline_ends_a_search() -> None:
     problem = graph_of(game).against(np.ones(1), table)
     closing = problem.close(0.0, deadline=Deadline(0.0))
     assert (closing.status, closing.relaxations) == (Status.OPEN, 0)
+
+
+def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
+    game = small(6, 2, "fa18")
+    graph, draw = graph_of(game), np.random.default_rng(3)
+    eye, rows = np.eye(game.num_actions), len(graph.legal)
+    first = draw.integers(0, game.num_actions, rows)
+    matrices = [first] + [np.where(draw.random(rows) < 0.1, 1, first) for _ in range(3)]
+    mixed = random_policy(game, 5).policy.reshape(-1, game.num_actions)
+    tables = np.stack([*(eye[one] for one in matrices), mixed])
+    weights = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
+    told, shown = graph.against(weights, tables), folded(graph, weights, tables).solitary()
+    assert len(shown.others.member) < 0.8 * len(told.others.member)
+    for _ in range(5):
+        pure = told.corners.first[:-1] + draw.integers(0, game.num_actions, rows)
+        assert shown.value(pure) == pytest.approx(told.value(pure), abs=1e-13)
+        some = np.where(draw.random(rows) < 0.5, pure, -1)
+        assert shown.value(some) <= told.value(some) + 1e-13
+    assert shown.value(shown.free) < told.value(told.free) - 1e-3
+    assert proved(shown)[0] == pytest.approx(proved(told)[0], abs=1e-10)

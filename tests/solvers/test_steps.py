@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.game import Game
+from hogeq.games.game import Game
 from hogeq.search.ascent import anneal
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.arrays import one_hot

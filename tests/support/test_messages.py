@@ -1,7 +1,9 @@
 """Messages: what they show is bounded, and so is the work of showing it; numbers for people."""
 
 import os
+import pickle
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.support.messages import (
+    HogeqError,
     at_least,
     at_most,
     between,
@@ -158,3 +162,41 @@ def test_times_and_counts() -> None:
     seconds = {12.3: "12 s", 0.0951: "95 ms", 2.64e-6: "2.6 us", 0.99961: "1000 ms", 1e-9: "0.0 us"}
     assert {given: duration(given) for given in seconds} == seconds
     assert [counted(number, "start") for number in (1, 2000)] == ["1 start", "2,000 starts"]
+
+
+# --- what hogeq refuses ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("refused", "where", "got", "allowed"),
+    [
+        (lambda: hogeq.Hog("su20", forget="order"), "forget", "order", "for games other than Hog"),  # type: ignore[arg-type]
+        (lambda: hogeq.Game("su20").solve("cfr_plus", 0), "iterations", 0, "1 or more"),
+        (lambda: hogeq.SOLVERS["cfr_pls"], "solver", "cfr_pls", "one of bundle, cfr"),
+        (lambda: hogeq.load_config("no.yaml"), "no.yaml", "cannot be read: No such file", ""),
+        (lambda: hogeq.Game("su20").strategy("always:3"), "strategy 'always:3'", "no built-in", ""),
+        (lambda: hogeq.Game("su20").strategy([[1]]), "matrix", "cell (row 0,", "100 rows o"),
+        (lambda: hogeq.Game("su20").gaps, "su20", "has no gaps", "games that have a tree"),  # type: ignore[attr-defined]
+    ],
+)
+def test_an_error_says_where_what_was_given_and_what_is_allowed(
+    refused: Callable[[], object], where: str, got: object, allowed: str
+) -> None:
+    with pytest.raises(hogeq.HogeqError) as caught:
+        refused()
+    error = caught.value
+    assert isinstance(error, ValueError)
+    assert error.where == where
+    assert error.got == got if isinstance(got, int) else str(error.got).startswith(str(got))
+    assert error.allowed.startswith(allowed)
+    assert "\n" not in str(error)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    assert (str(again), again.where, again.allowed) == (str(error), error.where, error.allowed)
+
+
+def test_an_error_keeps_what_was_given_and_sends_its_text() -> None:
+    given = [lambda: 1]  # which no other process can have
+    error = HogeqError(refusal("here", given, "numbers", ["numbers"]))
+    assert error.got is given
+    assert pickle.loads(pickle.dumps(error)).got == shown(given)  # noqa: S301 - our own
+    assert HogeqError().where == HogeqError("short").allowed == ""

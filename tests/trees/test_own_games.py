@@ -9,13 +9,14 @@ import pyspiel
 import pytest
 
 import hogeq
+from hogeq.strategies.infosets import policy_csv, read_policy_csv
+from hogeq.support.aliases import Floats
 from hogeq.support.plugins import load_plugin
 from hogeq.trees import building
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.flat import FlatTree, payoff
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, named_rules
-from hogeq.trees.strategies import policy_csv, read_policy_csv
 from hogeq.trees.tree import flat_efg
 
 KUHN = Path(__file__).parents[2] / "examples" / "own_game.py"
@@ -328,6 +329,10 @@ def test_a_plugin_may_register_with_openspiel(tmp_path: Path) -> None:
 # --- policies with names --------------------------------------------------------------------------
 
 
+def read_checked(tree: FlatTree, text: str) -> Floats:
+    return tree.check_strategy(read_policy_csv(tree, text, "policy.csv"), "policy.csv")
+
+
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "goofspiel(num_cards=3)", "own"])
 def test_a_policy_is_read_as_it_was_written(name: str) -> None:
     tree = from_rules(Coins()) if name == "own" else from_openspiel(name)
@@ -335,10 +340,10 @@ def test_a_policy_is_read_as_it_was_written(name: str) -> None:
     policy = tree.check_strategy(weights / weights.sum(axis=1, keepdims=True))
     text = policy_csv(tree, policy)
     assert len(text.splitlines()) == 1 + tree.num_legal.sum()
-    np.testing.assert_array_equal(read_policy_csv(tree, text, "policy.csv"), policy)
+    np.testing.assert_array_equal(read_checked(tree, text), policy)
     first, *lines = text.splitlines()
     shuffled = "\n".join([first, *lines[::-1]])
-    np.testing.assert_array_equal(read_policy_csv(tree, shuffled, "policy.csv"), policy)
+    np.testing.assert_array_equal(read_checked(tree, shuffled), policy)
     if name == "kuhn_poker":
         assert lines[3] == f"0,0pb,Bet,{float(policy[1, 1])!r}"
 
@@ -366,4 +371,4 @@ def test_a_policy_of_another_game_is_refused(old: str, new: str, message: str) -
     text = policy_csv(tree, tree.uniform())
     assert old in text
     with pytest.raises(ValueError, match=re.escape(f"policy.csv: {message}")):
-        read_policy_csv(tree, text.replace(old, new, 1), "policy.csv")
+        read_checked(tree, text.replace(old, new, 1))

@@ -56,7 +56,7 @@ def doctor(editions: list[str] | None = None, trust: bool = False) -> Result:
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name, trust=trust).load().hog for name in editions or COMPILED}
+    games = {name: Chosen(name, trust=trust).load().engine for name in editions or COMPILED}
     from hogeq.runs.installation import installation, installation_rows
 
     found = installation(games)
@@ -73,7 +73,7 @@ def warmup(
     default cover the games with points remembered and those without a memory.
     """
     chosen = list(editions or COMPILED)
-    games = [Chosen(name, trust=trust).load().hog for name in chosen]
+    games = [Chosen(name, trust=trust).load().engine for name in chosen]
     from hogeq.runs.installation import compiled_ahead
 
     data = {"rules": chosen, **compiled_ahead(games, jobs)}

@@ -42,6 +42,8 @@ def attack_(
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
     game = chosen.load(*parts, strategies=[strategy], own_goals=True)
+    from hogeq.games.hog import Hog
+
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -53,7 +55,7 @@ def attack_(
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
-        target = game.second.strategy(strategy)
+        target = (game.second if isinstance(game, Hog) else game).strategy(strategy)
         proof = None
         if certify is not None:
             from hogeq.search.certificate import certified_bound
@@ -68,7 +70,7 @@ def attack_(
         meaning = "nothing that forgets wins more: proved"
         rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
-    if game.is_hog:
+    if isinstance(game, Hog):
         if not chosen.engine.has_own_goals:
             text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
@@ -95,9 +97,10 @@ def attack_(
 def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
     """Draw the gains by position; of other games than Hog, the search."""
     from hogeq import figures
+    from hogeq.games.hog import Hog
 
     game, search = chosen.game, found.search
-    if game.is_hog:
+    if isinstance(game, Hog):
         gained = game.gains(found.strategy, target)
         changes = gained.changes(found.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"
@@ -129,7 +132,7 @@ def attack_field(
 
     budget = Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
-        answer = answer_field(game.hog, rivals, objective, budget)
+        answer = answer_field(game.engine, rivals, objective, budget)
     data = {**chosen.facts, "field": strategies, "objective": objective}
     data |= {**answer.to_json(), **budget.fields()}
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"

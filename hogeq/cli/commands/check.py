@@ -41,7 +41,7 @@ def check(
         entrant = () if is_named(submission) else ("--player-name", "NAME")
         options = ("--rules", chosen.spec or rules.name, *entrant, "--trust", "--out", "one.py")
         submission = as_one_file(submission, chosen.command("export", file, *options))
-    engine = chosen.load().hog
+    engine = chosen.load().engine
     from hogeq.contest.assessment import (
         OPPONENTS,
         Reference,

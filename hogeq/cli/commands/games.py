@@ -22,11 +22,13 @@ def tablebase(
     (proved bounds on it), player (who moves first), rounds.
     """
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
-    if not game.is_hog:
+    from hogeq.games.hog import Hog
+
+    if not isinstance(game, Hog):
         with refusing():
-            solved = game.tablebase()
-        text = [f"{chosen.title}, full information", "", solved.table()]
-        return Result({**chosen.facts, **solved.to_json()}, text)
+            found: Any = game.tablebase()
+        text = [f"{chosen.title}, full information", "", found.table()]
+        return Result({**chosen.facts, **found.to_json()}, text)
     engine = chosen.engine
     target = None if against is None else game.second.strategy(against)
     if out is not None and engine.has_memory:
@@ -84,10 +86,13 @@ def equilibrium(
     JSON: the game, lower, upper, proved, method, seconds, iterations, components; of a tree also
     decisions, in_policies, and secured and shares if the strategies are a part of the mixtures. Of
     Hog with --policies: lower and upper of the least exploitability of a policy, exists (true,
-    false or null), kind (matrix, policy, none or open), components of the mixture, seconds.
+    false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
+    full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
     game = chosen.load("search", "full memory")
-    if policies and game.tree is None:
+    from hogeq.games.hog import Hog
+
+    if policies and isinstance(game, Hog):
         with refusing(), computing():
             decided = game.existence(seconds)
         if out is not None:
@@ -102,7 +107,7 @@ def equilibrium(
     if out is not None:
         solved.profile.write(out)
     mixtures = " and ".join(map(str, solved.effort["components"]))
-    is_pure = game.tree is None and all(one.kind == "matrix" for one in solved.strategies)
+    is_pure = isinstance(game, Hog) and all(one.kind == "matrix" for one in solved.strategies)
     form = "by one matrix, an equilibrium alone" if is_pure else f"in mixtures of {mixtures}"
     found = f"{form}, by {solved.method}"
     heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"
@@ -124,7 +129,9 @@ def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Res
     there. That a property holds is shown for the game walked only.
     """
     game = chosen.load()
-    if game.tree is not None:
+    from hogeq.games.hog import Hog
+
+    if not isinstance(game, Hog):
         from hogeq.trees.recall import recall_text
         from hogeq.trees.teams import side_names
 
@@ -156,11 +163,12 @@ def export_game(
     A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
     standard error before anything is written; trees of more than two million nodes are refused.
     """
+    game = chosen.load()
+    from hogeq.games.hog import Hog
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
-    game = chosen.load()
     data: dict[str, Any] = chosen.facts
-    if game.tree is not None:
+    if not isinstance(game, Hog):
         tree = game.tree
         with refusing():
             game.write(out)

@@ -91,6 +91,7 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed. Of games other than
     Hog: curves, the runs' own intervals, payoffs of all against all, and most probable actions.
     """
+    from hogeq.games.hog import Hog
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
     from hogeq.runs.runner import KERNELS
@@ -110,7 +111,7 @@ def report(
     effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
     game, config = loaded[0].game, loaded[0].config
-    if game.tree is not None:
+    if not isinstance(game, Hog):
         from hogeq.pages import tree_report
 
         if given or not matrices:
@@ -154,10 +155,11 @@ def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
         one = game.strategy(strategy).whole()
     from hogeq import figures
     from hogeq.figures import text
+    from hogeq.games.hog import Hog
 
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": one.kind}
-    if game.tree is not None:
+    if not isinstance(game, Hog):
         more, lines = text.infosets(one, game.tree)
         if one.kind == "mixture":
             title += ": each side draws a plan before the game"

@@ -140,10 +140,10 @@ def beliefs(
         )
     names = strategy, against or strategy
     data = {**chosen.facts, "strategy": names[0], "against": names[1]}
-    data |= {"score": score, "opponent": opponent, **at.to_json(game.hog, one, two)}
+    data |= {"score": score, "opponent": opponent, **at.to_json(game.engine, one, two)}
     text: Text = [
         f"{chosen.title}, {strategy} at {score} points against {names[1]} at {opponent}",
-        *at.text(game.hog, one, two, names, top),
+        *at.text(game.engine, one, two, names, top),
     ]
     if plot is not None:
         from hogeq import figures

@@ -10,7 +10,7 @@ from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
-    from hogeq.game import Game
+    from hogeq.games.game import Game
     from hogeq.strategies.strategy import Strategy
 
 
@@ -121,7 +121,7 @@ def purify_(
                 pure = game.purify(strategy, by.method, **plain(by.params))
         elif isinstance(by.params, SearchPurifier):
             table = chosen.table(strategy).array
-            *_, last = saved_rounds(game.hog, by.params, table, checkpoint)
+            *_, last = saved_rounds(game.engine, by.params, table, checkpoint)
             pure = game.strategy(last.matrix)
         else:
             raise BadInputError("--checkpoint: allowed with --method integer")
@@ -145,7 +145,9 @@ def diff(
     games: payoffs; changes have player, infoset, and before and after by action.
     """
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
-    if game.tree is not None:
+    from hogeq.games.hog import Hog
+
+    if not isinstance(game, Hog):
         names = against or [a]
         with refusing():
             return _changes(chosen, game.diff(a, b, [*names]), a, b, names)
@@ -195,7 +197,7 @@ def improve(
     player_name = _name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
-        steps = field.improvements(game.hog, start, opponents, cells, seconds)
+        steps = field.improvements(game.engine, start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:
@@ -223,7 +225,7 @@ def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     if len(rivals) > 1:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()
-    found = assess(game.hog, game.strategy(table), rival)
+    found = assess(game.engine, game.strategy(table), rival)
     why = {"against": name, **assessed_facts(found)}
     data = {**chosen.facts, "table": table, "against": [name], "why": why}
     title = f"{table}, {chosen.title}"
@@ -234,7 +236,7 @@ def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.assessment import usual_reference
     from hogeq.contest.folders import named_entries
 
-    names = named_entries(against or [usual_reference(game.hog)])
+    names = named_entries(against or [usual_reference(game.engine)])
     return {one.entry: game.strategy(one.entry) for one in names}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
     from hogeq.contest.staff import Contest
-    from hogeq.game import Game
+    from hogeq.games.hog import Hog
     from hogeq.model.protocol import WinRate
 
 FULL_MEMORY = "full_memory"
@@ -28,7 +28,9 @@ def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Resu
     """
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
-    if not game.is_hog:
+    from hogeq.games.hog import Hog
+
+    if not isinstance(game, Hog):
         with refusing():
             rates: tuple[float, ...] = game.value(a, b)
         names = ("payoff", "as player 0", "as player 1")
@@ -46,11 +48,11 @@ def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Resu
     return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
 
 
-def _remembers(game: "Game", a: str, b: str) -> bool:
+def _remembers(game: "Hog", a: str, b: str) -> bool:
     return len(game.memories) > 1 and FULL_MEMORY in {a, b}
 
 
-def _win_rate(game: "Game", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
+def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
     from hogeq.model.protocol import WinRate
 
     if not _remembers(game, a, b):
@@ -113,7 +115,7 @@ def tournament(
     from hogeq.baselines.registry import solves
 
     parts = ["matches", *["full memory"] * any(map(solves, entries))]
-    engine = chosen.load(*parts, start=start).hog
+    engine = chosen.load(*parts, start=start).engine
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
     from hogeq.strategies.sandbox import require_isolation
@@ -192,6 +194,6 @@ def _tie_break(
             return [-float(file_size(Path(one.entrant.entry))) for one in contest.valid]
     game = chosen.game
     with refusing():
-        rival = game.strategy(by, trust=chosen.trust)
+        rival = game.strategy(by)
         rates = [game.win_rate(one, rival, start).win_rate for one in field.strategies]
     return [round(rate, 12) for rate in rates]  # what differs by rounding is a tie

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.files import redirected
-from hogeq.support.messages import nearest, not_installed, one_line, shown
+from hogeq.support.messages import HogeqError, nearest, not_installed, one_line, shown
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
@@ -70,15 +70,15 @@ def _load(name: str) -> Any:
     """Load a game by its name and parameters."""
     known = pyspiel.registered_names()
     if name.partition("(")[0] not in known:  # OpenSpiel would list them all
-        raise ValueError(
+        raise HogeqError(
             f"game: got {shown(name)}; allowed: a game of OpenSpiel{nearest(name, known)}"
         )
     if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
-        raise ValueError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
+        raise HogeqError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     top = re.sub(r"\([^()]*\)", "", name.partition("(")[2].removesuffix(")"))  # not of inner games
     given = re.findall(r"(\w+)=", top)
     if again := [one for one in given if given.count(one) > 1]:
-        raise ValueError(f"game: got {shown(name)}; {again[0]} is given twice; allowed: once")
+        raise HogeqError(f"game: got {shown(name)}; {again[0]} is given twice; allowed: once")
     try:
         with redirected(2):  # it writes lines of its own before it raises
             return pyspiel.load_game(name)
@@ -86,7 +86,7 @@ def _load(name: str) -> Any:
         reason = one_line(error)
         if _SOURCE.search(reason):  # a condition of C++, with the line of its file
             reason = "OpenSpiel refuses a value; allowed: those that its game takes"
-        raise ValueError(f"game: got {shown(name)}: {reason}") from None
+        raise HogeqError(f"game: got {shown(name)}: {reason}") from None
 
 
 def check(game: Any, *, is_one_team: bool = False) -> None:
@@ -94,15 +94,15 @@ def check(game: Any, *, is_one_team: bool = False) -> None:
     kind, name = game.get_type(), game.get_type().short_name
     turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
     if kind.dynamics not in (turns, at_once):
-        raise ValueError(f"{name}: is a mean field game; allowed: games of one or two players")
+        raise HogeqError(f"{name}: is a mean field game; allowed: games of one or two players")
     sums = pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM
     if game.num_players() == 2 and kind.utility not in sums and not is_one_team:
-        raise ValueError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
+        raise HogeqError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
     if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
-        raise ValueError(f"{name}: chance is sampled; allowed: games that list its outcomes")
+        raise HogeqError(f"{name}: chance is sampled; allowed: games that list its outcomes")
     sees_all = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
     if not kind.provides_information_state_string and not (sees_all and kind.dynamics == turns):
-        raise ValueError(f"{name}: has no information states; allowed: games that name them")
+        raise HogeqError(f"{name}: has no information states; allowed: games that name them")
 
 
 def _seen(has_states: bool, state: Any) -> Node:

@@ -10,6 +10,7 @@ import pyspiel
 
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
+from hogeq.support.messages import HogeqError
 from hogeq.trees.rules import END
 from hogeq.trees.tree import START, HogTree, refuse_endless
 
@@ -77,7 +78,7 @@ def rules_of(parameters: Mapping[str, Any]) -> Rules:
     for part in filter(None, given["parts"].split("+")):
         name, colon, text = part.partition(":")
         if not colon:
-            raise ValueError(
+            raise HogeqError(
                 f"{NAME}: parts has {part!r}; allowed: name:value pairs joined by +, as in "
                 "swap:double+hog_wild:true"
             )

@@ -1,0 +1,299 @@
+"""`Game`, which every game is; it finds the class of the game that it is given."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+
+from hogeq.games.given import Forget, HogName, StrategySpec
+from hogeq.graph.graph import Graph
+from hogeq.rules import Rules
+from hogeq.search.results import (
+    Budget,
+    Equilibrium,
+    InPolicies,
+    Interval,
+    Response,
+    Units,
+    Value,
+)
+from hogeq.strategies.infosets import NamedRows
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.messages import BadInputError, nearest
+from hogeq.trees.teams import Teams
+
+if TYPE_CHECKING:
+    from hogeq.evaluation.tablebase import Tablebase
+    from hogeq.games.compiled import CompiledGame
+    from hogeq.games.hog import Hog
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.full_information import FullInformation
+    from hogeq.trees.positions import Positions
+
+Result = TypeVar("Result")
+
+INSTEAD = {"win_rate": "; game.value gives payoffs here"}
+"""What to ask in place of an attribute that games of another kind have."""
+
+
+class OtherGameError(AttributeError, BadInputError):
+    """Refusal of an attribute that games of another kind have."""
+
+
+class Game:
+    """A game: Hog by some rules, any finite zero-sum game of two players or teams, or one player's.
+
+    ``Game(...)`` finds out what it is given and is of its kind: a `Hog`, or another subclass. All
+    have what is listed here. The classes of kinds add what has a meaning in their games alone, and
+    an object has no method that it would refuse.
+
+    Wherever a method takes a strategy, a name will do. Figures are win rates in Hog, where 1/2 is
+    even; elsewhere payoffs, where 0 is.
+
+    Parameters
+    ----------
+    given : str, path, mapping, Rules, GameRules or game of OpenSpiel
+        An edition's name, fields of `Rules` by name, a YAML file of these; a run's folder, of
+        whatever game; a ``.efg`` file of Gambit, a ``.npz`` file of `write`; rules of one's own, or
+        their name; or a game of OpenSpiel, or its name with parameters:
+        ``"liars_dice_ir(dice_sides=4)"``. ``"openspiel:NAME"`` is none of ours.
+    forget : str or callable, optional
+        For games other than Hog, what players forget: ``own_actions``, ``order`` or ``last:K``; or
+        a function of a player and an information state, str, that gives the key of the
+        information set.
+    teams : str or list of lists of int, optional
+        Players of two teams, ``"01/2"`` or ``[[0, 1], [2]]``, of a game of any number of players.
+        A team agrees on a mixture before the game and does not talk in it: it is one player who
+        forgets.
+    trust : bool
+        Whether the code of ``.py`` files may be run, in processes of its own.
+
+    Raises
+    ------
+    ValueError
+        If there is no such game, or it has too many positions, or payoffs have no constant sum.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.Game("kuhn_poker")
+    Game(kuhn_poker(): 58 nodes, 12 infosets)
+    >>> round(hogeq.Game("kuhn_poker").attack("uniform").value, 4)
+    0.4583
+    >>> type(hogeq.Game("fa25")).__name__
+    'Hog'
+    """
+
+    trust: bool
+    _found: "Rules | FlatTree | Positions"
+
+    @overload
+    def __new__(
+        cls,
+        given: HogName | Mapping[str, object] | Rules,
+        *,
+        forget: None = None,
+        teams: None = None,
+        trust: bool = False,
+    ) -> "Hog": ...
+
+    @overload
+    def __new__(
+        cls, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
+    ) -> "CompiledGame": ...
+
+    def __new__(
+        cls,
+        given: object = None,
+        *,
+        forget: Forget = None,
+        teams: Teams = None,
+        trust: bool = False,
+    ) -> Self:
+        """Find the game, and make an object of its kind."""
+        if cls is not Game:
+            if cls._held is Game._held:
+                allowed = "subclasses of hogeq.Hog, say; Game itself chooses the kind"
+                raise TypeError(f"{cls.__name__}: is no kind of game; allowed: {allowed}")
+            return super().__new__(cls)
+        from hogeq.trees.loading import find_game
+
+        found = find_game(given, forget, trust, teams)
+        made: Any = object.__new__(_kind_of(found))
+        made._found = found  # noqa: SLF001 - for its __init__, which is called next
+        return made
+
+    def _find(
+        self, given: object, forget: Forget, teams: Teams, trust: bool
+    ) -> "Rules | FlatTree | Positions":
+        """Give what `Game` found when it chose the class, or find it now."""
+        from hogeq.trees.loading import find_game
+
+        self.trust = trust
+        found = self.__dict__.pop("_found", None)
+        if found is None:
+            found = find_game(given, forget, trust, teams)
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what games of another kind have, in one line."""
+        if name.startswith("_") or hasattr(type(self), name):
+            return object.__getattribute__(self, name)  # raises its own error
+        line = self._lacks(name)
+        if line:
+            raise OtherGameError(line, name=name, obj=self)
+        kind, near = type(self).__name__, nearest(name, dir(self))
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}{near}")
+
+    def _lacks(self, name: str) -> str:
+        """Say which games have an attribute that this one lacks; empty if none has."""
+        of = [said for said, kind in _kinds().items() if has(kind, name)]
+        allowed = f"{' and '.join(of)}{INSTEAD.get(name, '')}"
+        return f"{self.name}: has no {name}; allowed: {allowed}" if of else ""
+
+    def __repr__(self) -> str:
+        """Name the game, and say its size."""
+        return re.sub("^[A-Za-z]+", "Game", repr(self._held))
+
+    @property
+    def _held(self) -> "Rules | FlatTree | Positions":
+        """What the game is made of, which has a `name`."""
+        raise NotImplementedError
+
+    @property
+    def _rows(self) -> NamedRows:
+        """What the rows of its strategies are called."""
+        raise NotImplementedError
+
+    def _named(self, result: Result) -> Result:
+        """Let a strategy, or those of a result, know what its rows are called."""
+        found: Any = result
+        if isinstance(found, Strategy) and found.rows != self._rows:
+            found = replace(found, rows=self._rows)
+        elif type(found) is tuple:
+            found = tuple(map(self._named, found))
+        elif isinstance(found, Response | Equilibrium | InPolicies):
+            parts = {one.name: self._named(getattr(found, one.name)) for one in fields(found)}
+            found = replace(found, **parts)
+        named: Result = found
+        return named
+
+    @property
+    def name(self) -> str:
+        """Name of the rules or of the tree."""
+        return self._held.name
+
+    @property
+    def units(self) -> Units:
+        """Units of this game: how figures are written, and the value of an even game."""
+        raise NotImplementedError
+
+    @property
+    def graph(self) -> Graph:
+        """The game as arrays, both players live: what any algorithm can stand on."""
+        raise NotImplementedError
+
+    def strategy(self, given: StrategySpec) -> Strategy:
+        """Make a strategy of this game, checked.
+
+        Parameters
+        ----------
+        given : str, path, array_like, Mixture, Strategy or result
+            The name ``"uniform"``, or another of Hog; a file; a run's folder; a matrix, an action
+            for every row; a policy, probabilities; a mixture of such; a tabular policy of
+            OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`, `solve` or `attack`
+            returned.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such name or file, or its first bad cell.
+        """
+        raise NotImplementedError
+
+    def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
+        """Exact payoff to strategy `a` against `b`, by default itself: in Hog its win rate.
+
+        Of an equilibrium, ``game.value(solved).first`` is the value of the game to the first side.
+
+        Raises
+        ------
+        StrategyError
+            If a strategy is refused.
+        ValueError
+            If a game between the two may never end.
+        """
+        raise NotImplementedError
+
+    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
+        """Find the best response to a strategy, and a bound that no response exceeds.
+
+        Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
+        integer program goes on for ``budget.exact_seconds``.
+        """
+        raise NotImplementedError
+
+    def bound(self, strategy: StrategySpec) -> float:
+        """Upper bound on the value of any response."""
+        raise NotImplementedError
+
+    def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
+        """Interval that contains the exploitability of a strategy: half of its NashConv.
+
+        It is what a best response gets beyond an even game: 0 for an equilibrium.
+        """
+        response = self.attack(strategy, budget)
+        lower, upper = (end - response.units.even for end in (response.value, response.bound))
+        return Interval(lower, upper, response)
+
+    def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
+        """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
+
+        Raises
+        ------
+        ValueError
+            If the game is not for the method.
+        """
+        raise NotImplementedError
+
+    def tablebase(self) -> "Tablebase | FullInformation":
+        """Optimal play from every position, both players seeing and remembering everything.
+
+        Its `value` is the payoff to (in Hog: win probability of) the player who moves first.
+        """
+        raise NotImplementedError
+
+
+def has(kind: type[Game], name: str) -> bool:
+    """Whether games of a kind have an attribute."""
+    return hasattr(kind, name) or name in kind.__annotations__
+
+
+def _kind_of(found: "Rules | FlatTree | Positions") -> type[Game]:
+    """Class of a game; those of the other kinds are not imported."""
+    if isinstance(found, Rules):
+        from hogeq.games.hog import Hog
+
+        return Hog
+    from hogeq.trees.flat import FlatTree
+
+    if isinstance(found, FlatTree):
+        from hogeq.games.tree import TreeGame
+
+        return TreeGame
+    from hogeq.games.positions import PositionGame
+
+    return PositionGame
+
+
+def _kinds() -> "dict[str, type[Game]]":
+    """Classes of all kinds, as a refusal names their games."""
+    from hogeq.games.hog import Hog
+    from hogeq.games.positions import PositionGame
+    from hogeq.games.tree import TreeGame
+
+    return {
+        "games of Hog": Hog,
+        "games that have a tree": TreeGame,
+        "games held by their positions": PositionGame,
+    }

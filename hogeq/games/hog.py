@@ -1,0 +1,413 @@
+"""`Hog`: the game of dice, by some rules."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from hogeq.baselines import solved
+from hogeq.baselines.registry import find_strategy
+from hogeq.evaluation import values
+from hogeq.games import small
+from hogeq.games.given import StrategySpec
+from hogeq.games.scores import ByScores
+from hogeq.graph.graph import Graph
+from hogeq.graph.hog import of_hog
+from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.protocol import WinRate
+from hogeq.rules import Rules
+from hogeq.rules.edition import names_of
+from hogeq.rules.reading import edition_name
+from hogeq.search import bounds
+from hogeq.search.results import (
+    WIN_RATES,
+    Budget,
+    Equilibrium,
+    InPolicies,
+    Interval,
+    Response,
+    Units,
+    Value,
+)
+from hogeq.strategies.infosets import ScoreRows
+from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.support.deadline import Deadline
+from hogeq.support.messages import BadInputError, HogeqError, refusal
+
+if TYPE_CHECKING:
+    from hogeq.contest.assessment import Assessment
+    from hogeq.contest.field import Difference
+    from hogeq.contest.tournament import WinRates
+    from hogeq.contest.transcript import Review, Transcript
+    from hogeq.solvers.existence import Existence
+    from hogeq.trees.recall import Audit
+
+
+class Hog(ByScores):
+    """A game of Hog by some rules; ``hogeq.Game("fa25")`` is one, too.
+
+    Wherever a method takes a strategy, a name will do. Figures are win rates, where 1/2 is even.
+
+    Parameters
+    ----------
+    given : str, path, mapping or Rules
+        An edition's name, fields of `Rules` by name, a YAML file of these, or a run's folder.
+    trust : bool
+        Whether the code of ``.py`` files may be run, in processes of its own.
+
+    Attributes
+    ----------
+    rules : Rules
+    engine : HogEngine
+        The rules compiled: what solvers and purifiers take.
+
+    Raises
+    ------
+    ValueError
+        If there are no such rules, or this is another game.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Hog({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> three = game.strategy("always_roll:3")
+    >>> round(game.win_rate(three, "always_roll:2").win_rate, 4)
+    0.5808
+    >>> round(game.attack(three).value, 4)
+    0.6974
+    """
+
+    if TYPE_CHECKING:
+        __getattr__: None  # type: ignore[assignment, misc]  # what is not listed here is an error
+
+    def __init__(
+        self, given: object, *, forget: None = None, teams: None = None, trust: bool = False
+    ) -> None:
+        """Find the rules and compile them; the same ones are compiled once."""
+        found = self._find(given, forget, teams, trust)
+        if not isinstance(found, Rules):
+            raise BadInputError(refusal("game", found.name, "games of Hog"))
+        self._engine = compile_game(found, own_goals=True)
+        called = edition_name(given) if isinstance(given, str) else ""
+        self._called = called if called in names_of(found) else found.name
+
+    def __repr__(self) -> str:
+        """Name the rules."""
+        return f"Game({self._called})"
+
+    @property
+    def _held(self) -> Rules:
+        return self.rules
+
+    @cached_property
+    def _rows(self) -> ScoreRows:
+        return rows_of(self.rules)
+
+    @property
+    def rules(self) -> Rules:
+        """The rules."""
+        return self._engine.rules
+
+    @property
+    def units(self) -> Units:
+        """Units of this game: how figures are written, and the value of an even game."""
+        return WIN_RATES
+
+    @property
+    def engine(self) -> HogEngine:
+        """The rules compiled, as solvers and purifiers take them.
+
+        ValueError with a goal for each player: what lets one strategy play both is refused.
+        Elsewhere the first goal is that of strategy `a`, of a responder, or of the player to move.
+        """
+        self.rules.require_one_goal()
+        return self._engine
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The game as arrays, both players live: what any algorithm can stand on."""
+        return of_hog(self.rules)
+
+    @property
+    def second(self) -> "Hog":
+        """The game as the second player has it: with the goals exchanged, if there are two."""
+        rules = self.rules.for_second()
+        return self if rules is self.rules else Hog(rules, trust=self.trust)
+
+    def strategy(
+        self, given: StrategySpec, *, trust: bool = False, time_limit: float = 60.0
+    ) -> Strategy:
+        """Make a strategy of this game, checked.
+
+        Parameters
+        ----------
+        given : str, path, function, array_like, Mixture, Strategy or result
+            A name such as ``"always_roll:6"``; a file; a run's folder; a matrix (G, G), the dice
+            for every pair of scores; a policy (G, G, K), probabilities; a mixture of such; a
+            function of the own score and the opponent's; a tabular policy of OpenSpiel, or what its
+            ``to_dict`` gives; what `equilibrium`, `solve` or `attack` returned.
+        trust : bool
+            As for the game: of this strategy alone.
+        time_limit : float
+            Seconds that such code is given.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such name or file, or its first bad cell.
+        """
+        if isinstance(given, str | os.PathLike):
+            trust = trust or self.trust
+            given = find_strategy(str(given), self._engine, trust, time_limit=time_limit)
+        elif isinstance(given, Mapping) or is_profile(given):
+            given = hog_profile(given, self.rules)
+        return self._named(strategy_of(self._engine, given))
+
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+        """Make a strategy of the result of a solver or purifier."""
+        return self._named(strategy_of(self.engine, solved, name))
+
+    def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
+        """Exact win rate of strategy `a` against `b`, by default itself.
+
+        Raises
+        ------
+        StrategyError
+            If a strategy is refused.
+        ValueError
+            If a game between the two may never end.
+        """
+        return Value(*self.win_rate(a, a if b is None else b))
+
+    def win_rate(
+        self, a: StrategySpec, b: StrategySpec, start: tuple[int, int] = (0, 0)
+    ) -> WinRate:
+        """Exact win rate of strategy `a` against `b`, also when `a` moves first and second.
+
+        Parameters
+        ----------
+        a, b : strategy
+        start : tuple of int
+            Scores that games begin with: of the player who moves first, and of the other.
+
+        Raises
+        ------
+        StrategyError
+            If a strategy is refused.
+        ValueError
+            If a game between the two may never end.
+        """
+        return values.win_rate(self._engine, self.strategy(a), self.second.strategy(b), start=start)
+
+    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
+        """Find the best response to a strategy, and a bound that no response exceeds.
+
+        The response is searched for (:mod:`hogeq.search`), and an integer program goes on for
+        ``budget.exact_seconds``, where they are given. Against a champion the search begins with
+        the strongest counter known, too.
+
+        Parameters
+        ----------
+        strategy : strategy
+        budget : Budget, optional
+
+        Raises
+        ------
+        ValueError
+            If the game has too many histories for an integer program.
+        """
+        target, budget = self.second.strategy(strategy), budget or Budget()
+        if not budget.exact_seconds:
+            known = solved.counters(self._engine, target)
+            return self._named(bounds.respond(self._engine, target, budget, known))
+        from hogeq.trees.answers import respond_by_program
+
+        return self._named(respond_by_program(self._engine, target, budget))
+
+    def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
+        """Upper bound on the win rate of any response, by full memory.
+
+        Parameters
+        ----------
+        strategy : strategy
+        resolution : int, optional
+            Of a mixture: that of the grid of beliefs about the draw. At 1 the responder knows the
+            draw, the crudest bound; by default one that takes seconds.
+        """
+        target = self.second.strategy(strategy)
+        if resolution is not None and target.kind != "mixture":
+            allowed = f"for mixtures, not for a {target.kind}"
+            raise HogeqError(refusal("resolution", resolution, allowed))
+        return bounds.upper_bound(self._engine, target, resolution)
+
+    def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
+        """Interval that contains the exploitability of a strategy.
+
+        It is what a best response wins beyond 1/2: 0 for an equilibrium.
+        """
+        self.rules.require_one_goal()  # with two no game is even
+        return super().exploitability(strategy, budget)
+
+    def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
+        """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
+
+        The game is alike for both players, and worth 1/2. Without hidden memory optimal play by the
+        scores is an equilibrium. Elsewhere half of the time is a double oracle's, which an exact
+        best response ends; a matrix that is an equilibrium alone is given as one. If it does not
+        end, small games are solved as trees; in others the solver ``mixture_bundle`` looks for a
+        mixture, and both ends are what that secures.
+
+        Raises
+        ------
+        ValueError
+            If there is a goal for each player, or `method` is not ``auto``.
+        """
+        Budget(seconds=seconds)  # refuses what is no time
+        if method != "auto":
+            raise HogeqError(refusal("method", method, "auto for games of Hog"))
+        return self._named(small.equilibrium(self.engine, lambda: self.graph, seconds))
+
+    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:  # noqa: ARG002
+        """Win rate that a policy secures, enclosed; at most 1/2, which mixtures secure.
+
+        A policy is measured by the best response of an opponent who knows it, and who may draw a
+        mixture. Half of the time at most solves the game in mixtures, the rest is for branch and
+        bound (:mod:`hogeq.trees.maxmin`). Both ends hold whenever the time ends.
+
+        Raises
+        ------
+        ValueError
+            If the game has too many histories, or a goal for each player.
+        """
+        from hogeq.trees.answers import hog_in_policies
+
+        Budget(seconds=seconds)  # refuses what is no time
+        return self._named(hog_in_policies(self.engine, Deadline(seconds)))
+
+    def existence(
+        self, seconds: float = 60.0, clock: Callable[[], float] = perf_counter
+    ) -> "Existence":
+        """Decide whether the game has an equilibrium in policies, with proof.
+
+        The result encloses the least exploitability of a policy: 0 if one exists.
+        ``docs/existence.md`` says how, and what is proved.
+
+        Parameters
+        ----------
+        seconds : float
+        clock : callable
+            Tells the seconds; ``time.process_time`` counts those of the processor.
+
+        Raises
+        ------
+        ValueError
+            For two goals, for rules under which the total score need not rise, and for games that
+            are too large.
+        """
+        Budget(seconds=seconds)  # refuses what is no time
+        return small.existence(self.engine, lambda: self.graph, seconds, clock)
+
+    def audit(self) -> "tuple[Audit, Audit]":
+        """Recall of each player, with two histories where it fails.
+
+        A small game by the same rules is walked; the coin makes both players alike.
+        """
+        from hogeq.trees.audit import SmallAudit
+
+        return (SmallAudit.of(self.rules).audit,) * 2
+
+    def diff(
+        self,
+        first: StrategySpec,
+        second: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+    ) -> "Difference":
+        """Value every cell in which two matrices differ.
+
+        Parameters
+        ----------
+        first, second : strategy
+        against : strategy or list of strategies, optional
+            Opponents, of which the mean counts; by default the strongest that the package has.
+        """
+        from hogeq.contest import field
+
+        one, two = self.strategy(first), self.strategy(second)
+        return field.diff(self.engine, one, two, self._rivals(against))
+
+    def improve(
+        self,
+        matrix: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+        cells: int | None = None,
+        seconds: float | None = None,
+    ) -> Strategy:
+        """Change a matrix so that it wins more.
+
+        Parameters
+        ----------
+        matrix : strategy
+        against : strategy or list of strategies, optional
+            As for `diff`.
+        cells : int, optional
+            Most cells to change, one at a time; by default, until no change of one cell gains.
+        seconds : float, optional
+            When to stop.
+        """
+        from hogeq.contest import field
+
+        table, rivals = self.strategy(matrix), self._rivals(against)
+        *_, best = field.improvements(self.engine, table, rivals, cells, seconds)
+        return self.strategy(best.strategy)
+
+    def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
+        """Say why a strategy loses: its loss in groups, and simple changes that win more.
+
+        Parameters
+        ----------
+        strategy : strategy
+            A matrix or a policy.
+        against : strategy, optional
+            By default the strongest opponent of the package.
+        """
+        from hogeq.contest.assessment import assess
+
+        (rival,) = self._rivals(against)
+        return assess(self.engine, self.strategy(strategy), rival)
+
+    def round_robin(
+        self,
+        strategies: Sequence[StrategySpec],
+        start: tuple[int, int] = (0, 0),
+        goals: Sequence[int] | None = None,
+    ) -> "WinRates":
+        """Win rate of each of some strategies against each other, (n, n), row against column.
+
+        The table has ``names``, and a notebook shows it with ranks. `start` is as for `win_rate`;
+        `goals`, at most that of the rules, are of each strategy.
+        """
+        from hogeq.contest.tournament import WinRates, round_robin
+
+        tables = [self.strategy(one) for one in strategies]
+        rates = round_robin(self.engine, tables, start=start, goals=goals).view(WinRates)
+        rates.names = tuple(
+            one.name or f"strategy {number}" for number, one in enumerate(tables, 1)
+        )
+        return rates
+
+    def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
+        """Loss of each roll of a played game, or of its file, and how much was luck."""
+        from hogeq.contest.transcript import read_transcript, review
+
+        if isinstance(transcript, str | os.PathLike):
+            transcript = read_transcript(transcript, self.rules)
+        return review(self._engine, transcript)
+
+    def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
+        if given is None:
+            from hogeq.contest.assessment import usual_reference
+
+            given = usual_reference(self.engine)
+        return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]

@@ -1,0 +1,69 @@
+"""Questions that are answered by solving a small game of Hog. Private: users hold a `Hog`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hogeq.evaluation import tablebase
+from hogeq.graph.graph import Graph
+from hogeq.model.game import HogEngine
+from hogeq.rules.turn import denominator, total_rises
+from hogeq.search.branching import ResponseGraph
+from hogeq.search.results import Equilibrium
+from hogeq.support.deadline import Deadline
+from hogeq.support.messages import HogeqError, refusal
+
+if TYPE_CHECKING:
+    from hogeq.solvers.existence import Existence
+    from hogeq.solvers.symmetric import SymmetricGame
+
+MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
+
+
+def equilibrium(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> Equilibrium:
+    """Solve a game of Hog in mixtures, by the methods of :meth:`hogeq.Hog.equilibrium`."""
+    from hogeq.solvers import solving
+    from hogeq.solvers.symmetric import in_mixtures
+    from hogeq.trees.answers import hog_tree, solve_hog
+
+    if not engine.has_memory:
+        return solving.equilibrium(engine, Deadline(seconds))
+    tree = hog_tree(engine.rules)  # building takes no time
+    deadline = Deadline(seconds)
+    if is_small(engine):
+        found = in_mixtures(_symmetric(engine, graph()), engine, deadline.share(0.5))
+        if found is not None:
+            return found
+    if tree is None:
+        return solving.equilibrium(engine, deadline)
+    return solve_hog(engine, tree, deadline)
+
+
+def existence(
+    engine: HogEngine, graph: Callable[[], Graph], seconds: float, clock: Callable[[], float]
+) -> "Existence":
+    """Decide whether a game of Hog has an equilibrium in policies."""
+    from hogeq.solvers.existence import decide, known
+
+    if not engine.has_memory and not engine.positions_recur:
+        matrix = tablebase.solve(engine).matrix
+        return known(np.eye(engine.num_actions)[matrix.ravel()])
+    if not is_small(engine):
+        allowed = f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
+        raise HogeqError(refusal("rules", engine.rules.name, allowed))
+    return decide(_symmetric(engine, graph()), denominator(engine.rules), seconds, clock)
+
+
+def is_small(engine: HogEngine) -> bool:
+    """Whether a game of Hog can be laid out as a graph of states."""
+    states = 2 * engine.rules.size**2 * engine.memory_size * engine.num_actions
+    return states <= MOST_STATES and total_rises(engine.rules)
+
+
+def _symmetric(engine: HogEngine, graph: Graph) -> "SymmetricGame":
+    """Lay a small game out against the policy that rolls at random."""
+    from hogeq.solvers.symmetric import SymmetricGame
+
+    uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+    return SymmetricGame(ResponseGraph.of(graph.against(uniform)))

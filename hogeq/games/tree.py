@@ -1,0 +1,290 @@
+"""Games that have a tree. Private: users hold a `Game`."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from sys import float_info
+from typing import TYPE_CHECKING
+
+from hogeq.evaluation.counterfactual import RegretWeight
+from hogeq.games.compiled import CompiledGame
+from hogeq.games.given import Forget, StrategySpec
+from hogeq.graph.graph import Graph
+from hogeq.rules.reading import TREES
+from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response, Units, Value
+from hogeq.strategies.strategy import Strategy, StrategyLike, joined
+from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
+from hogeq.support.files import write_whole
+from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.trees.engine import TreeEngine
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.graphs import of_tree
+from hogeq.trees.strategies import action_values, playable, seated, tree_strategy, value
+from hogeq.trees.teams import Teams
+
+if TYPE_CHECKING:
+    from hogeq.contest.field import Difference
+    from hogeq.trees.absent import Gaps
+    from hogeq.trees.full_information import FullInformation
+    from hogeq.trees.recall import Audit
+
+
+class TreeGame(CompiledGame):
+    """A game that has a tree: of a file, of OpenSpiel, or of one's own rules.
+
+    Attributes
+    ----------
+    tree : FlatTree
+        All its nodes. Rows of its strategies are those of the tree.
+    engine : TreeEngine
+        The tree's passes.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn(players=2,ranks=3)")
+    >>> round(game.equilibrium().lower, 6)  # Kuhn 1950: -1/18
+    -0.055556
+    >>> hasattr(game, "win_rate")  # Hog has win rates, this game has payoffs
+    False
+    """
+
+    tree: FlatTree
+
+    def __init__(
+        self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
+    ) -> None:
+        """Hold the tree of a game."""
+        found = self._find(given, forget, teams, trust)
+        if not isinstance(found, FlatTree):
+            raise BadInputError(refusal("game", found.name, "games that have a tree"))
+        self.tree = found
+
+    @property
+    def _held(self) -> FlatTree:
+        return self.tree
+
+    @property
+    def _rows(self) -> FlatTree:
+        return self.tree
+
+    @property
+    def units(self) -> Units:
+        """Units of this game: its payoffs, and the value of an even game."""
+        return self.tree.units
+
+    @cached_property
+    def engine(self) -> TreeEngine:
+        """The tree's passes, as solvers and purifiers take them."""
+        return TreeEngine(self.tree)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The game as arrays, both players live: what any algorithm can stand on."""
+        return of_tree(self.tree)
+
+    def strategy(self, given: StrategySpec) -> Strategy:
+        """Make a strategy of this game, checked: its rows are those of `tree`.
+
+        Parameters
+        ----------
+        given : str, path, array_like, Mixture, Strategy or result
+            ``"uniform"``; a file; a run's folder; actions (R,); probabilities (R, K); a mixture of
+            such; a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
+            `solve` or `attack` returned.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such name or file, or its first bad cell.
+        """
+        return self._named(tree_strategy(self.tree, given))
+
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+        """Make a strategy of the result of a solver or purifier.
+
+        It may choose actions that a row has not; these mean the others, at random.
+        """
+        return self._named(playable(self.tree, self.engine.legal, solved, name))
+
+    def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
+        """Exact payoff to strategy `a` against `b`, by default itself."""
+        return value(self.tree, self.strategy(a), self.strategy(a if b is None else b))
+
+    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
+        """Find the best response to a strategy, and a bound that no response exceeds.
+
+        Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
+        integer program goes on for ``budget.exact_seconds``.
+        """
+        from hogeq.trees.answers import respond
+
+        target = self.strategy(strategy).whole()
+        return self._named(respond(self.tree, target, budget or Budget()))
+
+    def bound(self, strategy: StrategySpec) -> float:
+        """Upper bound on the value of any response, by perfect recall."""
+        from hogeq.trees.responses import full_memory
+
+        return full_memory(self.tree, self.strategy(strategy).whole())
+
+    def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
+        """Interval that contains the exploitability of a strategy: half of its NashConv."""
+        found, tree = super().exploitability(strategy, budget), self.tree
+        if found.lower > float_info.epsilon * tree.num_nodes * tree.largest_payoff:
+            return found
+        # It may be rounding alone, and nothing is below 0.
+        return Interval(min(found.lower, 0.0), found.upper, found.response)
+
+    def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
+        """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
+
+        If a side is a team, this is its TMECor. The result names the method:
+
+        ``dag``
+            One linear program over the belief DAGs of both sides; ``lp`` if no side forgets.
+        ``columns``
+            Column generation, or double oracle: the parts of the DAGs that best responses come to
+            grow. The responses are found by an integer program.
+        ``cfr``
+            Discounted CFR over the DAGs, which ends with the time.
+        ``auto``
+            ``columns`` for a fifth of the time, then ``dag``; of large DAGs ``columns`` with
+            responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
+
+        Raises
+        ------
+        ValueError
+            If a belief DAG is too large for the method, or it takes no game in which an information
+            set can be met twice in a play.
+        """
+        from hogeq.solvers import dags
+
+        Budget(seconds=seconds)  # refuses what is no time
+        return self._named(dags.equilibrium(self.tree, seconds, method))
+
+    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
+        """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
+
+        A policy is measured by the best response of an opponent who knows it, and who, if a team or
+        forgetful, may draw together. Half of the time at most solves the game in mixtures by a
+        method of `equilibrium`, the rest is for branch and bound (:mod:`hogeq.trees.maxmin`). Both
+        ends hold whenever the time ends.
+
+        Raises
+        ------
+        ValueError
+            If nobody decides.
+        """
+        from hogeq.trees import maxmin
+
+        Budget(seconds=seconds)  # refuses what is no time
+        deadline = Deadline(seconds)
+        solved = self.equilibrium(seconds / 2.0, method)
+        return self._named(maxmin.in_policies(self.tree, solved, deadline))
+
+    def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
+        """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
+
+        With absent-mindedness or without. Each player answers the other's rows of the policy.
+        """
+        from hogeq.trees.absent import Decision
+
+        policy, deadline = self.strategy(strategy).whole().policy, Deadline(seconds)
+        sides = [Decision.of(self.tree, policy, player, around=True) for player in (0, 1)]
+        first, second = (
+            side.gaps(policy, deadline.share(1.0 / (2 - player)))
+            for player, side in enumerate(sides)
+        )
+        return first, second
+
+    def tablebase(self) -> "FullInformation":
+        """Optimal play from every position, both players seeing and remembering everything.
+
+        Its `value` is the payoff to who moves first, and its `error` is proved.
+        """
+        return self._full_information
+
+    @cached_property
+    def _full_information(self) -> "FullInformation":
+        from hogeq.trees import full_information
+
+        return full_information.solve(self.graph, self.units)
+
+    def audit(self) -> "tuple[Audit, Audit]":
+        """Recall of each player, with two histories where it fails.
+
+        A team is one player; its audit has those of its members.
+        """
+        from hogeq.trees.recall import audit_of
+
+        return audit_of(self.tree, 0), audit_of(self.tree, 1)
+
+    def diff(
+        self,
+        first: StrategySpec,
+        second: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+    ) -> "Difference":
+        """Value every information set in which two strategies differ.
+
+        Parameters
+        ----------
+        first, second : strategy
+        against : strategy or list of strategies, optional
+            Opponents, of which the mean counts; by default `first` itself.
+        """
+        from hogeq.contest import field
+
+        one, two = self.strategy(first).whole(), self.strategy(second).whole()
+        given = [one] if against is None else against
+        rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
+        return field.diff_rows(self.engine, one, two, rivals)
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual payoff of every action to the player who moves, (R, K).
+
+        It is NaN where the information set has no such action.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How histories are weighted: by reach; without the player's own actions, as CFR is
+            defined; or given that the information set is reached.
+        """
+        one = self.strategy(a)
+        return action_values(self.tree, one, one if b is None else self.strategy(b), weight)
+
+    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
+        """One strategy for both seats, of one of the first player and one of the second.
+
+        `Equilibrium.profile` is this of its two strategies.
+        """
+        two = self.strategy(first), self.strategy(second)
+        one, other = (seated(self.tree, strategy, seat) for seat, strategy in enumerate(two))
+        return joined(self.tree.seat, one, other)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree to a file that `Game` reads.
+
+        Parameters
+        ----------
+        path : path
+            ``.npz`` saves the tree, to be read at the speed of the disk; ``.efg`` is for Gambit.
+        """
+        from hogeq.trees.saved import save_tree
+        from hogeq.trees.tree import flat_efg
+
+        suffix = Path(path).suffix.lower()
+        if suffix not in TREES[:2]:
+            allowed = f"names ending in {' or '.join(TREES[:2])}"
+            raise HogeqError(refusal("path", str(path), allowed))
+        if suffix == ".npz":
+            save_tree(self.tree, path)
+        else:
+            write_whole(path, flat_efg(self.tree))

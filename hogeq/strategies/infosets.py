@@ -1,0 +1,151 @@
+"""What the rows and columns of strategies are called: information sets, and actions.
+
+A strategy is an array; it refers to the names of its game, which are looked up where they are asked
+for. Of Hog they follow from the shape; of other games the tree has them.
+"""
+
+import csv
+import json
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import HogeqError, refusal, shown
+
+PROBABILITY: Final = "probability"  # the last column of a table
+
+Cells: TypeAlias = tuple[int | str, ...]
+"""Of a line of a table: what names an information set, and the action."""
+
+
+class NamedRow(NamedTuple):
+    """An information set."""
+
+    key: Hashable  # as `strategy[key]` asks for it
+    place: tuple[int, ...]  # its place in an array, (row,) or (score, opponent)
+    seat: int | None  # whose it is; None if of both
+    actions: Sequence[Hashable]  # names, in the order of the array
+    states: tuple[str, ...]  # what OpenSpiel calls it, of each seat that has it
+    moves: Sequence[int]  # OpenSpiel's numbers of the actions
+
+
+class NamedRows(Protocol):
+    """The names of a game's information sets and actions."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a policy."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Headings of a table, without that of the probabilities."""
+
+    @property
+    def places(self) -> Mapping[Cells, tuple[int, ...]]:
+        """Place in a policy of each line of a table."""
+
+    def find(self, key: Hashable) -> NamedRow:
+        """Find an information set; `StrategyError` if there is none."""
+
+    def listed(self) -> Iterator[NamedRow]:
+        """List the information sets."""
+
+
+@dataclass(frozen=True)
+class ScoreRows:
+    """The names in Hog: both scores, and numbers of dice."""
+
+    shape: tuple[int, ...]  # (G, G, K)
+    choices: tuple[int, ...]  # dice of each action
+
+    columns = "score", "opponent", "dice"
+
+    @cached_property
+    def places(self) -> dict[Cells, tuple[int, ...]]:
+        """Place in a policy of each line of a table."""
+        dice = [*enumerate(self.choices)]
+        return {(*at, roll): (*at, k) for at in np.ndindex(*self.shape[:2]) for k, roll in dice}
+
+    def find(self, key: Hashable) -> NamedRow:
+        """Find a pair of scores, of the player to move and of the other."""
+        scores = key if isinstance(key, tuple) else ()
+        known = all(isinstance(one, int | np.integer) for one in scores)
+        goal = self.shape[0]
+        if len(scores) != 2 or not known or not all(0 <= one < goal for one in scores):
+            raise StrategyError(refusal("scores", key, f"two, own and other, 0 to {goal - 1}"))
+        return self._row((int(scores[0]), int(scores[1])))
+
+    def listed(self) -> Iterator[NamedRow]:
+        """List all pairs of scores."""
+        return map(self._row, np.ndindex(*self.shape[:2]))
+
+    def _row(self, at: tuple[int, ...]) -> NamedRow:
+        states = tuple(f"player {seat}: {at[0]}-{at[1]}" for seat in (0, 1))
+        return NamedRow(at, at, None, self.choices, states, range(len(self.choices)))
+
+
+def policy_csv(rows: NamedRows, policy: Floats) -> str:
+    """Write a policy as a table: one line for each action of each information set."""
+    text = StringIO(newline="")
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow((*rows.columns, PROBABILITY))
+    for cells, place in rows.places.items():
+        lines.writerow((*cells, repr(float(policy[place]))))
+    return text.getvalue()
+
+
+def is_policy_csv(rows: NamedRows, text: str) -> bool:
+    """Whether a text begins as `policy_csv` writes it."""
+    return text.startswith(",".join((*rows.columns, PROBABILITY)))
+
+
+def read_policy_csv(rows: NamedRows, text: str, where: str) -> Floats:
+    """Read a policy, not checked; actions that have no line have probability 0."""
+    policy = np.full(rows.shape, np.nan)
+    lines = csv.reader(StringIO(text, newline=""), strict=True)
+    places = {tuple(map(str, cells)): place for cells, place in rows.places.items()}
+    try:
+        _fill(policy, places, rows.columns, lines)
+    except (ValueError, csv.Error) as error:
+        raise StrategyError(f"{where}: line {lines.line_num}: {error}") from error
+    return np.nan_to_num(policy)
+
+
+def _fill(
+    policy: Floats,
+    places: Mapping[tuple[str, ...], tuple[int, ...]],
+    columns: tuple[str, ...],
+    lines: Iterator[list[str]],
+) -> None:
+    header, wanted = tuple(next(lines, ())), (*columns, PROBABILITY)
+    if header != wanted:
+        raise HogeqError(refusal("columns", ",".join(header), ",".join(wanted)))
+    for line in lines:
+        place = places.get(tuple(line[:-1]))
+        if place is None:
+            allowed = f"{', '.join(columns[:-1])} and {columns[-1]} of this game, and a probability"
+            raise HogeqError(f"got {shown(','.join(line))}; allowed: {allowed}")
+        if not np.isnan(policy[place]):
+            raise HogeqError(f"{shown(','.join(line[:-1]))} is there twice")
+        policy[place] = float(line[-1])
+        if not 0.0 <= policy[place] <= 1.0:
+            raise HogeqError(refusal(PROBABILITY, line[-1], "0 to 1"))
+
+
+def policy_json(rows: NamedRows, policy: Floats) -> str:
+    """Write a policy as OpenSpiel's ``TabularPolicy.to_dict`` has it: of each state its actions.
+
+    An action has its number in OpenSpiel and its probability.
+    """
+    lines = []
+    for row in rows.listed():
+        chances = policy[row.place].tolist()
+        pairs = [[int(move), chance] for move, chance in zip(row.moves, chances, strict=False)]
+        lines += [f"{json.dumps(state)}: {json.dumps(pairs)}" for state in row.states]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,59 @@
+"""Solvers called from Python: a solution's strategy, its exploitability and the curve of that."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.solvers.solving import schedule
+
+KUHN = "kuhn(players=2,ranks=3)"
+HOG = {"edition": "su20", "goal": 6, "max_dice": 2}
+
+
+@pytest.mark.parametrize(
+    ("iterations", "every", "expected"),
+    [
+        (1, "log", [1]),
+        (90, "log", [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 90]),
+        (10, 4, [4, 8, 10]),
+        (8, 4, [4, 8]),
+    ],
+)
+def test_schedule(iterations: int, every: Any, expected: list[int]) -> None:
+    assert schedule(iterations, every) == expected
+
+
+@pytest.mark.parametrize(("given", "solver"), [(KUHN, "cfr_plus"), (KUHN, "dag_cfr"), (HOG, "cfr")])
+def test_a_curve_is_measured_at_logarithmic_steps(given: Any, solver: str) -> None:
+    game: Any = hogeq.Game(given)
+    solved = game.solve(solver, 20)
+    assert [one.iteration for one in solved.curve] == schedule(20, "log")
+    for point, shot in zip(solved.curve, solved.snapshots, strict=True):
+        there = game.solve(solver, point.iteration)
+        np.testing.assert_array_equal(there.strategy.array, shot.strategy.array)
+        assert point.lower <= point.upper
+        assert (point.lower, point.upper) == game.exploitability(there.strategy)[:2]
+    spent = [one.seconds for one in solved.curve]
+    assert spent == sorted(spent)
+    assert spent[-1] == solved.seconds > 0.0
+    assert solved.exploitability[:2] == solved.curve[-1][2:]
+
+
+def test_a_curve_goes_down_in_kuhn_poker() -> None:
+    solved = hogeq.Game(KUHN).solve("cfr_plus", 200)
+    assert solved.curve[0].lower > 0.1
+    assert solved.curve[-1].upper < 1e-3
+    assert solved.strategy is solved.policy is solved.snapshots[-1].strategy
+
+
+def test_nothing_is_measured_before_it_is_asked_for() -> None:
+    solved = hogeq.Game(KUHN).solve("cfr_plus", 3)
+    again = pickle.loads(pickle.dumps(solved))  # noqa: S301 - our own
+    np.testing.assert_array_equal(again.strategy.array, solved.strategy.array)
+    for name in ("exploitability", "curve"):
+        assert name not in solved.__dict__
+        with pytest.raises(hogeq.HogeqError, match=r"^solution: has no game; allowed: game"):
+            getattr(again, name)
