@@ -14,6 +14,7 @@ from hogeq.rules.turn import Turn, TurnTable
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
+from tests.evaluation.players import RECURRING
 from tests.search.games import TINY, best_response, matrices_of, mixture_of, small
 from tests.twin import Play, every_matrix_wins
 
@@ -108,7 +109,7 @@ def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> N
 
 
 def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
-    game, recurring = small(9, 2), small(9, 2, "sp22")
+    game, recurring = small(9, 2), compile_game(RECURRING["primes"])
     for parts, resolution in ((1, 1), (2, 2), (3, 3), (8, 1)):
         assert default_resolution(game, strategy_of(game, matrices_of(game, parts))) == resolution
         mixture = matrices_of(recurring, parts)
@@ -126,7 +127,7 @@ def test_what_cannot_be_bounded() -> None:
         ValueError, match=r"resolution: got 8; .* 8 components make at most 500 beliefs"
     ):
         upper_bound(game, mixture, 8)
-    recurring = small(9, 2, "sp22")
+    recurring = compile_game(RECURRING["primes"])
     with pytest.raises(ValueError, match="positions do not recur"):
         upper_bound(recurring, matrices_of(recurring, 2), 2)
     with pytest.raises(ValueError, match="resolution: got 3; allowed: for mixtures, not for a m"):
