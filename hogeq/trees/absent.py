@@ -269,9 +269,8 @@ class Decision:
             boxes = [np.stack([one[side] for one in ahead], axis=2) for side in (2, 3)]
             bounds, scores, slopes = self.bounds(*boxes)
             tried = middles(*boxes)
-            best = np.where(self.legal[pure, :, None], slopes[pure], -np.inf).argmax(axis=1)
-            best = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
-            tried[pure] = np.clip(best, boxes[0][pure], boxes[1][pure])
+            best = np.where(boxes[1][pure] > 0.0, slopes[pure], -np.inf).argmax(axis=1)
+            tried[pure] = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
             worth = self._worth(tried)[0]
             if worth.max() > value + 1e-12 * self.unit:
                 policy = self.ascend(tried[..., worth.argmax()], rows, deadline)
