@@ -139,15 +139,19 @@ def in_order(lines: list[str]) -> str:
 def explain(part: Part, template: str) -> None:
     """Give a part the text that people are shown, with names of parameters in braces."""
     part.template = template  # type: ignore[attr-defined]
-    part.__doc__ = meaning(part, {})
+    part.__doc__ = _filled(part, template, {})
 
 
 def meaning(part: Part, changed: Mapping[str, Value]) -> str:
-    """Give the text about a part, or its first line, with the values of its parameters."""
-    text = getattr(part, "template", "") or (getdoc(part) or part.__name__).partition("\n")[0]
+    """Give the first line about a part, with the values of its parameters."""
+    template = getattr(part, "template", "") or getdoc(part) or part.__name__
+    return _filled(part, template.partition("\n")[0], changed)
+
+
+def _filled(part: Part, template: str, changed: Mapping[str, Value]) -> str:
     for name, usual in parameters_of(part).items():
-        text = text.replace(f"{{{name}}}", _listed(changed.get(name, usual)))
-    return text
+        template = template.replace(f"{{{name}}}", _listed(changed.get(name, usual)))
+    return template
 
 
 def _listed(value: Value) -> str:

@@ -61,16 +61,24 @@ class Parts(dict[str, Callable[..., Any]]):
     def __init__(self, field: str, parts: Mapping[str, tuple[str, Callable[..., Any]]]) -> None:
         super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
+        self._set: dict[str, Callable[..., Any]] = {}  # parts with parameters, by their text
         for name, (template, part) in parts.items():
             part.__name__ = name
             explain(part, template)
+
+    def __setitem__(self, name: str, part: Callable[..., Any]) -> None:
+        """Enter a part; what was made of one of that name is made anew."""
+        self._set.clear()
+        super().__setitem__(name, part)
 
     def __missing__(self, text: str) -> Callable[..., Any]:
         """Make the function of a table, a number, parameters, or landings that act in order."""
         if is_table(text):
             return _part(self.field, text)
         if is_setting(text):
-            return self._within(set_part(self, text))
+            if text not in self._set:
+                self._set[text] = self._within(set_part(self, text))
+            return self._set[text]
         if self.field == "zero_dice" and text.isdecimal():
             return _number(int(text))
         if self.field != "landing" or IN_ORDER not in text:

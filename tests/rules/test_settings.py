@@ -161,7 +161,7 @@ def test_a_file_of_rules_names_its_plugin(tmp_path: Path, registries: Any) -> No
         "import hogeq\n"
         "@hogeq.rule_part('zero_dice')\n"
         "def loud_boar(score, opponent, *, times=4):\n"
-        '    "{times} x the ones digit, and one."\n'
+        '    "{times} x the ones digit, and one.\\n\\nA second line."\n'
         "    return times * (score % 10) + 1\n"
     )
     path = tmp_path / "fa27.yaml"
@@ -172,4 +172,7 @@ def test_a_file_of_rules_names_its_plugin(tmp_path: Path, registries: Any) -> No
     assert dict(describe(rules))["Loud Boar with 5"].startswith(
         "rolling no dice scores 5 x the ones digit, and one (loud_boar times 5)"
     )
-    assert ZERO_DICE[rules.zero_dice](13, 0) == 16
+    part = ZERO_DICE[rules.zero_dice]
+    assert part(13, 0) == 16
+    assert part.__doc__ == "5 x the ones digit, and one."
+    assert ZERO_DICE[rules.zero_dice] is part  # made once, not for every pair of scores
