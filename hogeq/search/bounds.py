@@ -65,7 +65,8 @@ def are_one(game: HogEngine, value: float, bound: float) -> bool:
     """Whether two ends are written alike, whatever passes rounded.
 
     A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,
-    "Rounding"); there are 4G turns at most.
+    "Rounding"); there are 4G turns at most. Where positions recur no number bounds the turns, and
+    the same margin is no theorem.
     """
     totals = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * totals * game.memory_size  # a swap may follow
