@@ -52,9 +52,9 @@ def enclose(
 
     The value of a game in which play may come back to a position is a fixed point of one turn's
     play, which is monotone: iterates that begin below it stay below, and rise (value iteration;
-    from both sides, Haddad and Monmege 2014). Each is lowered by what rounding may add. Where play
-    stays in a circle that pays `endless`, a bound may stop short of the value; it holds all the
-    same.
+    from both sides, Haddad and Monmege 2014). Each is lowered by what rounding may add. Where
+    players can stay for ever such iterates may stop short of the value, and bounds also fall to it
+    (:mod:`hogeq.kernels.bounds`). Both hold at any time.
 
     Parameters
     ----------
@@ -68,23 +68,31 @@ def enclose(
     played = [np.zeros((1, graph.num_actions)) if one is None else one for one in policies]
     tables = tuple(_table(one) for one in (*played, graph.fixed))
     shape = graph.positions, graph.memories
-    safe, best, found = np.zeros(shape, np.uint8), np.zeros(1, np.int64), []
+    safe, best = np.zeros(shape, np.uint8), np.zeros(1, np.int64)
+    found: dict[int, tuple[Floats, NDArray[np.int32], int]] = {}
     endless = 0.0 if graph.endless is None else graph.endless
     ends = graph.payoff if graph.endless is None else np.append(graph.payoff, endless)
     settled = SETTLED * float(np.abs(ends).max())
-    for good, sign in ((0, 1.0), (1, -1.0)):
+    above, kept = np.zeros(shape), np.zeros(shape, np.int32)
+    signs = [(0, 1.0), (1, -1.0)]
+    if graph.recurring.any():  # what the bounds of the first fall from is known at the end
+        signs.append((0, 1.0))
+    for good, sign in signs:
         acts = [PLAY if one is not None else MINIMISE for one in policies]
         if policies[good] is None:
             acts[good] = MAXIMISE
+        helping = [PLAY if one is not None else MAXIMISE for one in policies]
         bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
-        turns = _turns(graph, sign)
+        turns, falls = _turns(graph, sign), bool(found)
         least = float((sign * ends).min())
         count = bound_below(
-            turns, np.array([*acts, PLAY]), tables, least, sign * endless, rounds, settled,
-            bound, chosen, safe, best,
+            turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
+            least, sign * endless, rounds, settled, falls,
+            bound, chosen, above, kept, safe, best,
         )  # fmt: skip
-        found.append((bound, chosen, count))
-    (lower, first, one), (upper, second, two) = found
+        above = -bound
+        found[good] = bound, chosen, count
+    (lower, first, one), (upper, second, two) = found[0], found[1]
     player = graph.player[:, None]
     chosen = np.where(player == 0, first, np.where(player == 1, second, -1)).astype(np.int32)
     return Enclosure(lower, -upper, chosen, one + two)

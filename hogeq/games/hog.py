@@ -218,7 +218,7 @@ class Hog(ByScores):
         ValueError
             If the game has too many histories for an integer program.
         """
-        target, budget = self.second.strategy(strategy), budget or Budget()
+        target, budget = self.second.strategy(strategy), Budget.of(budget)
         if not budget.exact_seconds:
             known = solved.counters(self._engine, target)
             return self._named(bounds.respond(self._engine, target, budget, known))

@@ -121,7 +121,7 @@ class TreeGame(CompiledGame):
         from hogeq.trees.answers import respond
 
         target = self.strategy(strategy).whole()
-        return self._named(respond(self.tree, target, budget or Budget()))
+        return self._named(respond(self.tree, target, Budget.of(budget)))
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by perfect recall."""

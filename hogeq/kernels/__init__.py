@@ -16,7 +16,7 @@ if os.path.lexists(_SETTINGS) and "numba" not in sys.modules:
     sys.modules["yaml"] = None  # type: ignore[assignment]  # without which numba reads no file
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", ".*config.*")
             import numba  # noqa: F401
     finally:
         del sys.modules["yaml"]

@@ -8,9 +8,17 @@ it are worth x, and T is monotone. So from L <= v follow T(L) <= v, and max(L, T
 too. In a level that recurs, L begins with the least payoff, and with `endless` at states that are
 *safe*: good can play on so that whatever follows is safe, or is worth `endless` at least, whether
 play ends or not. The set of these states is the largest that has this property.
+
+Where the other player can stay for as long as it likes, such bounds never rise. So L can fall as
+well, from any numbers, to some with L <= T(L) everywhere, and L <= `endless` in all states in which
+play can stay for ever, whoever helps. Let good play what is best in T(L). Then L of the state never
+falls in the mean. Play ends with a payoff; or it comes to stay, with probability 1, where L <=
+`endless`. So what good gets is L at least.
 """
 
-from hogeq.kernels.cache import kernel, part
+import numpy as np
+
+from hogeq.kernels.cache import kernel, part, routine
 
 MAXIMISE, MINIMISE, PLAY = range(3)  # what who moves does: play is by a table
 UNIT = 2.0**-53  # relative error of one operation
@@ -31,28 +39,30 @@ def action_bound(graph, bound, position, memory, way):
     """Bound on the value of a way to play, rounded down.
 
     Chances are divided by their sum. What n rounded chances make of n numbers is within 2 n + 8
-    units of what those that were meant do, times the mean of their sizes.
+    units of what those that were meant do, times the mean of their sizes; and it is no less than
+    the least of them, so that rounding does not add up where play stays among equals.
     """
     first, last = graph.first[way], graph.first[way + 1]
     if last - first == 1:
         return after_of(graph, bound, position, memory, first)
-    total, size, chances = 0.0, 0.0, 0.0
+    total, size, chances, least = 0.0, 0.0, 0.0, np.inf
     for outcome in range(first, last):
-        chance = graph.chance[outcome]
-        worth = chance * after_of(graph, bound, position, memory, outcome)
-        total += worth
-        size += abs(worth)
+        chance, after = graph.chance[outcome], after_of(graph, bound, position, memory, outcome)
+        total += chance * after
+        size += abs(chance * after)
         chances += chance
-    return (total - (2 * (last - first) + 8) * UNIT * size) / chances
+        if chance > 0.0:
+            least = min(least, after)
+    return max((total - (2 * (last - first) + 8) * UNIT * size) / chances, least)
 
 
-@part
+@routine
 def state_bound(graph, bound, acts, tables, position, memory, best):
     """Bound on the value of a state; `best` is set to an action that has it."""
     player = graph.player[position]
     act, row = acts[player], graph.row[position]
     ways = graph.way[graph.situation[position], memory]
-    found, alone, size, shares, plays = 0.0, 0.0, 0.0, 0.0, 0
+    found, least, size, shares, plays = 0.0, np.inf, 0.0, 0.0, 0
     best[0] = -1
     for action in range(len(ways)):
         if ways[action] < 0:
@@ -63,14 +73,14 @@ def state_bound(graph, bound, acts, tables, position, memory, best):
         worth = action_bound(graph, bound, position, memory, ways[action])
         plays += 1
         if act == PLAY:
-            alone = worth
+            least = min(least, worth)
             found += share * worth
             size += abs(share * worth)
             shares += share
         elif best[0] < 0 or (worth > found if act == MAXIMISE else worth < found):
             found, best[0] = worth, action
     if act == PLAY:
-        found = alone if plays == 1 else (found - (2 * plays + 8) * UNIT * size) / shares
+        found = max((found - (2 * plays + 8) * UNIT * size) / shares, least)
     return found
 
 
@@ -95,7 +105,7 @@ def is_safe(graph, bound, safe, endless, low, high, position, memory, way):
     return True
 
 
-@part
+@routine
 def stays_safe(graph, bound, safe, acts, tables, endless, low, high, position, memory, best):
     """Whether good can play on safely from a state; `best` is set to an action that does."""
     player = graph.player[position]
@@ -117,23 +127,86 @@ def stays_safe(graph, bound, safe, acts, tables, endless, low, high, position, m
     return acts[player] != MAXIMISE
 
 
+@routine
+def largest_safe_set(graph, bound, safe, acts, tables, endless, low, high, best):
+    """Mark the states of a level from which play can go on safely."""
+    safe[low:high] = 1
+    changes = 1
+    while changes:
+        changes = 0
+        for position in range(high - 1, low - 1, -1):
+            for memory in range(bound.shape[1]):
+                if safe[position, memory] and not stays_safe(
+                    graph, bound, safe, acts, tables, endless, low, high, position, memory, best
+                ):
+                    safe[position, memory] = 0
+                    changes += 1
+
+
+@routine
+def fall(
+    graph, bound, chosen, above, kept, acts, helping, tables, endless, rounds, settled,
+    low, high, safe, best,
+):  # fmt: skip
+    """Bound a level by numbers that fall from `above` until T lowers none; give the rounds.
+
+    They take the place of the bounds that rose if one is higher by more than `settled`, but not if
+    they still fall after so many rounds.
+    """
+    memories = bound.shape[1]
+    largest_safe_set(graph, bound, safe, helping, tables, np.inf, low, high, best)
+    for position in range(low, high):
+        for memory in range(memories):
+            first = above[position, memory]
+            above[position, memory] = bound[position, memory]  # kept there
+            kept[position, memory] = chosen[position, memory]
+            bound[position, memory] = min(first, endless) if safe[position, memory] else first
+    count, falls = 0, True
+    while falls and count < rounds:
+        count, falls = count + 1, False
+        for position in range(high - 1, low - 1, -1):
+            for memory in range(memories):
+                found = state_bound(graph, bound, acts, tables, position, memory, best)
+                chosen[position, memory] = best[0]
+                if found < bound[position, memory]:
+                    bound[position, memory] = found
+                    falls = True
+    gains = False
+    for position in range(low, high):
+        for memory in range(memories):
+            gains = gains or bound[position, memory] > above[position, memory] + settled
+    if falls or not gains:
+        for position in range(low, high):
+            for memory in range(memories):
+                bound[position, memory] = above[position, memory]
+                chosen[position, memory] = kept[position, memory]
+    return count
+
+
 @kernel
-def bound_below(graph, acts, tables, least, endless, rounds, settled, bound, chosen, safe, best):
+def bound_below(
+    graph, acts, helping, tables, least, endless, rounds, settled, falls,
+    bound, chosen, above, kept, safe, best,
+):  # fmt: skip
     """Fill lower bounds on all values, (C, H); give the number of rounds of all levels.
 
     Parameters
     ----------
     graph : named tuple of arrays
-    acts : int64 (3,)
-        What players 0 and 1 and nature do.
+    acts, helping : int64 (3,)
+        What players 0 and 1 and nature do; and what they do to stay for ever.
     tables : three arrays float64 (R, K)
         What they play.
     least, endless : float
         The least payoff, and that of a play without end.
     rounds, settled : int, float
         Most rounds of a level, which end when no bound rises by more than `settled`.
+    falls : bool
+        Whether levels that recur are bounded by numbers that fall as well.
     bound, chosen : float64, int32 (C, H)
         To fill: bounds, and the action of good that last raised each.
+    above, kept : float64, int32 (C, H)
+        What these numbers fall from, and scratch.
     safe, best : uint8 (C, H), int64 (1,)
         Scratch.
     """
@@ -149,17 +222,7 @@ def bound_below(graph, acts, tables, least, endless, rounds, settled, bound, cho
                     chosen[position, memory] = best[0]
             total += 1
             continue
-        safe[low:high] = 1
-        changes = 1
-        while changes:
-            changes = 0
-            for position in range(high - 1, low - 1, -1):
-                for memory in range(memories):
-                    if safe[position, memory] and not stays_safe(
-                        graph, bound, safe, acts, tables, endless, low, high, position, memory, best
-                    ):
-                        safe[position, memory] = 0
-                        changes += 1
+        largest_safe_set(graph, bound, safe, acts, tables, endless, low, high, best)
         for position in range(low, high):
             for memory in range(memories):
                 bound[position, memory] = least
@@ -184,4 +247,9 @@ def bound_below(graph, acts, tables, least, endless, rounds, settled, bound, cho
             total += 1
             if rise <= settled:
                 break
+        if falls:
+            total += fall(
+                graph, bound, chosen, above, kept, acts, helping, tables, endless, rounds, settled,
+                low, high, safe, best,
+            )  # fmt: skip
     return total

@@ -336,6 +336,10 @@ def cached(dispatcher: Any) -> Any:
 # calls, and what is kept. They leave arrays' owners alone (_nrt), or else every look at an array
 # would count references up and down, which took longer than the work; so they allocate nothing.
 part = numba.njit(error_model="numpy", inline="always")
+# Called by kernels, not written into them, and by nothing else, so that Python needs no way in.
+routine = numba.njit(
+    error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -24,11 +24,10 @@ needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hogeq.kernels import TIE
-from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.cache import kernel, part, routine
 from hogeq.kernels.graph_turns import (
     average,
     maximise,
@@ -45,9 +44,6 @@ MOST_ROUNDS = 100_000  # of an iteration
 MOST_DENSE = 256  # states of a small block
 NO_CHOICE = -1  # of a state whose row says how it acts
 STAY, IMPROVE, LEAVE = range(3)  # aims of a choice
-
-# Called by kernels, not written into them, and by nothing else, so that Python needs no way in.
-routine = njit(error_model="numpy", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Loop(NamedTuple):

@@ -5,6 +5,7 @@ bounds against a mixture.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import comb, inf
@@ -12,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from hogeq.evaluation import enclosures
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.hidden import backward_by
@@ -27,6 +29,7 @@ from hogeq.support.messages import HogeqError, refusal
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
 SEARCHING: Final = 0.8  # share of a limited time
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
+UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
@@ -47,32 +50,66 @@ def respond(
     bound = max(least, search.win_rate)
     response = strategy_of(game, search.matrix)
     rate = win_rate(game, response, target, endless_is_draw=True)
-    return Response(
+    found = Response(
         strategy=response,
         value=search.win_rate,
         bound=bound,
         full_memory=full,
-        is_proved=are_one(game, search.win_rate, bound),
+        is_proved=False,
         method="full memory",
         seconds=deadline.spent,
         seats=(rate.first, rate.second),
         search=search,
         is_told=target.kind == "mixture",
     )
+    return proved_if_one(game, found, target)
 
 
-def are_one(game: HogEngine, value: float, bound: float) -> bool:
-    """Whether two ends are written alike, whatever passes rounded.
+def proved_if_one(game: HogEngine, found: Response, target: Strategy) -> Response:
+    """Say that a response is proved if its ends are written alike, whatever was rounded."""
+    margin = bound_margin(game, found.bound, target)
+    if game.positions_recur:
+        margin = max(margin, found.value - _enclosed(game, found.strategy, target).lower)
+    found = replace(found, margin=margin)
+    meet = found.bound - found.value <= PROVED
+    return replace(found, is_proved=meet and WIN_RATES.are_one(*found.ends))
+
+
+def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
+    """Whether a strategy is proved to win half of its games, of a bound on all responses."""
+    upper = bound + bound_margin(game, bound, strategy)
+    return upper - 0.5 <= PROVED / 2.0 and WIN_RATES.are_one(1.0 - upper, upper)
+
+
+def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
+    """Most by which rounding left a bound on responses too small.
 
     A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,
     "Rounding"); there are 4G turns at most. Where positions recur no number bounds the turns, and
-    the same margin is no theorem.
+    iteration encloses the best response that remembers everything instead.
     """
+    if game.positions_recur:
+        return max(_enclosed(game, None, target).upper - bound, 0.0)
     totals = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * totals * game.memory_size  # a swap may follow
     turn = 2 * outcomes + 2 * game.num_actions + 4
-    margin = 4 * game.goal * turn * float(np.finfo(float).eps) / 2.0
-    return bound - value <= PROVED and WIN_RATES.are_one(value - margin, bound + margin)
+    return 4 * game.goal * turn * UNIT
+
+
+def _enclosed(game: HogEngine, responder: Strategy | None, target: Strategy) -> enclosures.Interval:
+    """Enclose what a policy wins against a strategy; None remembers everything, the draw too."""
+    policy = None if responder is None else _by_row(responder.policies[0])
+    lower = upper = 0.0
+    for chance, opponent in zip(target.chances, target.policies, strict=True):
+        found = enclosures.enclose(game.graph, (policy, _by_row(opponent)))
+        start = enclosures.start_of(game.graph, found)
+        lower, upper = lower + chance * start.lower, upper + chance * start.upper
+    weighing = (len(target.chances) + 2) * UNIT
+    return enclosures.Interval(lower - weighing, upper + weighing)
+
+
+def _by_row(policy: Floats) -> Floats:
+    return policy.reshape(-1, policy.shape[-1])
 
 
 def bound_in_time(

@@ -70,6 +70,15 @@ class Budget:
             allowed = f"the {self.kicks} kicks or more"
             raise HogeqError(refusal("most_kicks", self.most_kicks, allowed))
 
+    @classmethod
+    def of(cls, given: "Budget | None") -> "Budget":
+        """Give a budget, by default the usual one; refuse what is none."""
+        if given is None:
+            return cls()
+        if not isinstance(given, cls):
+            raise HogeqError(refusal("budget", given, "a hogeq.Budget, as hogeq.Budget(seconds=3)"))
+        return given
+
     @property
     def limit(self) -> float:
         """Seconds of everything; infinite if there is no limit."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,13 @@ class Value(NamedTuple):
     """In the second seat."""
 
 
+class Gap(Protocol):
+    """Writes both ends of an exploitability, as one number if they are known to be one."""
+
+    def __call__(self, lower: float, upper: float, /, *, are_one: bool = False) -> str:
+        """Write them."""
+
+
 class Units(NamedTuple):
     """Units of a game: its even value, and how figures and their differences are written."""
 
@@ -57,7 +64,7 @@ class Units(NamedTuple):
     exact: Callable[[float], str]
     lower: Callable[[float], str]
     upper: Callable[[float], str]
-    gap: Callable[[float, float], str]  # writes both ends of an exploitability
+    gap: "Gap"  # writes both ends of an exploitability
     gain: Callable[[float], str]  # writes a difference
     axis: str  # of pictures: what an exploitability is
     per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
@@ -128,9 +135,9 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     def upper(payoff: float) -> str:
         return toward(payoff, ROUND_CEILING)
 
-    def gap(least: float, most: float) -> str:
-        are_one = write(least) == write(most)
-        ends = (write(least),) * 2 if are_one else (lower(least), upper(most))
+    def gap(least: float, most: float, *, are_one: bool = False) -> str:
+        is_one = are_one or write(least) == write(most)
+        ends = (write(least),) * 2 if is_one else (lower(least), upper(most))
         return " to ".join(ends)
 
     return Units(
@@ -146,13 +153,14 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     )
 
 
-def agreed(lower: float, upper: float) -> float:
-    """Give a number in the most digits in which two ends that are one agree.
+def agreed(lower: float, upper: float) -> tuple[float, float]:
+    """Give two ends that are one as a number in the most digits in which they agree, twice.
 
-    They may agree in digits from the first one on, or in those after the point alone.
+    They may agree in digits from the first one on, or in those after the point alone. Where they
+    agree in none after the point they are given as they are: zeros would stand for the others.
     """
     if lower == upper:
-        return lower
+        return lower, upper
     found = []
     for form in "ef":
         alike = (n for n in range(17, -1, -1) if f"{lower:z.{n}{form}}" == f"{upper:z.{n}{form}}")
@@ -161,7 +169,8 @@ def agreed(lower: float, upper: float) -> float:
             written = f"{lower:z.{places}{form}}"
             power = int(written.partition("e")[2] or 0)
             found.append((places - power, float(written)))  # digits after the point
-    return max(found)[1] if found else (lower + upper) / 2.0
+    decimals, number = max(found, default=(0, 0.0))
+    return (number, number) if decimals > 0 else (lower, upper)
 
 
 def _less(most: float, least: float, toward: float) -> float:
@@ -218,6 +227,8 @@ class Response:
     """Course of the search; None where none was needed."""
     is_told: bool = False
     """Whether who forgets nothing is told, too, what was drawn from a mixture."""
+    margin: float = 0.0
+    """Most that rounding moved `value` or `bound` by; 0 where both are rounded outward."""
 
     @property
     def effort(self) -> dict[str, Any]:
@@ -262,15 +273,21 @@ class Response:
         }
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """What the response surely gets, and what surely no response exceeds."""
+        return self.value - self.margin, self.bound + self.margin
+
+    @property
     def _written(self) -> tuple[float, float, float, tuple[float, float]]:
         """Value, bound, full memory and seats; if it is proved, in the digits that are."""
         if not self.is_proved:
-            return self.value, self.bound, self.full_memory, self.seats
-        value, seats = agreed(self.value, self.bound), self.seats
+            most, full = self.bound + self.margin, self.full_memory + self.margin
+            return self.value, most, full, self.seats  # the response's own figure to the nearest
+        (value, bound), seats = agreed(*self.ends), self.seats
         if self.seat_bounds is not None:
-            one, two = map(agreed, self.seats, self.seat_bounds)
+            (one, _), (two, _) = map(agreed, self.seats, self.seat_bounds)
             seats = one, two
-        return value, value, value if self.full_memory == self.bound else self.full_memory, seats
+        return value, bound, bound if self.full_memory == self.bound else self.full_memory, seats
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""
@@ -329,15 +346,21 @@ class Interval(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, with those of the response."""
-        ends = self.lower, self.upper
-        if self.response.is_proved:
-            ends = (agreed(*ends),) * 2
-        return {**self.response.to_json(), "lower": ends[0], "upper": ends[1]}
+        lower, upper = self._written
+        return {**self.response.to_json(), "lower": lower, "upper": upper}
+
+    @property
+    def _written(self) -> tuple[float, float]:
+        """Both ends, outward; if they are proved to be one, that number."""
+        margin = self.response.margin
+        ends = self.lower - margin, self.upper + margin
+        return agreed(*ends) if self.response.is_proved else ends
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning."""
-        write = self.response.units.gap(self.lower, self.upper)
-        return [("exploitability", write, "gain of a best response beyond an even game")]
+        is_proved = self.response.is_proved
+        written = self.response.units.gap(self.lower, self.upper, are_one=is_proved)
+        return [("exploitability", written, "gain of a best response beyond an even game")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -398,7 +421,7 @@ class Equilibrium:
         ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
         and ``secured`` and ``shares``, if the strategies are a part of the mixtures.
         """
-        ends = (agreed(self.lower, self.upper),) * 2 if self.is_proved else (self.lower, self.upper)
+        ends = agreed(self.lower, self.upper) if self.is_proved else (self.lower, self.upper)
         return {
             "lower": ends[0],
             "upper": ends[1],

@@ -138,10 +138,11 @@ class _Decision:
 
     def run(self) -> Existence:
         pool, most = self.game.first, MOST_AT_FIRST
+        oracle: Oracle | None = None
         while self.deadline.left:
             for oracle in double_oracle(self.game, self.deadline, pool, most):
                 pool = self.pool = oracle.pool
-            if oracle.closing.status == Status.FOUND:
+            if oracle is None or oracle.closing.status == Status.FOUND:
                 break
             found = self.by_mixture(oracle)
             if found is not None:

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, NamedTuple
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
-from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound
-from hogeq.search.results import PROVED, Equilibrium, Interval
+from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_half
+from hogeq.search.results import Equilibrium, Interval
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle, self_played
@@ -208,7 +208,7 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
         lower=1.0 - bound,
         upper=bound,
         strategies=(found, found),
-        is_proved=bound - 0.5 <= PROVED / 2.0,
+        is_proved=is_half(game, found, bound),
         method="mixture_bundle" if game.has_memory else "tablebase",
         effort={"iterations": iterations, "components": [len(found.weights)] * 2},
         seconds=deadline.spent,

@@ -5,10 +5,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.model.protocol import Engine
+from hogeq.model.game import HogEngine
+from hogeq.search.bounds import is_half
 from hogeq.search.branching import MOST_QUESTIONS, Closing, ResponseGraph, Responses, Status
 from hogeq.search.folding import folded
-from hogeq.search.results import PROVED, Equilibrium
+from hogeq.search.results import Equilibrium
 from hogeq.solvers.responses import SUPPORT, equilibrium
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints
@@ -184,7 +185,7 @@ def reached(problem: Responses, rows: int) -> Floats:
     return mass
 
 
-def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equilibrium | None:
+def in_mixtures(game: SymmetricGame, engine: HogEngine, deadline: Deadline) -> Equilibrium | None:
     """Solve a game in mixtures by a double oracle that an exact response ends; None if none does.
 
     A component that is an equilibrium alone is given in place of the mixture.
@@ -209,7 +210,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         lower=1.0 - bound,
         upper=bound,
         strategies=(found, found),
-        is_proved=bound - 0.5 <= PROVED / 2.0,
+        is_proved=is_half(engine, found, bound),
         method="double oracle",
         effort={"iterations": len(steps), "components": [len(tables)] * 2},
         seconds=deadline.spent,

@@ -224,7 +224,7 @@ digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user of a command asks for."""
 
 EXACT: Final = 1e-12  # what rounding alone may make of nothing
-EXACT_DIGITS: Final = 8  # most decimals of per cents that it does not reach
+ROUNDED: Final = 1e-8  # more than passes over any game of Hog round a probability by
 
 
 def percent(probability: float) -> str:
@@ -238,14 +238,22 @@ def percent(probability: float) -> str:
     return f"{abs(share):.{decimals}f} %"
 
 
-def at_most(bound: float, missed: float = EXACT) -> str:
+def at_most(bound: float, missed: float | None = None) -> str:
     """Write an upper bound in per cent, rounded up; a proof has missed nothing."""
-    return f"{_share(bound - missed, ROUND_CEILING)} %"
+    return f"{_share(bound - (_worthless() if missed is None else missed), ROUND_CEILING)} %"
 
 
 def at_least(bound: float) -> str:
     """Write a lower bound in per cent, rounded down."""
-    return f"{_share(bound + EXACT, ROUND_FLOOR)} %"
+    return f"{_share(bound + _worthless(), ROUND_FLOOR)} %"
+
+
+def _worthless() -> float:
+    """Give what rounding may have added to a number and is not worth a digit.
+
+    Where so many digits are asked for that it is, ends are moved outward by all it can be.
+    """
+    return EXACT if 10.0 ** -(digits.get() + 2) > ROUNDED else -ROUNDED
 
 
 def _share(number: float, rounding: str) -> str:
@@ -268,24 +276,17 @@ def loss(difference: float) -> str:
     return pp(difference, signed=False)
 
 
-def between(lower: float, upper: float) -> str:
-    """Write an interval of differences in percentage points, of one number as exact."""
-    ends = rounded_ends(lower, upper)
-    return f"{ends[0]} pp, exact" if _is_exact(lower, upper) else f"{ends[0]} to {ends[1]} pp"
+def between(lower: float, upper: float, *, are_one: bool = False) -> str:
+    """Write an interval of differences in percentage points, of one number as exact.
 
-
-def _is_exact(lower: float, upper: float) -> bool:
-    """Whether an interval is one number, in all digits that are written."""
-    return upper - lower <= EXACT and digits.get() <= EXACT_DIGITS
-
-
-def rounded_ends(lower: float, upper: float) -> tuple[str, str]:
-    """Write the ends of an interval of per cents, rounded outward unless they are one number."""
-    if _is_exact(lower, upper):
-        return _share(lower, ROUND_HALF_EVEN), _share(upper, ROUND_HALF_EVEN)
-    if digits.get() > EXACT_DIGITS:
-        return _share(lower - EXACT, ROUND_FLOOR), _share(upper + EXACT, ROUND_CEILING)
-    return _share(lower + EXACT, ROUND_FLOOR), _share(upper - EXACT, ROUND_CEILING)
+    It is one if that is known; else if no rounding of both ends could change what is written.
+    """
+    least, most = (_share(end, ROUND_HALF_EVEN) for end in (lower - ROUNDED, upper + ROUNDED))
+    if are_one or (upper - lower <= EXACT and least == most):
+        return f"{_share(lower, ROUND_HALF_EVEN)} pp, exact"
+    less = _worthless()
+    ends = _share(lower + less, ROUND_FLOOR), _share(upper - less, ROUND_CEILING)
+    return f"{ends[0]} to {ends[1]} pp"
 
 
 def duration(seconds: float) -> str:

@@ -121,8 +121,9 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     if bound < response.bound:
         response = replace(response, bound=max(bound, value), method=found.method)
         certain = found.method != INTEGER_PROGRAM  # which HiGHS alone says
-    is_proved = certain and bounds.are_one(engine, value, response.bound)
-    return replace(response, is_proved=is_proved, seconds=deadline.spent)
+    if certain:
+        response = bounds.proved_if_one(engine, response, target)
+    return replace(response, seconds=deadline.spent)
 
 
 def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
+from hogeq.trees.enclosures import are_held, is_held
 from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,
@@ -233,6 +234,7 @@ class InformationSets:
         self.most = 1  # actions of a row
         self.num_players = 0  # 0 until an end is met
         self.total: Any = 0  # what the payoffs at every end sum to
+        self.is_rounded = False  # whether a number was met that no double stands for
 
     def row_of(self, node: Node) -> int:
         """Find the information set of a node; all nodes of one have the same actions."""
@@ -275,6 +277,7 @@ class InformationSets:
             sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
+        self.is_rounded = self.is_rounded or not (is_held(paid[0]) and is_held(self.total))
         return float(paid[0])
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
@@ -306,7 +309,9 @@ class _Walk(InformationSets):
             row, moves = self.row_of(node), () if is_last else moves
         elif node.player == CHANCE:
             moves = drawn_moves(moves)
-            level.chance.extend([float(chance) for _, chance, _ in moves])
+            chances = [chance for _, chance, _ in moves]
+            self.is_rounded = self.is_rounded or not are_held(chances)
+            level.chance.extend(map(float, chances))
             level.drawn.extend(map(_number, moves))
         else:
             moves = ()
@@ -367,6 +372,7 @@ class _Walk(InformationSets):
             shift=half,
             centre=centre,
             sides=self.sides,
+            is_rounded=self.is_rounded,
         )
 
 

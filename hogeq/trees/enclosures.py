@@ -7,16 +7,17 @@ gets of these, and the most that any strategy gets. ``docs/theory.md`` has the t
 **Fractions.** A tree of at most `MOST_NODES` nodes is valued without rounding. A number stands for
 the shortest fraction that rounds to it, if there is one of a small denominator, or for a short
 decimal, else for itself; probabilities that then do not sum to 1 have the difference put on the
-largest of them. What there is no time for in fractions has margins.
+largest of them. What there is no time for in fractions has margins, and so has a tree with a number
+that no double stands for.
 
-**Margins.** In a larger tree every number stands for one within a rounding of it. With u = 2**-53
+**Margins.** In other trees every number stands for one within a rounding of it. With u = 2**-53
 a product of n such numbers, and a sum of n products by their sizes, is off by the factor
 gamma(n) = n u / (1 - n u) at most (Higham, "Accuracy and stability of numerical algorithms", 2002,
 lemma 3.1). Best responses add up with every sum rounded upward, so none of them gets more.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -77,6 +78,18 @@ def meant(number: float) -> Fraction:
             return short
     decimal = repr(number)
     return Fraction(decimal) if len(Decimal(decimal).as_tuple().digits) <= DIGITS else whole
+
+
+def is_held(number: Fraction | float) -> bool:
+    """Whether the double nearest to a number stands for it."""
+    return not isinstance(number, Fraction) or meant(float(number)) == number
+
+
+def are_held(chances: Sequence[Fraction | float]) -> bool:
+    """Whether the doubles nearest to probabilities stand for them."""
+    if not any(isinstance(one, Fraction) for one in chances):
+        return True
+    return distribution(map(float, chances)) == [*chances]
 
 
 def distribution(numbers: Iterable[float]) -> Fractions:
@@ -207,7 +220,9 @@ def fits(tree: FlatTree) -> bool:
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
     """Give the numbers of a small tree in fractions; None if they would be too long."""
-    if tree.num_nodes > MOST_NODES or tree.num_nodes * len(tree.levels) > MOST_WORK:
+    if tree.is_rounded or tree.num_nodes > MOST_NODES:
+        return None
+    if tree.num_nodes * len(tree.levels) > MOST_WORK:
         return None
     odds, parents = tree.odds.tolist(), tree.parent[tree.after_chance]
     starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()

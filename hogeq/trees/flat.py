@@ -73,6 +73,7 @@ class FlatTree(Rows):
     shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
     centre: float = 0.0  # and by which player 0's own are larger besides, player 1's smaller
     sides: Sides | None = None  # which of two teams each player is in, if there are teams
+    is_rounded: bool = False  # whether the game has numbers that no double stands for
 
     def __repr__(self) -> str:
         """Name the game and say its size."""

@@ -158,7 +158,7 @@ class _Reader:
                 f"is not zero-sum: payoffs sum to {one_line(total)}, at the first end to {first}; "
                 "allowed: zero-sum and constant-sum games",
             )
-        return Node(TERMINAL, payoffs=tuple(map(float, paid)))
+        return Node(TERMINAL, payoffs=paid)
 
     @cached_property
     def sizes(self) -> Sequence[int]:

@@ -186,7 +186,11 @@ class _Walk:
             self.merged = self.merged or known >= 0
             return known
         if self.rules.to_move(state) == TERMINAL:
-            paid = self.sets.payoff_of(node_of(self.rules, state))
+            end = node_of(self.rules, state)
+            paid = self.sets.payoff_of(end)
+            if self.sets.is_rounded:
+                allowed = "payoffs, and a sum of both players', that a double can hold"
+                raise NodeError(refusal("payoffs", [*map(str, end.payoffs)], allowed))
             number = -1 - self.payoffs.setdefault(paid, len(self.payoffs))
         else:
             number = len(self.states)

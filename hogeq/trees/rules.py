@@ -7,13 +7,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
+from numbers import Rational
 from typing import Any, Final, TypeVar
 
 from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.building import Node, NodeError, flatten
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
+from hogeq.trees.enclosures import is_held
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Teams, sides_of
 
@@ -152,7 +154,7 @@ def node_of(rules: GameRules, state: Any) -> Node:
     return Node(player, known, moves=moves)
 
 
-def _numbers(given: Any, method: str) -> tuple[float, ...]:
+def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
     """Take a list of numbers; texts are none, though Python would make numbers of them."""
     allowed = "a list of numbers, one for each player" if method == "payoffs" else "numbers"
     if isinstance(given, str | bytes | Mapping | AbstractSet):
@@ -161,13 +163,22 @@ def _numbers(given: Any, method: str) -> tuple[float, ...]:
     for one in numbers:
         if isinstance(one, str | bytes | bytearray):
             raise NodeError(refusal(method, one, allowed))
-    return tuple(map(float, numbers))
+    return tuple(map(_number, numbers))
+
+
+def _number(given: Any) -> Fraction | float:
+    """Give a number as a double, if one stands for it."""
+    if not isinstance(given, Rational):
+        return float(given)
+    exact = Fraction(int(given.numerator), int(given.denominator))
+    # A number out of range is refused with the node.
+    return exact if abs(exact) <= LARGEST and not is_held(exact) else float(given)
 
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
     node = node_of(rules, state)
     moves = [
-        (numbers.setdefault(action, len(numbers)), float(chance), after)
+        (numbers.setdefault(action, len(numbers)), _number(chance), after)
         for action, chance, after in node.moves
     ]
     return node._replace(moves=moves)

@@ -3,7 +3,8 @@
 ========== ===== ================================================================================
 array      type  of N nodes, R information sets with A actions, C steps of chance and E ends
 ========== ===== ================================================================================
-about      <i8   version of the format, number of players, 1 if there are OpenSpiel's names
+about      <i8   version of the format, number of players, 1 if there are OpenSpiel's names; and 1
+                 if numbers of the game were rounded, or nothing
 units      <f8   `FlatTree.shift` and `FlatTree.centre`
 parent     <i4   (N,), the node before, -1 for the root; nodes lie by depth, siblings side by side
 row        <i4   (N,), information set of the player to move, -1 where none moves
@@ -70,7 +71,7 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     arrays = {
-        "about": [VERSION, tree.num_players, tree.states is not None],
+        "about": [VERSION, tree.num_players, tree.states is not None] + [1] * tree.is_rounded,
         "units": [tree.shift, tree.centre],
         "parent": tree.parent,
         "row": tree.row,
@@ -139,9 +140,9 @@ def _tree(arrays: Arrays) -> FlatTree:
     """Make the tree of arrays, each of which may hold anything."""
     about, units, parent, row = (arrays[name] for name in ("about", "units", "parent", "row"))
     allowed = f"version {VERSION}, 1 or 2 players, 0 or 1"
-    is_known = len(about) == 3 and about[0] == VERSION and about[1] in (1, 2) and about[2] in (0, 1)
-    _require("about", bool(is_known), allowed)
-    _, num_players, has_states = about.tolist()
+    is_known = len(about) in (3, 4) and about[0] == VERSION and about[1] in (1, 2)
+    _require("about", bool(is_known and set(about[2:].tolist()) <= {0, 1}), allowed)
+    num_players, has_states, is_rounded = (*about.tolist(), 0)[1:4]
     _require("units", len(units) == 2, "two numbers")
     _require("units", np.abs(units) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
     many = _moves(parent, row)
@@ -191,6 +192,7 @@ def _tree(arrays: Arrays) -> FlatTree:
         shift=float(units[0]),
         centre=float(units[1]),
         sides=sides,
+        is_rounded=bool(is_rounded),
     )
     _require(
         "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"

@@ -296,15 +296,13 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
         numbers_read = [Fraction(1) if player >= 0 else _number(value) for value in values]
     except ValueError as error:
         raise HogeqError(refusal("", line, str(error))) from None
-    weights = [*map(float, numbers_read)]
     if player == TERMINAL:
         if [*names] != [str(one + 1) for one in range(players)]:
             raise HogeqError(refusal("", line, f"payoffs to players 1 to {players}"))
-        return Node(TERMINAL, payoffs=weights)
+        return Node(TERMINAL, payoffs=numbers_read)
     if infoset is None and player >= 0:
         infoset = f"node {at.decode()}"  # no name in a file has a space
-    if player == CHANCE:
-        weights = _shares(numbers_read)
+    weights = _shares(numbers_read) if player == CHANCE else numbers_read
     step = at.rstrip(b"/") + (b"/C:" if player == CHANCE else b"/P%d:" % (player + 1))
     moves = [
         (numbers.setdefault(name, len(numbers)), weight, step + name.encode())
@@ -313,15 +311,15 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
     return Node(player, infoset, moves=moves)
 
 
-def _shares(weights: list[Fraction]) -> list[float]:
+def _shares(weights: list[Fraction]) -> list[Fraction]:
     """Scale weights of chance to a sum of 1; refuse those of which one would be lost."""
     total = abs(sum(weights, Fraction()))
     if abs(total - 1) <= ROW_SUM:
         total = Fraction(1)
     if not total:
         raise HogeqError("weights of chance sum to 0; allowed: one above 0 at least")
-    shares = [float(one / total) for one in weights]
-    if any(one and abs(share) < LEAST for one, share in zip(weights, shares, strict=True)):
+    shares = [one / total for one in weights]
+    if any(one and abs(float(share)) < LEAST for one, share in zip(weights, shares, strict=True)):
         allowed = f"0, or {LEAST:g} of their sum and more"
         raise HogeqError(f"weights of chance are too far apart; allowed: {allowed}")
     return shares

@@ -353,10 +353,14 @@ def test_garbage_waits_for_what_is_compiled(before: bool) -> None:
 
 
 @pytest.mark.parametrize("content", ["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""])
-def test_a_file_of_the_current_folder_sets_nothing(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("first", ["", "from hogeq.cli.inputs import check_numba; check_numba()"])
+def test_a_file_of_the_current_folder_sets_nothing(
+    tmp_path: Path, content: str, first: str
+) -> None:
     """Where compiled code comes from is not for who made the folder to say."""
     (tmp_path / ".numba_config.yaml").write_text(content)
-    code = """
+    code = f"""
+{first}
 from hogeq.kernels import cache, sequences
 from numba.core import config
 import yaml

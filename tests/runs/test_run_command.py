@@ -8,7 +8,8 @@ import pytest
 
 from hogeq.runs.files import MANIFEST, METRICS, read_metrics
 from hogeq.runs.runner import run_experiment as run
-from hogeq.support.messages import between, rounded_ends
+from hogeq.search.results import WIN_RATES
+from hogeq.support.messages import EXACT, between
 from tests.cli.calls import ask, ok, refused
 from tests.runs.trials import numbers, quick, trial, written
 
@@ -20,8 +21,8 @@ def test_the_summary_says_what_people_want_to_know(tmp_path: Path) -> None:
     for name in ("average_policy", "matrix"):
         low, high = figures[name]["attack"], figures[name]["bound"]
         line = next(line for line in out.splitlines() if line.startswith(name.replace("_", " ")))
-        first, second = rounded_ends(low, high)
-        want = f"{first} % {second} % {between(low - 0.5, high - 0.5)}"
+        first, second = WIN_RATES.ends(low, high, are_one=high - low <= EXACT)
+        want = f"{first} {second} {between(low - 0.5, high - 0.5)}"
         assert line.split()[-8:] == want.split()
     for part in ("cfr_plus", "12 iterations", "starts 1", "anneal_steps 4", str(tmp_path / "r")):
         assert part in out

@@ -1,10 +1,14 @@
 """Searches where positions recur, and play may come to almost nothing or never end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
+from hogeq.evaluation import enclosures
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Passes, Role
 from hogeq.model.shared import quick_workspace
@@ -12,6 +16,9 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound, respond
 from hogeq.search.results import Budget
+from hogeq.strategies.strategy import strategy_of
+from hogeq.support.aliases import Floats
+from hogeq.support.messages import digits
 
 # Nothing is hidden in it, so the best response that remembers all is one that does not.
 RECURS = {"edition": "sp22", "goal": 8, "max_dice": 3}
@@ -64,3 +71,85 @@ def test_an_interval_of_games_that_never_end_is_one() -> None:
     game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
     found = respond(game, np.zeros((12, 12), int), Budget(1, 0, kicks=0))
     assert found.value <= found.bound
+
+
+RECURRING = [
+    {"edition": "sp13", "goal": 6, "max_dice": 2, "pig_out": 0},
+    {"edition": "fa25", "goal": 5, "max_dice": 2, "pig_out": 0},
+    {"edition": "fa15", "goal": 6, "max_dice": 2, "piggy_back": False},
+]
+
+
+def win_rate_in_fractions(game: HogEngine, policies: Sequence[Floats]) -> Fraction:
+    """Win rate of policies (2, R, K) of whole numbers, by a linear system over all states."""
+    graph, memories = game.graph, game.graph.memories
+    states = graph.positions * memories
+    system = [[Fraction(0)] * states + [Fraction(0)] for _ in range(states)]
+    for position in range(graph.positions):
+        row = policies[graph.player[position]][graph.row[position]]
+        for memory in range(memories):
+            equation = system[position * memories + memory]
+            equation[position * memories + memory] += 1
+            way = graph.way[graph.situation[position], memory, int(row.argmax())]
+            for outcome in range(graph.first[way], graph.first[way + 1]):
+                chance = Fraction(float(graph.chance[outcome])).limit_denominator(6**3)
+                entry = graph.place[position] + graph.end[outcome]
+                there = graph.next[entry]
+                if there < 0:
+                    equation[-1] += chance * Fraction(float(graph.payoff[-1 - there]))
+                else:
+                    learned = graph.following[graph.label[entry], graph.lane[memory]]
+                    equation[there * memories + learned] -= chance
+    values = solved(system)
+    starts = [values[position * memories + memory] for position, memory in graph.start]
+    return sum(starts, Fraction(0)) / len(starts)
+
+
+def solved(system: list[list[Fraction]]) -> list[Fraction]:
+    size = len(system)
+    for column in range(size):
+        pivot = next(row for row in range(column, size) if system[row][column])
+        system[column], system[pivot] = system[pivot], system[column]
+        first = system[column]
+        for other in range(column + 1, size):
+            factor = system[other][column] / first[column]
+            if factor:
+                system[other] = [
+                    one - factor * two for one, two in zip(system[other], first, strict=True)
+                ]
+    values = [Fraction(0)] * size
+    for row in reversed(range(size)):
+        known = sum(system[row][later] * values[later] for later in range(row + 1, size))
+        values[row] = (system[row][-1] - known) / system[row][row]
+    return values
+
+
+@pytest.mark.parametrize("rules", RECURRING, ids=lambda rules: rules["edition"])
+@pytest.mark.parametrize("decimals", [2, 9, 10])
+def test_a_response_that_is_called_exact_is_so_in_every_digit(
+    rules: dict[str, object], decimals: int
+) -> None:
+    game = compile_game(rules_from(rules))
+    assert game.positions_recur
+    target = strategy_of(game, np.full((game.goal, game.goal), 1))
+    before = digits.set(decimals)
+    try:
+        found = respond(game, target, Budget(2, 10, kicks=4))
+        (_, written, meaning), *_ = found.rows()
+    finally:
+        digits.reset(before)
+    policies = [one.policies[0].reshape(-1, game.num_actions) for one in (found.strategy, target)]
+    exact = win_rate_in_fractions(game, policies)
+    lower, upper = (Fraction(end) for end in found.ends)
+    assert lower <= exact <= upper < lower + Fraction(1, 10**12)
+    assert "exact" in meaning
+    shown = Decimal(exact.numerator) / Decimal(exact.denominator) * 100
+    assert written == f"{shown:.{decimals}f} %"
+
+
+def test_ends_that_rounding_may_part_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = compile_game(rules_from({"edition": "fa25", "goal": 12, "max_dice": 2, "pig_out": 0}))
+    monkeypatch.setattr(enclosures, "enclose", partial(enclosures.enclose, rounds=3))
+    found = respond(game, np.full((game.goal, game.goal), 1), Budget(2, 10, kicks=4))
+    assert found.bound - found.value < 1e-12
+    assert not found.is_proved

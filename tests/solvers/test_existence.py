@@ -1,7 +1,7 @@
 """Whether equilibria in policies exist: games with known answers, and the parts of the decision."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,12 @@ def test_no_component_can_be_dropped() -> None:
     assert (payoffs @ weights).max() == pytest.approx(0.5)
 
 
-def test_without_time_it_is_open() -> None:
-    found = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2}).existence(0.0)
+@pytest.mark.parametrize("looks", range(6))
+def test_without_time_it_is_open(looks: int) -> None:
+    """The time is over when the clock has been looked at so often."""
+    game = hogeq.Hog({"edition": "su20", "goal": 6, "max_dice": 2})
+    clock = count().__next__
+    found = game.existence(looks, clock)
     assert (found.exists, found.lower, found.kind) == (None, 0.0, "open")
 
 

@@ -156,6 +156,9 @@ def test_intervals() -> None:
     digits.reset(before)
     assert between(-1e-13, 0.1 + 1e-13) == "0.00 to 10.00 pp"
     assert between(0.14357, 0.14357) == "14.36 pp, exact"
+    # Passes may have rounded 0.14355 to either side.
+    assert between(0.14355 - 2e-9, 0.14355 - 2e-9) == "14.35 to 14.36 pp"
+    assert between(0.14355 - 2e-9, 0.14355 - 2e-9, are_one=True) == "14.35 pp, exact"
 
 
 def test_times_and_counts() -> None:
@@ -175,6 +178,7 @@ def test_times_and_counts() -> None:
         (lambda: hogeq.SOLVERS["cfr_pls"], "solver", "cfr_pls", "one of bundle, cfr"),
         (lambda: hogeq.load_config("no.yaml"), "no.yaml", "cannot be read: No such file", ""),
         (lambda: hogeq.Game("su20").strategy("always:3"), "strategy 'always:3'", "no built-in", ""),
+        (lambda: hogeq.Game("su20").attack("always_roll:4", 3), "budget", 3, "a hogeq.Budget"),  # type: ignore[arg-type]
         (lambda: hogeq.Game("su20").strategy([[1]]), "matrix", "cell (row 0,", "100 rows o"),
         (lambda: hogeq.Game("su20").gaps, "su20", "has no gaps", "games that have a tree"),  # type: ignore[attr-defined]
     ],

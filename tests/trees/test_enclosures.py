@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.results import agreed, payoffs
+from hogeq.search import results
+from hogeq.search.results import payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
@@ -26,8 +27,11 @@ from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, meant, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
 from hogeq.trees.responses import respond
+from hogeq.trees.rules import GameRules, from_rules
+from hogeq.trees.saved import load_tree_file, save_tree
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 
@@ -477,6 +481,11 @@ def test_ends_are_written_outward_unless_all_between_is_written_alike() -> None:
 
 
 def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
+    def agreed(lower: float, upper: float) -> float:
+        one, two = results.agreed(lower, upper)
+        assert one == two
+        return one
+
     assert agreed(0.25, 0.25) == 0.25
     assert agreed(0.4583333333333331, 0.4583333333333336) == 0.45833333333333
     assert agreed(-1e-17, 1e-17) == 0.0
@@ -485,6 +494,8 @@ def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     assert agreed(3.3583333299748e-10, 3.3583333299749e-10) == 3.358333329975e-10
     assert agreed(0.99999999996, 1.00000000004) == 1.0
     assert agreed(9.99999999996e-20, 1.00000000004e-19) == 1e-19
+    for apart in ((-51215712087053.2, -51215712087053.0), (2461538461538461.5, 2461538461538462.0)):
+        assert results.agreed(*apart) == apart  # a zero for what they differ in would be false
 
 
 # --- width ----------------------------------------------------------------------------------------
@@ -566,3 +577,76 @@ def test_what_needs_too_many_sequences_is_refused_in_a_line() -> None:
     for call in (wide.equilibrium, lambda: wide.attack("uniform"), wide.in_policies):
         with pytest.raises(ValueError, match=r"20,001 ways, and one has 20,000 actions; allowed: "):
             call()
+
+
+# --- numbers that no double stands for ------------------------------------------------------------
+
+COIN = """EFG 2 R "coin" {{ "One" "Two" }}
+c "" 1 "" {{ "h" {heads} "l" {tails} }} 0
+p "" 1 1 "x" {{ "a" "b" }} 0
+t "" 1 "" {{ {high}, -{high} }}
+t "" 2 "" {{ {low}, -{low} }}
+t "" 3 "" {{ {lost}, {won} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("heads", "high", "low", "lost", "value"),
+    [
+        ("1/2", 10**16 + 1, 10**16, -(10**16), Fraction(1, 2)),
+        (
+            "12345678901/98765432109",
+            86419753208000001,
+            86419753208000000,
+            -12345678901000000,
+            Fraction(12345678901, 98765432109),
+        ),
+        ("12345678901/98765432109", "86419753208/1000", 1, "-12345678901/1000", Fraction()),
+        ("0.1234567890123456789", "1/3", 0, "-2/7", None),
+    ],
+)
+def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
+    tmp_path: Path, heads: str, high: int | str, low: int, lost: int | str, value: Fraction | None
+) -> None:
+    tails = 1 - Fraction(heads)
+    if value is None:
+        value = Fraction(heads) * Fraction(high) + tails * Fraction(lost)
+    numbers = {"heads": heads, "tails": tails, "high": high, "low": low, "lost": lost}
+    file = tmp_path / "coin.efg"
+    file.write_text(COIN.format(**numbers, won=-Fraction(str(lost))))
+    tree = from_efg(file)
+    assert tree.is_rounded
+    save_tree(tree, tmp_path / "coin.npz")
+    again = load_tree_file(tmp_path / "coin.npz")
+    for one in (tree, again):
+        found = columns.equilibrium(one, 5.0)
+        told = found.to_json()
+        assert Fraction(found.lower) <= value <= Fraction(found.upper)
+        if found.is_proved:
+            assert told["lower"] == pytest.approx(float(value), rel=1e-12)
+            assert found.units.exact(told["lower"]) == found.units.exact(float(value))
+        response = respond(one, one.uniform(), 5.0)
+        best = Fraction(response.seats[0]), Fraction(response.seat_bounds[0])  # type: ignore[index]
+        assert best[0] <= value <= best[1]
+
+
+def test_numbers_of_a_game_in_python_are_those_it_gives() -> None:
+    class Large(GameRules):
+        players = 1
+
+        def initial(self) -> int:
+            return 0
+
+        def to_move(self, state: int) -> int:
+            return hogeq.END if state else 0
+
+        def actions(self, state: int) -> list[int]:
+            return [state + 1, state + 2]
+
+        def next(self, state: int, action: int) -> int:
+            return state + action
+
+        def payoffs(self, state: int) -> tuple[int]:
+            return (10**16 + state,)
+
+    assert from_rules(Large()).is_rounded

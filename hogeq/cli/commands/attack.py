@@ -72,7 +72,8 @@ def attack_(
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if isinstance(game, Hog):
         if not chosen.engine.has_own_goals:
-            text += ["", f"exploitability: {between(found.value - 0.5, upper - 0.5)}"]
+            gap = between(found.value - 0.5, upper - 0.5, are_one=found.is_proved)
+            text += ["", f"exploitability: {gap}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
         data |= gained.to_json(found.matrix, choices)
         worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
