@@ -111,14 +111,13 @@ class Maxmin:
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)  # by own sequence
         self.opponent = Side(other, whole_dag(other, deadline=self.deadline.share(BUILDING)))
         self.own = tree.seat == player
-        form, actions = self.form, tree.num_actions
+        form = self.form
         # Each action at each refined information set: sequences before and after, and its cell.
-        legal, cells = tree.legal[form.row], np.arange(len(form.row) * actions)
-        self.after = 1 + cells[legal.ravel()]
-        self.before = np.repeat(form.before, actions)[self.after - 1]
-        self.cell = (form.row[:, None] * actions + np.arange(actions)).ravel()[self.after - 1]
-        self.is_shared = np.isin(form.row, form.shared).repeat(actions)[self.after - 1]
-        self.sizes = 1 + len(cells), tree.legal.size
+        self.after, refined = np.arange(1, form.size), form.owner[1:]
+        self.before = form.before[refined]
+        self.cell = np.flatnonzero(tree.legal)[form.cells]
+        self.is_shared = np.isin(form.row, form.shared)[refined]
+        self.sizes = form.size, tree.legal.size
         self.equations, self.once = self._equations()
         terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
         self.rounding = 4.0 * np.finfo(float).eps * (terms + 8 * len(tree.levels))
@@ -137,7 +136,7 @@ class Maxmin:
         """Weights flow on, and own rows sum to 1."""
         form, (sequences, cells), actions = self.form, self.sizes, self.tree.num_actions
         count, rows = len(form.row), np.flatnonzero(self.own)
-        into = np.append(0, 1 + np.arange(count).repeat(actions)), np.arange(sequences)
+        into = 1 + form.owner, np.arange(sequences)
         out = 1 + np.arange(count), form.before
         ones = np.append(np.ones(sequences), -np.ones(count))
         ends = tuple(np.append(one, two) for one, two in zip(into, out, strict=True))
@@ -202,8 +201,7 @@ class Maxmin:
                 self.cell,
             )
             near = Box(*(np.clip(policy + side * step, 0.0, own) for side in (-1.0, 1.0)))
-            least, most = np.zeros(self.sizes[0]), np.zeros(self.sizes[0])
-            most[0] = most[self.after] = 1.0
+            least, most = np.zeros(self.sizes[0]), np.ones(self.sizes[0])
             products = -weights[self.before] * chances
             found = self._program(coupling, products, near, (least, most), is_equal=True)
             if found is None:

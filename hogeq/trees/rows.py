@@ -12,7 +12,15 @@ from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown
 
+MOST_CELLS: Final = 2**28  # of a table by rows and actions, each of which takes 8 bytes
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
+
+
+def require_cells(where: str, what: str, rows: int, actions: int) -> None:
+    """Refuse a table of too many cells: a row has as many of them as the widest one."""
+    if rows * actions > MOST_CELLS:
+        allowed = f"allowed: a product of {MOST_CELLS:,}"
+        raise HogeqError(f"{where}: {rows:,} {what}, and one has {actions:,} actions; {allowed}")
 
 
 class Rows:

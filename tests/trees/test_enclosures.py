@@ -271,10 +271,9 @@ def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
         form = sequence_form(laid_out(drawn(draw, 6)), 0).inflate(FOREVER)
         if not len(form.shared) or form.rank is None:
             continue
-        size = 1 + len(form.row) * form.tree.num_actions
-        payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
-        start = one_hot(np.zeros(form.tree.num_rows, np.int64), form.tree.num_actions)
-        least = float(form.realisation(start) @ payoffs)
+        payoffs = draw.normal(size=form.size) * 3.0 ** draw.integers(0, 9, form.size)
+        start = np.zeros(form.tree.num_rows, np.int64)
+        least = float(form.pure(start) @ payoffs)
         _, value, bound = enumerated(form, payoffs, start, least)
         worth = [Fraction(one) for one in payoffs.tolist()]
         best = max(
