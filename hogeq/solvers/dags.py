@@ -22,7 +22,7 @@ from hogeq.trees.columns import Side, Solving
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
-from hogeq.trees.rows import require_cells
+from hogeq.trees.rows import is_too_wide, require_cells
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.whole_dags import dags_of, require_dags
@@ -173,7 +173,8 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
         building = deadline.within(BUILDING * seconds)
     found = dags_of(tree, deadline=building)
     dags = require_dags(tree, found) if method == "cfr" or None not in found else []
-    if not dags:
+    is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
+    if not dags or (is_wide and method == "auto"):
         solving.columns(sides, deadline)
         return solving.result(sides, "columns")
     engine = DagEngine(tree, dags)

@@ -14,7 +14,7 @@ from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.integer_program import by_program
-from hogeq.trees.rows import MOST_CELLS
+from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 FULL_MEMORY: Final = "full memory"
@@ -74,8 +74,8 @@ def best_response(
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
     full, found, best = by_ascent(original, payoffs, begin, deadline)
-    cells = len(np.unique(form.row)) ** 2 * form.tree.num_actions
-    is_small = len(form.shared) <= FEW and form.rank is not None and cells <= MOST_CELLS
+    is_small = len(form.shared) <= FEW and form.rank is not None
+    is_small &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
     method = FULL_MEMORY
     if full - best > MEETING and best <= enough and is_small and not deadline.is_over:
         found, best, bound = enumerated(form, payoffs, found, best, deadline)

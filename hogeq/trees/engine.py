@@ -45,7 +45,7 @@ class TreeEngine:
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of a policy, (R, K)."""
-        return self.tree.num_rows, self.tree.num_actions
+        return self.tree.shape
 
     @property
     def seat_rows(self) -> tuple[slice, slice]:

@@ -1,6 +1,7 @@
 """Belief DAGs: flows are the mixtures of all pure strategies, whatever is forgotten."""
 
 import itertools
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -248,6 +249,19 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
                 twin.iterate(solver, one)
         np.testing.assert_allclose(state.regrets[0], twin.regrets, atol=1e-12)
         np.testing.assert_allclose(state.strategy_sum[0], twin.sums, atol=1e-12)
+
+
+def test_dags_too_wide_for_a_table_leave_games_to_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    for root in FORGETS[2:4]:
+        monkeypatch.setattr("hogeq.solvers.dags.FIRST", 0.0)  # seconds of columns before DAGs
+        game = hogeq.Game(tree_of(root))
+        usual = game.equilibrium(10.0)
+        assert usual.method == "dag"
+        monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", math.prod(game.engine.shape))
+        found = game.equilibrium(10.0)
+        monkeypatch.undo()
+        assert found.method == "columns"
+        assert (found.lower, found.upper) == pytest.approx((usual.lower, usual.upper))
 
 
 def test_regret_over_a_dag_comes_to_the_value() -> None:
