@@ -273,16 +273,16 @@ Answer = tuple[float, float]
 def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Enumerate depth first, from any strategy; it has its own limit, about a second."""
     del seconds
-    pure = np.eye(form.tree.num_actions)[np.zeros(len(form.tree.num_legal), np.int64)]
-    return enumerated(form, payoffs, pure, float(form.realisation(pure) @ payoffs))[1:]
+    acts = np.zeros(len(form.tree.num_legal), np.int64)
+    return enumerated(form, payoffs, acts, float(form.pure(acts) @ payoffs))[1:]
 
 
 def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Solve an integer program by HiGHS."""
-    strategy, bound = by_program(form, payoffs, seconds)
-    if strategy is None:
+    acts, bound = by_program(form, payoffs, seconds)
+    if acts is None:
         return -np.inf, bound
-    return float(form.realisation(strategy) @ payoffs), bound
+    return float(form.pure(acts) @ payoffs), bound
 
 
 def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
@@ -290,17 +290,17 @@ def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float
 
     A way to set the rows so far is a vector: what each sequence of the rows before is then worth.
     """
-    end, actions = perf_counter() + seconds, form.tree.num_actions
+    end = perf_counter() + seconds
     vectors, left = payoffs[None], np.ones(len(payoffs), bool)
     assert form.rank is not None  # noqa: S101 - of all trees of the benchmark
     for row in np.argsort(-form.rank, kind="stable"):
         pasts = np.flatnonzero(form.row == row)
-        sequences = 1 + pasts[:, None] * actions + np.arange(actions)
+        sequences = form.start[pasts, None] + np.arange(form.tree.num_legal[row])
         left[sequences] = False
         ways = []
-        for action in np.flatnonzero(form.tree.legal[row]):
+        for taken in sequences.T:
             way = vectors.copy()
-            np.add.at(way.T, form.before[pasts], vectors[:, sequences[:, action]].T)
+            np.add.at(way.T, form.before[pasts], vectors[:, taken].T)
             ways.append(way)
         vectors = np.concatenate(ways)
         differ = left & (np.ptp(vectors, axis=0) > 0.0)

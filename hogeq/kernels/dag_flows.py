@@ -1,8 +1,9 @@
 """Passes over the decisions of a belief DAG, and regret matching at each.
 
-There are D decisions of K actions in an order in which plays meet them; choice 0 is the begin, and
-choice 1 + d * K + a takes action a at decision d. Edges lie by the decision that they lead to:
-those to decision d are from ``ends[d]`` to before ``ends[d + 1]``, and begin with choice `source`.
+There are D decisions in an order in which plays meet them; choice 0 is the begin, and choice
+``starts[d] + a``, before ``starts[d + 1]``, takes action a at decision d. Edges lie by the decision
+that they lead to: those to d are from ``ends[d]`` to before ``ends[d + 1]``, and begin with choice
+`source`.
 """
 
 import numpy as np
@@ -12,58 +13,55 @@ from hogeq.kernels.sequences import match
 
 
 @kernel
-def flow_on(ends, source, strategy, flow):
-    """Fill the flow of probabilities of actions, (D, K), that come in at the begin."""
-    actions = strategy.shape[1]
+def flow_on(ends, source, starts, shares, places, flow):
+    """Fill the flow of probabilities: those of a decision are `shares` from its place on."""
     flow[0] = 1.0
-    for at in range(len(strategy)):
+    for at in range(len(starts) - 1):
         into = 0.0
         for edge in range(ends[at], ends[at + 1]):
             into += flow[source[edge]]
-        for action in range(actions):
-            share = strategy[at, action]  # 0 even where numbers of ways are infinite
-            flow[1 + at * actions + action] = into * share if share > 0.0 else 0.0
+        shift = places[at] - starts[at]
+        for choice in range(starts[at], starts[at + 1]):
+            share = shares[choice + shift]  # 0 even where numbers of ways are infinite
+            flow[choice] = into * share if share > 0.0 else 0.0
 
 
 @kernel
-def rise_best(ends, source, legal, worth, best):
+def rise_best(ends, source, starts, allowed, worth, best):
     """Add all that follows best choices, which `best`, (D,), takes; the first of some that tie."""
-    actions = legal.shape[1]
-    for at in range(len(legal) - 1, -1, -1):
+    for at in range(len(starts) - 2, -1, -1):
         value = -np.inf
-        for action in range(actions):
-            here = worth[1 + at * actions + action]
-            if legal[at, action] and here > value:
-                value, best[at] = here, action
+        for choice in range(starts[at], starts[at + 1]):
+            if allowed[choice] and worth[choice] > value:
+                value, best[at] = worth[choice], choice
         for edge in range(ends[at], ends[at + 1]):
             worth[source[edge]] += value
 
 
 @kernel
-def rise_above(ends, source, legal, worth):
+def rise_above(ends, source, starts, allowed, worth):
     """Add all that follows best choices, every sum rounded upward: no choices are worth more."""
-    actions = legal.shape[1]
-    for at in range(len(legal) - 1, -1, -1):
+    for at in range(len(starts) - 2, -1, -1):
         value = -np.inf
-        for action in range(actions):
-            if legal[at, action]:
-                value = max(value, worth[1 + at * actions + action])
+        for choice in range(starts[at], starts[at + 1]):
+            if allowed[choice]:
+                value = max(value, worth[choice])
         for edge in range(ends[at], ends[at + 1]):
             worth[source[edge]] = np.nextafter(worth[source[edge]] + value, np.inf)
 
 
 @kernel
-def match_all(regrets, prediction, counts, epsilon, strategy):
-    """Set all decisions of a player by their regrets."""
+def match_all(regrets, prediction, starts, epsilon, strategy):
+    """Set all decisions of a player, (D, K), by their regrets."""
     for at in range(len(strategy)):
-        match(regrets, prediction, at, counts[at], epsilon, strategy)
+        match(regrets, prediction, at, starts[at + 1] - starts[at], epsilon, strategy)
 
 
 @kernel
 def learn(
     ends,
     source,
-    counts,
+    starts,
     factors,
     plus,
     epsilon,
@@ -74,21 +72,19 @@ def learn(
     strategy_sum,
     strategy,
 ):
-    """Add an iteration to the tables of a player, and set all decisions by them.
+    """Add an iteration to the tables of a player, (D, K), and set all decisions by them.
 
-    The first of `counts`, (D,), actions are legal. `flow` is that of `strategy`; `worth`, that of
-    the choices alone, gets what follows as well.
+    `flow` is that of `strategy`; `worth`, that of the choices alone, gets what follows as well.
     """
-    actions = strategy.shape[1]
     weight, gained, lost = factors
     for at in range(len(strategy) - 1, -1, -1):
-        now = 0.0
+        actions, now = starts[at + 1] - starts[at], 0.0
         for action in range(actions):
-            now += strategy[at, action] * worth[1 + at * actions + action]
+            now += strategy[at, action] * worth[starts[at] + action]
         for edge in range(ends[at], ends[at + 1]):
             worth[source[edge]] += now
-        for action in range(counts[at]):
-            choice = 1 + at * actions + action
+        for action in range(actions):
+            choice = starts[at] + action
             instant = worth[choice] - now
             regret = regrets[at, action] + instant
             if plus:
@@ -97,4 +93,4 @@ def learn(
             strategy_sum[at, action] += weight * flow[choice]
             if len(prediction):
                 prediction[at, action] = instant
-        match(regrets, prediction, at, counts[at], epsilon, strategy)
+        match(regrets, prediction, at, actions, epsilon, strategy)

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
 from hogeq.support.aliases import Floats, Ints
@@ -15,11 +14,13 @@ class Plays(NamedTuple):
     rows: Ints  # (R,), in that order: what follows in plays comes later
     row: Ints  # (J,), of each, a place in that order
     before: Ints  # (J,), sequence that leads to each
+    above: Ints  # (J,), refined information set of that, -1 for none
+    start: Ints  # (J + 1,), sequence of its first action
     members: Ints  # (J,), sorted by their rows
     begins: Ints  # (R + 1,), where those of each row begin
     follows: Ints  # (J,), sorted by the sequence before them
     ends: Ints  # (S + 1,), range of those that follow each sequence
-    legal: NDArray[np.bool_]  # (R, K)
+    legal: Ints  # (R,), actions of each
 
 
 class Progress(NamedTuple):
@@ -32,41 +33,39 @@ class Progress(NamedTuple):
 
 
 @kernel
-def ascend(plays, payoff, least, strategy, weights, worth):
-    """Improve each row by more than `least` if it alone can be, (R, K) in the order of plays.
+def ascend(plays, payoff, least, chosen, weights, worth):
+    """Improve the action of each row by more than `least` if it alone can be, (R,) in that order.
 
     The last are set first: what comes before a row is set after it, so its weight is that of the
     last round. The payoff never falls. `weights`, (J,), and `worth`, (S,), are scratch. Returns
     whether a row was improved; if so, others may now be.
     """
-    rows, actions = strategy.shape
     improves = False
     for refined in range(len(weights)):
-        above, action = divmod(plays.before[refined] - 1, actions)
+        above = plays.above[refined]
         weights[refined] = 1.0
         if above >= 0:
-            weights[refined] = weights[above] * strategy[plays.row[above], action]
+            is_taken = plays.start[above] + chosen[plays.row[above]] == plays.before[refined]
+            weights[refined] = weights[above] if is_taken else 0.0
     for sequence in range(len(worth)):  # a slice may overlap, and would be copied
         worth[sequence] = payoff[sequence]
-    for at in range(rows - 1, -1, -1):
+    for at in range(len(chosen) - 1, -1, -1):
         now, best, choice = 0.0, -np.inf, 0
-        for action in range(actions):
+        for action in range(plays.legal[at]):
             total = 0.0
             for place in range(plays.begins[at], plays.begins[at + 1]):
                 refined = plays.members[place]
-                total += weights[refined] * worth[1 + refined * actions + action]
-            now += strategy[at, action] * total
-            if plays.legal[at, action] and total > best:
+                total += weights[refined] * worth[plays.start[refined] + action]
+            if action == chosen[at]:
+                now = total
+            if total > best:
                 best, choice = total, action
         if best - now > least:
             improves = True
-            strategy[at] = 0.0
-            strategy[at, choice] = 1.0
+            chosen[at] = choice
         for place in range(plays.begins[at], plays.begins[at + 1]):
             refined = plays.members[place]
-            for action in range(actions):
-                here = worth[1 + refined * actions + action]
-                worth[plays.before[refined]] += strategy[at, action] * here
+            worth[plays.before[refined]] += worth[plays.start[refined] + chosen[at]]
     return improves
 
 
@@ -74,15 +73,14 @@ def ascend(plays, payoff, least, strategy, weights, worth):
 def search_rows(plays, progress, payoff, worth, chosen, bound, target, now, most):
     """Set rows in turn as long as a bound is above `target`, in at most `most` parts.
 
-    `payoff`, (S,), is of sequences, and `worth`, (J, K), of actions to a player who remembers from
-    there on; -inf if illegal.
+    `payoff`, (S,), is of sequences, and so is `worth`, to a player who remembers from there on.
     Fills `chosen`, (R,), all -1 before, with a response above the target if there is one, and
     `bound[0]` with the highest bound of the parts that are not. Returns the number of rows that
     are set at the end: all, if a response was found; -1, if every part is bounded. Else the search
     goes on if that number is given as `now`, which is -1 to begin.
     """
     met, count, gain, won = progress
-    rows, actions = gain.shape[1:]
+    rows = gain.shape[1]
     if now < 0:
         won[0] = payoff[0]
         _meet(plays, worth, met, 0, count, gain, 0)
@@ -90,24 +88,24 @@ def search_rows(plays, progress, payoff, worth, chosen, bound, target, now, most
     while 0 <= now < rows and most > 0:
         chosen[now] += 1
         is_met = count[now, now] > 0  # a row that is not met has one choice
-        if chosen[now] == actions or (chosen[now] > 0 and not is_met):
+        if chosen[now] == plays.legal[now] or (chosen[now] > 0 and not is_met):
             chosen[now] = -1
             now -= 1
-        elif not is_met or gain[now, now, chosen[now]] > -np.inf:
+        else:
             most -= 1
             for later in range(now + 1, rows):
                 count[now + 1, later] = count[now, later]
-                for action in range(actions):
+                for action in range(plays.legal[later]):
                     gain[now + 1, later, action] = gain[now, later, action]
             won[now + 1] = won[now]
             for place in range(plays.begins[now], plays.begins[now] + count[now, now]):
-                sequence = 1 + met[place] * actions + chosen[now]
+                sequence = plays.start[met[place]] + chosen[now]
                 won[now + 1] += payoff[sequence]
                 _meet(plays, worth, met, sequence, count, gain, now + 1)
             total = won[now + 1]
             for later in range(now + 1, rows):
                 best = -np.inf
-                for action in range(actions):
+                for action in range(plays.legal[later]):
                     best = max(best, gain[now + 1, later, action])
                 total += best
             if total > target:
@@ -125,5 +123,5 @@ def _meet(plays, worth, met, sequence, count, gain, now):
         row = plays.row[refined]
         met[plays.begins[row] + count[now, row]] = refined
         count[now, row] += 1
-        for action in range(gain.shape[2]):
-            gain[now, row, action] += worth[refined, action]
+        for action in range(plays.legal[row]):
+            gain[now, row, action] += worth[plays.start[refined] + action]

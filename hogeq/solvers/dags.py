@@ -22,6 +22,7 @@ from hogeq.trees.columns import Side, Solving
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
+from hogeq.trees.rows import is_too_wide, require_cells
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.whole_dags import dags_of, require_dags
@@ -46,6 +47,7 @@ class DagEngine(TreeEngine):
         self.tree = tree
         self.dags = [*dags] or require_dags(tree, dags_of(tree))
         self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
+        require_cells(tree.name, "decisions of belief DAGs", *self.shape)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -63,9 +65,17 @@ class DagEngine(TreeEngine):
         """A player comes to a decision in one way."""
         return False
 
+    def weights(self, policy: Floats) -> list[Floats]:
+        """Weights of each player's choices, (C,), in a policy of decisions."""
+        parts = zip(self.dags, self.seat_rows, strict=True)
+        owned = ((dag, policy[rows], np.arange(self.num_actions)) for dag, rows in parts)
+        return [
+            np.append(1.0, one[every < np.diff(dag.start)[:, None]]) for dag, one, every in owned
+        ]
+
     def mixed(self, policy: Floats) -> list[Mixed]:
         """Mixture of each player that a policy of decisions is."""
-        weights = [np.append(1.0, policy[rows]) for rows in self.seat_rows]
+        weights = self.weights(policy)
         return [Mixed.of(dag, one) for dag, one in zip(self.dags, weights, strict=True)]
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> TreePasses:
@@ -92,10 +102,17 @@ class DagEngine(TreeEngine):
         """Do an iteration for each row of `factors`, in place."""
         dags, rows, strategy = self.dags, self.seat_rows, np.zeros(self.shape)
         predicted = regrets[:0] if prediction is None else prediction
-        counts = [dag.legal.sum(axis=1) for dag in dags]
-        for many, own in zip(counts, rows, strict=True):
-            dag_flows.match_all(regrets[own], predicted[own], many, epsilon, strategy[own])
-        flows = [dag.flow(strategy[own]) for dag, own in zip(dags, rows, strict=True)]
+        flows = [np.zeros(len(dag.allowed)) for dag in dags]
+
+        def flow_on(player: int) -> None:
+            dag, own = dags[player], strategy[rows[player]]
+            places = np.arange(len(own)) * self.num_actions
+            shape = dag.ends, dag.source, dag.start
+            dag_flows.flow_on(*shape, own.ravel(), places, flows[player])
+
+        for player, (dag, own) in enumerate(zip(dags, rows, strict=True)):
+            dag_flows.match_all(regrets[own], predicted[own], dag.start, epsilon, strategy[own])
+            flow_on(player)
         plans = [dag.sequences @ flow for dag, flow in zip(dags, flows, strict=True)]
         for factor, turn in product(factors, [(0,), (1,)] if alternating else [(0, 1)]):
             met = [against(self.payoffs, plans[1 - player], player) for player in turn]
@@ -104,7 +121,7 @@ class DagEngine(TreeEngine):
                 dag_flows.learn(
                     dag.ends,
                     dag.source,
-                    counts[player],
+                    dag.start,
                     factor,
                     plus,
                     epsilon,
@@ -115,7 +132,7 @@ class DagEngine(TreeEngine):
                     strategy_sum[own],
                     strategy[own],
                 )
-                flows[player] = dag.flow(strategy[own])
+                flow_on(player)
                 plans[player] = dag.sequences @ flows[player]
 
 
@@ -156,7 +173,8 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
         building = deadline.within(BUILDING * seconds)
     found = dags_of(tree, deadline=building)
     dags = require_dags(tree, found) if method == "cfr" or None not in found else []
-    if not dags:
+    is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
+    if not dags or (is_wide and method == "auto"):
         solving.columns(sides, deadline)
         return solving.result(sides, "columns")
     engine = DagEngine(tree, dags)
@@ -206,15 +224,14 @@ def _begin(
     while (left := ROUNDS - int(state.iteration)) > 0 and not deadline.is_over:
         state, _ = pace.steps(minimiser, engine, state, left)
     policy = minimiser.average(engine, state)
+    weights = engine.weights(policy)
     mixed = engine.mixed(policy)
     for least in 10.0 ** np.arange(-6, -2):
         kept = []
-        for one, rows in zip(mixed, engine.seat_rows, strict=True):
-            probability, flow = policy[rows], one.flow[1:].reshape(policy[rows].shape)
-            likeliest = np.where(one.dag.legal, probability, -1.0).argmax(axis=1)
-            played = one.dag.legal & (probability >= SELDOM) & (flow >= least)
-            played[np.arange(len(played)), likeliest] = True
-            kept.append(np.append(True, played))
+        for one, shares in zip(mixed, weights, strict=True):
+            played = one.dag.allowed & (shares >= SELDOM) & (one.flow >= least)
+            played[0] = played[one.dag.likeliest(shares)] = True
+            kept.append(played)
         parts = [one.dag.restricted(choices)[0] for one, choices in zip(mixed, kept, strict=True)]
         if sum(len(part.row) for part in parts) <= MOST_BEGUN:
             return state, kept

@@ -33,6 +33,7 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import enclosures
 from hogeq.trees.enclosures import ROUNDING, Payoffs, plan_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.rows import require_cells
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
@@ -80,9 +81,16 @@ class Decision:
     """The payoff of a player as a polynomial in its rows, and passes over policies (R, K, S)."""
 
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
-        self.form, self.payoffs = form, payoffs  # by sequence, others and chance weighed in
+        self.form = form
         self.unit = unit  # the stakes, which payoffs are compared by
-        self.legal, count = form.tree.legal, len(form.row)
+        self.legal, count, actions = form.tree.legal, len(form.row), form.tree.num_actions
+        require_cells(form.tree.name, "ways to come to information sets", count, actions)
+        # Here all refined information sets have K sequences: 1 + j * K + a takes action a at j.
+        place = 1 + form.owner * actions + np.arange(form.size) - form.start[form.owner]
+        place[0] = 0
+        self.before = place[form.before]
+        self.payoffs = np.zeros(1 + count * actions)  # others and chance weighed in
+        self.payoffs[place] = payoffs
         self.rows, shape = np.unique(form.row), (form.tree.num_rows, count)
         self.visits: Ints = np.zeros(shape[0], np.int64)  # most of each row in a play
         np.maximum.at(self.visits, form.row, form.visits)
@@ -90,14 +98,11 @@ class Decision:
         self.by_row = csr_array((np.ones(count), (form.row, np.arange(count))), shape)
         self.levels = []
         for refined in form.levels:
-            ordered = refined[np.argsort(form.before[refined], kind="stable")]
-            self.levels.append((ordered, *np.unique(form.before[ordered], return_index=True)))
+            ordered = refined[np.argsort(self.before[refined], kind="stable")]
+            self.levels.append((ordered, *np.unique(self.before[ordered], return_index=True)))
         sizes = form.remember(np.abs(payoffs))[0]
         self.size = float(sizes[0])  # most that payoffs of a play can come to, whatever their signs
-        self.sizes = np.where(
-            self.legal[form.row], sizes[1:].reshape(self.legal[form.row].shape), 0.0
-        )
-        self.sizes = self.sizes.max(axis=1, initial=0.0)
+        self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)
 
     @classmethod
     def of(
@@ -110,7 +115,7 @@ class Decision:
         form, ends, sign = sequence_form(tree, player), tree.player == TERMINAL, 1.0 - 2.0 * player
         own = tree.payoff * sign if around else tree.shift + (tree.payoff + tree.centre) * sign
         won = np.where(tree.possible, reach(tree, policy, player) * own, 0.0)[ends]
-        payoffs = np.bincount(form.at[ends], won, 1 + len(form.row) * tree.num_actions)
+        payoffs = np.bincount(form.at[ends], won, form.size)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
 
     def _worth(self, lower: Floats, upper: Floats | None = None, sign: int = 1) -> Any:
@@ -130,9 +135,9 @@ class Decision:
         weights = np.ones((len(self.payoffs), policies.shape[2]))
         after = weights[1:].reshape(-1, *policies.shape[1:])
         for refined, *_ in self.levels:
-            before, rows = self.form.before[refined], self.form.row[refined]
+            before, rows = self.before[refined], self.form.row[refined]
             after[refined] = weights[before, None] * policies[rows]
-        return weights[self.form.before, None]
+        return weights[self.before, None]
 
     def _per_row(self, by_past: Floats) -> Floats:
         """Sum over the pasts of each row, (R, ...)."""

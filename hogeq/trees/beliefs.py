@@ -33,12 +33,10 @@ from scipy.sparse import coo_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
-from hogeq.model.rows import plain
-from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, first_of_most, ranges
 
 MOST: Final = 20_000_000
 """Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
@@ -56,26 +54,28 @@ class TooSlowError(TooLargeError):
 
 @dataclass(frozen=True, eq=False)
 class BeliefDag:
-    """D decisions in an order of plays, and flows x: x[0] = 1, x[1 + d * K + a] is a taken at d."""
+    """D decisions in an order of plays, and flows x: x[0] = 1, x[start[d] + a] is a taken at d."""
 
     form: SequenceForm
     row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
     source: Ints  # (E,), choice that each edge begins with
     target: Ints  # (E,), decision that it leads to, in rising order
-    sequences: csr_array  # (1 + J * K, 1 + D * K), 1 where a choice takes a sequence
-    allowed: Choices  # (1 + D * K,), choices that there are
+    sequences: csr_array  # (S, C), 1 where a choice takes a sequence
+    start: Ints  # (D + 1,), first choice of each decision, and the number of all, C
+    allowed: Choices  # (C,), choices that there are
 
-    @property
-    def num_actions(self) -> int:
-        """Most actions of a decision, K."""
-        count = len(self.row)
-        return (len(self.allowed) - 1) // count if count else self.form.tree.num_actions
+    @cached_property
+    def owner(self) -> Ints:
+        """Decision of each choice, -1 for the begin, (C,)."""
+        return np.repeat(np.arange(-1, len(self.row)), np.diff(self.start, prepend=0))
 
     def equations(self) -> csr_array:
         """Equations of flows, with (1, 0, 0, ...) on the other side."""
         count, size = len(self.row), len(self.allowed)
-        each = np.append(0, 1 + np.repeat(np.arange(count), self.num_actions))
-        rows, columns = np.append(each, 1 + self.target), np.append(np.arange(size), self.source)
+        rows, columns = (
+            1 + np.append(self.owner, self.target),
+            np.append(np.arange(size), self.source),
+        )
         values = np.append(np.ones(size), -np.ones(len(self.source)))
         return csr_array((values, (rows, columns)), (1 + count, size))
 
@@ -84,61 +84,64 @@ class BeliefDag:
         """Where the edges to each decision begin, (D + 1,)."""
         return np.searchsorted(self.target, np.arange(1 + len(self.row)))
 
-    def flow(self, strategy: Floats) -> Floats:
-        """Flow of the probabilities of actions at each decision, (D, K)."""
+    def flow(self, shares: Floats) -> Floats:
+        """Flow of the probabilities of choices at each decision, (C,)."""
         flow = np.zeros(len(self.allowed))
-        dag_flows.flow_on(self.ends, self.source, plain(strategy), flow)
+        dag_flows.flow_on(self.ends, self.source, self.start, shares, self.start, flow)
         return flow
 
     def rise(self, worth: Floats) -> Ints:
         """Add to the worth of each choice all that follows by best choices, (D,), and give them."""
-        chosen = np.zeros(len(self.row), np.int64)
-        dag_flows.rise_best(self.ends, self.source, self.legal, worth, chosen)
+        chosen = self.start[:-1].copy()
+        dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, worth, chosen)
         return chosen
 
     def most(self, worth: Floats) -> float:
         """Most that choices of such worth get, every sum rounded upward."""
         worth = worth.copy()
-        dag_flows.rise_above(self.ends, self.source, self.legal, worth)
+        dag_flows.rise_above(self.ends, self.source, self.start, self.allowed, worth)
         return float(worth[0])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
-        """Best payoff, given that of each sequence, and a pure strategy that has it, (D, K)."""
+        """Best payoff, given that of each sequence, and a pure strategy that has it, (C,)."""
         worth = self.sequences.T @ payoffs
-        chosen = self.rise(worth)
-        return float(worth[0]), one_hot(chosen, self.num_actions)
+        shares = np.zeros(len(worth))
+        shares[self.rise(worth)] = 1.0
+        return float(worth[0]), shares
 
-    @property
-    def legal(self) -> Choices:
-        """Choices by decision, (D, K)."""
-        return self.allowed[1:].reshape(-1, self.num_actions)
+    def total(self, weights: NDArray[Any]) -> Floats:
+        """Sum weights of choices over each decision, for each choice of it, (C,)."""
+        return np.bincount(1 + self.owner, weights)[1 + self.owner].astype(np.float64)
+
+    def likeliest(self, weights: Floats) -> Ints:
+        """Give the allowed choice of most weight at each decision, (D,)."""
+        return 1 + first_of_most(np.where(self.allowed, weights, -1.0)[1:], self.start[:-1] - 1)
 
     def normalised(self, flow: Floats) -> Floats:
-        """Probabilities of actions, (D, K), of weights of choices that may be no exact flow."""
-        weights = np.where(self.legal, np.maximum(flow[1:].reshape(self.legal.shape), 0.0), 0.0)
-        total = weights.sum(axis=1, keepdims=True)
-        counts = self.legal.sum(axis=1, keepdims=True)  # 0 where no action is left
-        uniform = self.legal / np.maximum(counts, 1)
+        """Probabilities at decisions, (C,), of weights of choices that may be no exact flow."""
+        weights = np.where(self.allowed, np.maximum(flow, 0.0), 0.0)
+        total = self.total(weights)
+        uniform = self.allowed / np.maximum(self.total(self.allowed), 1.0)  # 0 where none is left
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
-        """Drop all but some choices, (1 + D * K,), and decisions out of reach then.
+        """Drop all but some choices, (C,), and decisions out of reach then.
 
         The second result has the places of the choices that are left.
         """
         kept = kept & self.allowed
         kept[0], met = True, np.zeros(len(self.row), bool)
-        ways = self.flow(kept[1:].reshape(-1, self.num_actions).astype(float))
-        used = ways[self.source] > 0.0
+        used = self.flow(kept.astype(float))[self.source] > 0.0
         met[self.target[used]] = True
-        places = np.flatnonzero(np.append(True, np.repeat(met, self.num_actions)))
-        renamed = np.cumsum(np.append(True, np.repeat(met, self.num_actions))) - 1
+        stays = np.append(met, True)[self.owner]
+        places, renamed = np.flatnonzero(stays), np.cumsum(stays) - 1
         return BeliefDag(
             self.form,
             self.row[met],
             renamed[self.source[used]],
             (np.cumsum(met) - 1)[self.target[used]],
             self.sequences[:, places],
+            np.cumsum(np.append(1, np.diff(self.start)[met])),
             kept[places],
         ), places
 
@@ -151,18 +154,17 @@ class BeliefDag:
         """
         dag, places = self.restricted(flow > 0.0)
         left = flow[places]
-        row, shares, is_draw = dag.form.origin[dag.row], dag.num_actions, dag.row < 0
+        row, is_draw = dag.form.origin[dag.row], dag.row < 0
         waits = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))
-        marks = np.append(False, np.repeat(waits, shares)).astype(float)
+        marks = np.append(waits, False)[dag.owner].astype(float)
         below = marks.copy()
         dag.rise(below)
-        drawn = is_draw | ((below - marks)[1:].reshape(-1, shares) > 0.0).any(axis=1)
-        counts = np.append(True, np.repeat(drawn, shares))
+        counts = np.append(is_draw, True)[dag.owner] | (dag.total(below - marks > 0.0) > 0.0)
         while True:
-            strategy = dag.normalised(left)
-            acts = np.where(dag.legal, left[1:].reshape(strategy.shape), -1.0).argmax(axis=1)
-            strategy[drawn] = one_hot(acts[drawn], shares)
-            one = dag.flow(strategy)
+            shares = dag.normalised(left)
+            shares[counts] = 0.0
+            shares[dag.likeliest(left)[counts[dag.start[:-1]]]] = 1.0
+            one = dag.flow(shares)
             part = np.full(len(left), np.inf)
             np.divide(left, one, out=part, where=counts & (one > 0.0))
             weight = float(part.min())
@@ -190,17 +192,16 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
     strategies = np.asarray(strategies, np.float64)
-    none = np.zeros(1 + len(form.row) * form.tree.num_actions)
-    columns = csr_array(np.array([none, *map(form.realisation, strategies)]).T)
+    columns = csr_array(np.array([np.zeros(form.size), *map(form.realisation, strategies)]).T)
     begin, allowed = np.zeros(1, np.int64), np.ones(1 + len(strategies), bool)
-    return BeliefDag(form, begin - 1, begin, begin, columns, allowed)
+    return BeliefDag(form, begin - 1, begin, begin, columns, np.array([1, len(allowed)]), allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player who would forget nothing: the sequence form."""
-    allowed = np.append(True, form.tree.legal[form.row])
-    choices, order = csr_array(eye_array(len(allowed))), np.arange(len(form.row))
-    return BeliefDag(form, form.inflated.row, form.before, order, choices, allowed)
+    choices, order = csr_array(eye_array(form.size)), np.arange(len(form.row))
+    every = np.ones(form.size, bool)
+    return BeliefDag(form, form.inflated.row, form.before, order, choices, form.start, every)
 
 
 def belief_dag(
@@ -240,11 +241,11 @@ class _Builder:
         self.below, self.turn = _below_and_turns(self.inner, deadline)
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         self.by_sequence = np.argsort(self.inner.before, kind="stable")
-        sequences = np.arange(2 + len(self.inner.row) * self.tree.num_actions)
+        sequences = np.arange(1 + self.inner.size)
         self.starts = np.searchsorted(self.inner.before[self.by_sequence], sequences)
         size = 2, len(self.inner.row)
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
-        self.rows, self.number = [np.zeros(0, np.int64)], 0
+        self.rows, self.number, self.choices = [np.zeros(0, np.int64)], 0, 1
         self.edges, self.taken = [np.zeros((2, 0), np.int64)], [np.zeros((2, 1), np.int64)]
         self.allowed = [np.ones(1, bool)]
 
@@ -259,16 +260,17 @@ class _Builder:
                 beliefs.clear()
                 self.decide(now, met)
         sequences, choices = np.concatenate(self.taken, axis=1)
-        allowed, actions = np.concatenate(self.allowed), self.tree.num_actions
-        shape = 1 + len(self.inner.row) * actions, len(allowed)
+        allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
+        shape = self.inner.size, len(allowed)
         source, target = np.concatenate(self.edges, axis=1)
         order = np.argsort(target, kind="stable")
         return BeliefDag(
             self.form,
-            np.concatenate(self.rows),
+            rows,
             source[order],
             target[order],
             csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
+            np.cumsum(np.append(1, self.tree.num_legal[rows])),
             allowed,
         )
 
@@ -298,7 +300,6 @@ class _Builder:
 
     def decide(self, now: int, met: _Beliefs) -> None:
         """Make a decision of each set of equal beliefs; enter the beliefs after it."""
-        actions = self.tree.num_actions
         first = np.cumsum(met.sizes) - met.sizes
         codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
         _, same, which = np.unique(codes[0], return_index=True, return_inverse=True)
@@ -306,45 +307,45 @@ class _Builder:
             raise ArithmeticError("two beliefs have one code")  # by a chance of 2**-63
         self.edges.append(np.stack([met.choice, self.number + which]))
         sizes = met.sizes[same]
-        members = met.members[_ranges(first[same], sizes)]
+        members = met.members[ranges(first[same], sizes)]
         decision = np.repeat(np.arange(len(same)), sizes)
         rows = np.where(self.turn[members] == now, self.inner.row[members], self.tree.num_rows)
         row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
         acts = rows == row[decision]
-        able, takes = self.able(row, which, met.who)
-        more = len(met.choice) + int((sizes * able.sum(axis=1)).sum())
+        counts = self.tree.num_legal[row]
+        owner = np.repeat(np.arange(len(row)), counts)
+        action = ranges(np.zeros_like(counts), counts)
+        able, takes = self.able(row, owner, action, which, met.who)
+        many = np.bincount(owner[able], minlength=len(row))
+        more = len(met.choice) + int((sizes * many).sum())
         self.require(more)
         self.entries += more
         # Every member by every action: those that act give way to what follows.
-        member, action = np.nonzero(able[decision])
+        member = np.repeat(np.arange(len(members)), many[decision])
+        place = ranges((np.cumsum(many) - many)[decision], many[decision])
+        place = np.flatnonzero(able)[place]
         is_act, refined = acts[member], members[member]
-        choice = 1 + (self.number + decision[member]) * actions + action
-        sequence = (1 + refined * actions + action)[is_act]
-        self.taken.append(np.stack([sequence, choice[is_act]]))
+        sequence = (self.inner.start[refined] + action[place])[is_act]
+        self.taken.append(np.stack([sequence, self.choices + place[is_act]]))
         many = self.starts[sequence + 1] - self.starts[sequence]
-        after = self.by_sequence[_ranges(self.starts[sequence], many)]
-        choice = np.append(np.repeat(choice[is_act], many), choice[~is_act])
-        place, action = np.divmod(choice - 1 - self.number * actions, actions)
-        self.enter(choice, np.append(after, refined[~is_act]), takes[place, action])
+        after = self.by_sequence[ranges(self.starts[sequence], many)]
+        place = np.append(np.repeat(place[is_act], many), place[~is_act])
+        self.enter(self.choices + place, np.append(after, refined[~is_act]), takes[place])
         self.number += len(row)
+        self.choices += len(owner)
         self.rows.append(row)
-        self.allowed.append(able.ravel())
+        self.allowed.append(able)
 
-    def able(self, row: Ints, which: Ints, who: Choices) -> tuple[Choices, Choices]:
-        """Mark actions at decisions, (D', K), and the pure strategies with each, (D', K, n)."""
-        legal = self.tree.legal[row]
+    def able(
+        self, row: Ints, owner: Ints, action: Ints, which: Ints, who: Choices
+    ) -> tuple[Choices, Choices]:
+        """Mark the actions at decisions, (C',), and the pure strategies with each, (C', n)."""
         if self.is_whole:
-            return legal, np.zeros((*legal.shape, 0), bool)
+            return np.ones(len(owner), bool), np.zeros((len(owner), 0), bool)
         comes = np.zeros((len(row), who.shape[1]), bool)
         np.logical_or.at(comes, which, who)
-        takes = comes[:, None] & (self.plans.T[row][:, None] == np.arange(legal.shape[1])[:, None])
-        return legal & takes.any(axis=2), takes
-
-
-def _ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Whole numbers from each start on, so many of each, one range after the other."""
-    shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    return np.arange(len(shifts)) + shifts
+        takes = comes[owner] & (self.plans.T[row[owner]] == action[:, None])
+        return takes.any(axis=1), takes
 
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:

@@ -3,18 +3,18 @@
 All here is in float64: :mod:`hogeq.trees.responses` says what of it holds.
 """
 
-from functools import partial
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.integer_program import by_program
+from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 FULL_MEMORY: Final = "full memory"
@@ -37,7 +37,7 @@ class Answer(NamedTuple):
     bound: float
     method: str
     """What the bound is of, as in :class:`~hogeq.search.results.Response`."""
-    choices: Choices | None = None  # that it comes to in a belief DAG, (1 + D * K,)
+    choices: Choices | None = None  # that it comes to in a belief DAG, (C,)
 
     @property
     def is_proved(self) -> bool:
@@ -74,42 +74,48 @@ def best_response(
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
     full, found, best = by_ascent(original, payoffs, begin, deadline)
-    method, is_small = FULL_MEMORY, len(form.shared) <= FEW and form.rank is not None
+    is_small = len(form.shared) <= FEW and form.rank is not None
+    is_small &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
+    method = FULL_MEMORY
     if full - best > MEETING and best <= enough and is_small and not deadline.is_over:
         found, best, bound = enumerated(form, payoffs, found, best, deadline)
         if bound < full:
             full, method = bound, ENUMERATION
     if full - best > MEETING and best <= enough:
-        strategy, bound = by_program(form, payoffs, limit)
-        if strategy is not None and form.realisation(strategy) @ payoffs > best:
-            found, best = strategy, float(form.realisation(strategy) @ payoffs)
+        acts, bound = by_program(form, payoffs, limit)
+        if acts is not None and form.pure(acts) @ payoffs > best:
+            found, best = acts, float(form.pure(acts) @ payoffs)
         if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
             full, method = bound, INTEGER_PROGRAM
-    return Answer(pure_rows(original, form.realisation(found)), best, max(best, full), method)
+    return Answer(pure_rows(original, form.pure(found)), best, max(best, full), method)
 
 
 def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
     """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
-    acts = np.where(form.tree.legal, form.by_rows(plan), -1.0).argmax(axis=1)
-    return one_hot(acts, form.tree.num_actions)
+    return one_hot(form.acts(plan), form.tree.num_actions)
 
 
 def by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None, deadline: Deadline
-) -> tuple[float, Floats, float]:
-    """Give the payoff of full memory, and of the best response of ascents to inflated rows."""
-    form, actions = original.inflated, original.tree.num_actions
+) -> tuple[float, Ints, float]:
+    """Give the payoff of full memory, and of the best response of ascents: actions, (R',).
+
+    Those are of inflated rows.
+    """
+    form, starts = original.inflated, []
     _, chosen = form.remember(payoffs)
     full, random = form.most(payoffs), np.random.default_rng(0)
-    pure = partial(one_hot, num_actions=actions)
     start = np.zeros(form.tree.num_rows, np.int64)
     start[form.row] = chosen
-    starts = [*([] if begin is None else [begin[original.origin]]), pure(start)]
-    starts += [pure(random.integers(form.tree.num_legal)) for _ in range(STARTS + 1 - len(starts))]
-    found, best = pure(start), -np.inf
+    if begin is not None:
+        acts = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
+        starts.append(acts[original.origin])
+    starts.append(start)
+    starts += [random.integers(form.tree.num_legal) for _ in range(STARTS + 1 - len(starts))]
+    found, best = start, -np.inf
     for one in starts:
         response = form.ascend(one, payoffs, deadline)
-        gained = float(form.realisation(response) @ payoffs)
+        gained = float(form.pure(response) @ payoffs)
         if gained > best:
             found, best = response, gained
         if full - best <= LEAST_GAIN or deadline.is_over:  # the first, if nothing was forgotten

@@ -132,7 +132,7 @@ def _shortened(numbers: list[float]) -> list[float]:
 
 
 class Plan(NamedTuple):
-    """Realisation weights of a player's sequences, (1 + J * K,)."""
+    """Realisation weights of a player's sequences, (S,)."""
 
     weights: Floats
     roundings: float  # each is off by the factor gamma of so many
@@ -147,7 +147,7 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
         chance * form.realisation(one) for chance, one in zip(chances, policies, strict=True)
     )
     depth = len(tree.levels)
-    work = len(chances) * len(form.row) * max(depth, tree.num_actions)
+    work = len(chances) * max(len(form.row) * depth, form.size)
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(np.asarray(weights), 0, _exact_plan(form, strategy, deadline))
@@ -155,11 +155,12 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
-    exact = [Fraction()] * (1 + len(form.row) * form.tree.num_actions)
-    chances = distribution(strategy.chances.tolist())
+    exact = [Fraction()] * form.size
+    chances, counts = distribution(strategy.chances.tolist()), form.tree.num_legal.tolist()
     for chance, policy in zip(chances, strategy.policies, strict=True):
         if chance:
-            shares = [distribution(row) for row in in_time(policy.tolist(), deadline)]
+            rows = in_time(zip(policy.tolist(), counts, strict=True), deadline)
+            shares = [distribution(row[:count]) for row, count in rows]
             pasts = zip(form.before.tolist(), form.row.tolist(), strict=True)
             weights = [Fraction(1)]
             for sequence, row in in_time(pasts, deadline):
@@ -180,7 +181,7 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
         with suppress(TooSlowError):
             return Plan(weights, 0, _exact_plan_of_shares(dag, shares, deadline))
     # A sum and a quotient make a share, a sum and a product a choice, a sum a sequence.
-    steps = len(dag.source) + len(dag.row) * (dag.num_actions + 4)
+    steps = len(dag.source) + len(dag.allowed) + len(dag.row) * 4
     return Plan(weights, steps + len(dag.row) + 3 * len(tree.levels) + 8)
 
 
@@ -189,9 +190,10 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
     for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
         into[target].append(source)
     exact = [Fraction(1)]
-    for sources, row in in_time(zip(into, shares.tolist(), strict=True), deadline):
+    parts = zip(into, pairwise(dag.start.tolist()), strict=True)
+    for sources, (begin, end) in in_time(parts, deadline):
         comes = sum((exact[one] for one in sources), Fraction())
-        exact += [comes * one if one else one for one in distribution(row)]
+        exact += [comes * one if one else one for one in distribution(shares[begin:end].tolist())]
     taken = dag.sequences.tocoo()
     found = [Fraction()] * dag.sequences.shape[0]
     pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
@@ -267,7 +269,7 @@ class Payoffs:
         self.form, other = form or solving_form(tree, player), solving_form(tree, 1 - player)
         ends = np.flatnonzero(tree.player == TERMINAL)
         at, met = self.form.at[ends], other.at[ends]
-        size = 1 + len(self.form.row) * tree.num_actions
+        size = self.form.size
         numbers, sign = numbers_of(tree), 1 - 2 * player
         self.total = 2 * Fraction(tree.shift) if numbers is None else numbers.total
         self.exact: Fractions | None = None
@@ -299,7 +301,7 @@ class Payoffs:
         tree, other = self.form.tree, solving_form(self.form.tree, 1 - player)
         ends = np.flatnonzero(tree.player == TERMINAL)
         at, met = self.form.at[ends].tolist(), other.at[ends].tolist()
-        found = [Fraction()] * (1 + len(self.form.row) * tree.num_actions)
+        found = [Fraction()] * self.form.size
         each = zip(at, met, numbers.chance, numbers.paid, strict=True)
         for sequence, theirs, chance, paid in in_time(each, self.deadline):
             weight = plan[theirs]
@@ -310,15 +312,14 @@ class Payoffs:
 
     def _take_off(self) -> Fractions:
         assert self.exact is not None  # noqa: S101 - set before
-        rest, actions = [*self.exact], self.form.tree.num_actions
-        counts = self.form.tree.num_legal[self.form.row].tolist()
+        rest, starts = [*self.exact], self.form.start.tolist()
         befores = self.form.before.tolist()
-        for refined in in_time(range(len(counts) - 1, -1, -1), self.deadline):
-            first = 1 + refined * actions
-            after = rest[first : first + counts[refined]]
+        for refined in in_time(range(len(befores) - 1, -1, -1), self.deadline):
+            part = slice(*starts[refined : refined + 2])
+            after = rest[part]
             best = max(after)
             if best:
-                rest[first : first + counts[refined]] = [one - best for one in after]
+                rest[part] = [one - best for one in after]
                 rest[befores[refined]] += best
         self.level, rest[0] = rest[0], Fraction()
         return rest
@@ -339,7 +340,7 @@ class Payoffs:
 
     @property
     def most_each(self) -> Floats:
-        """Upper ends of the payoffs of sequences, (1 + J * K,)."""
+        """Upper ends of the payoffs of sequences, (S,)."""
         upper = np.nextafter(self.middle + self.radius, np.inf)
         return np.where(self.radius > 0.0, upper, self.middle)
 
@@ -404,10 +405,10 @@ def _risen(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
     for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
             worth[choice] += payoffs[sequence]
-    legal, actions = dag.legal, dag.num_actions
+    starts, allowed = dag.start.tolist(), dag.allowed.tolist()
     ends, source = dag.ends.tolist(), dag.source.tolist()
-    for at in in_time(range(len(legal) - 1, -1, -1), deadline):
-        best = max(worth[1 + at * actions + one] for one in np.flatnonzero(legal[at]).tolist())
+    for at in in_time(range(len(dag.row) - 1, -1, -1), deadline):
+        best = max(worth[one] for one in range(*starts[at : at + 2]) if allowed[one])
         for edge in source[ends[at] : ends[at + 1]] if best else ():
             worth[edge] += best
     return worth[0]

@@ -45,7 +45,7 @@ class TreeEngine:
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of a policy, (R, K)."""
-        return self.tree.num_rows, self.tree.num_actions
+        return self.tree.shape
 
     @property
     def seat_rows(self) -> tuple[slice, slice]:
@@ -124,7 +124,8 @@ class TreeEngine:
             forms, roots, np.split(place, [len(forms[0].row)]), strict=False
         ):
             # By the numbers of the form.
-            numbers = np.append(root, first[number][:, None] + np.arange(self.num_actions))
+            shift = np.append(root, first[number] - form.start[:-1])
+            numbers = shift[1 + form.owner] + np.arange(form.size)
             before.append(numbers[form.before])
             at.append(numbers[form.at])
             refined.append(np.append(number, -1)[form.refined])

@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 
 from hogeq.kernels.row_search import Progress, search_rows
-from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.enclosures import gamma
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
@@ -18,11 +17,13 @@ SLICE: Final = 2**23  # numbers of parts that are set before the time is looked 
 def enumerated(
     form: SequenceForm,
     payoffs: Floats,
-    response: Floats,
+    response: Ints,
     value: float,
     deadline: Deadline = FOREVER,
-) -> tuple[Floats, float, float]:
-    """Improve a response, (R, K), as long as enumeration can; give its payoff, and a bound on all.
+) -> tuple[Ints, float, float]:
+    """Improve a response as long as enumeration can; give its payoff, and a bound on all.
+
+    A response is an action of each row, (R,).
 
     Rows are set depth first, in the order in which plays meet them. Those that are set say which
     refined information sets are met next, of those between which no row is open. A row acts alike
@@ -35,12 +36,11 @@ def enumerated(
     the payoffs of one plan of a player with perfect recall, in fewer than four steps for each of
     its refined information sets and two for each row.
     """
-    plays, legal = form.plays, form.tree.legal
-    count, actions = plays.legal.shape
-    worth = form.remember(payoffs)[0][1:].reshape(-1, actions)
+    plays = form.plays
+    count, actions = len(plays.rows), form.tree.num_actions
+    worth = form.remember(payoffs)[0]
     size = float(form.remember(np.abs(payoffs))[0][0])  # of the payoffs of any plan
     margin = 2.0 * gamma(4 * len(form.row) + 2 * count + 8) * size
-    worth = np.where(legal[form.row], worth, -np.inf)
     while True:
         progress = Progress(
             np.zeros(len(plays.row), np.int64),
@@ -58,10 +58,8 @@ def enumerated(
         if end < count:
             return response, value, max(value, float(bound[0]) + margin) if end < 0 else np.inf
         found = response.copy()
-        is_met = plays.legal[np.arange(count), chosen]
-        acts = np.where(is_met, chosen, plays.legal.argmax(axis=1))
-        found[plays.rows] = one_hot(acts, actions)
-        gained = float(form.realisation(found) @ payoffs)
+        found[plays.rows] = chosen
+        gained = float(form.pure(found) @ payoffs)
         if gained <= value:  # it is above the target by rounding alone
             return response, value, np.inf
         response, value = found, gained

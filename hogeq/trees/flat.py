@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
+from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -127,7 +128,7 @@ class FlatTree(Rows):
 
         The last one is that to the root.
         """
-        size, drawn = self.num_rows * self.num_actions, self.mover == CHANCE
+        size, drawn = prod(self.shape), self.mover == CHANCE
         edge = self.row[self.parent] * np.int32(self.num_actions) + self.action
         edge[drawn] = size - 1 + np.arange(np.count_nonzero(drawn))
         edge[0] = size + len(self.odds)
@@ -150,7 +151,7 @@ class FlatTree(Rows):
     @cached_property
     def chance(self) -> Floats:
         """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
-        return self.by_step(np.ones(self.moves.shape), self.odds, 1.0)
+        return self.by_step(np.ones(self.shape), self.odds, 1.0)
 
     @cached_property
     def payoff(self) -> Floats:

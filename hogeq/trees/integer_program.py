@@ -4,13 +4,12 @@ from typing import Final
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import coo_array, csr_array, eye_array, hstack, kron
+from scipy.sparse import coo_array, csr_array, hstack
 
-from hogeq.strategies.arrays import one_hot
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.trees.beliefs import remembering
-from hogeq.trees.sequences import SequenceForm
+from hogeq.trees.sequences import SequenceForm, first_of_most, ranges
 
 FINE: Final = 2.0**16
 """What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
@@ -25,15 +24,16 @@ ENDED: Final = (SOLVED, 1)  # 1: at a limit of time
 
 def by_program(
     form: SequenceForm, worth: Floats, limit: float | Deadline
-) -> tuple[Floats | None, float]:
-    """Give the best strategy met within a time limit, or None, and the proved bound.
+) -> tuple[Ints | None, float]:
+    """Give the best strategy met within a time limit, actions (R,) or None, and the proved bound.
 
     The payoff is linear in the realisation weights of sequences. One binary for each action of a
     shared row makes the player act alike in all its refined information sets; without binaries
     the player has full memory.
     """
-    tree, shared, actions = form.tree, form.shared, form.tree.num_actions
-    sequences, binaries = len(worth), len(shared) * actions
+    shared, sequences = form.shared, len(worth)
+    counts = form.tree.num_legal[shared]
+    first, binaries = np.cumsum(counts) - counts, int(counts.sum())
     limit = Deadline.of(limit)
     chains = form.chains_within(limit.share(CHAINING))
     if limit.is_over or chains is None or not limit.allows(PRESOLVED * sequences):
@@ -42,14 +42,16 @@ def by_program(
     once = (np.arange(flow.shape[0]) == 0).astype(float)
     constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
     if len(shared):
-        one = kron(eye_array(len(shared)), np.ones((1, actions)))  # action of every shared row
-        one = hstack([csr_array((len(shared), sequences)), one])
+        # Every shared row has one action.
+        places = np.repeat(np.arange(len(shared)), counts), sequences + np.arange(binaries)
+        one = csr_array((np.ones(binaries), places), (len(shared), sequences + binaries))
         # No weight goes to an action that the row does not play; and pasts of a chain share it.
         number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
         each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
-        lines = (each[:, None] * actions + np.arange(actions)).ravel()
-        weights = (1 + np.concatenate(chains)[:, None] * actions + np.arange(actions)).ravel()
-        choices = (number[:, None] * actions + np.arange(actions)).ravel()
+        sizes = counts[number]
+        lines = ranges((np.cumsum(sizes) - sizes)[each], sizes[each])
+        weights = ranges(form.start[np.concatenate(chains)], sizes[each])
+        choices = ranges(first[number], sizes)
         size = len(choices)
         coupled = hstack(
             [
@@ -58,11 +60,10 @@ def by_program(
             ]
         )
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
-    legal = np.concatenate([[True], tree.legal[form.row].ravel(), tree.legal[shared].ravel()])
     answer = milp(
         np.concatenate([-FINE * worth, np.zeros(binaries)]),
-        integrality=(np.arange(len(legal)) >= sequences).astype(int),
-        bounds=Bounds(0.0, legal.astype(float)),
+        integrality=(np.arange(sequences + binaries) >= sequences).astype(int),
+        bounds=Bounds(0.0, 1.0),
         constraints=constraints,
         options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
     )
@@ -73,6 +74,6 @@ def by_program(
     bound = bound if np.isfinite(bound) else np.inf
     if chosen is None or not np.isfinite(chosen).all():
         return None, bound
-    played = form.by_rows(chosen[:sequences]) + 1e-6 * (np.arange(actions) == 0)  # if not reached
-    played[shared] = chosen[sequences:].reshape(-1, actions)
-    return one_hot(np.where(tree.legal, played, -1.0).argmax(axis=1), actions), bound
+    acts = form.acts(chosen[:sequences])
+    acts[shared] = first_of_most(chosen[sequences:], first) - first
+    return acts, bound

@@ -28,7 +28,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, eye_array, hstack, vstack
+from scipy.sparse.linalg import spsolve_triangular
 
 from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.strategies.strategy import Strategy
@@ -111,18 +112,16 @@ class Maxmin:
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)  # by own sequence
         self.opponent = Side(other, whole_dag(other, deadline=self.deadline.share(BUILDING)))
         self.own = tree.seat == player
-        form, actions = self.form, tree.num_actions
+        form = self.form
         # Each action at each refined information set: sequences before and after, and its cell.
-        legal, cells = tree.legal[form.row], np.arange(len(form.row) * actions)
-        self.after = 1 + cells[legal.ravel()]
-        self.before = np.repeat(form.before, actions)[self.after - 1]
-        self.cell = (form.row[:, None] * actions + np.arange(actions)).ravel()[self.after - 1]
-        self.is_shared = np.isin(form.row, form.shared).repeat(actions)[self.after - 1]
-        self.sizes = 1 + len(cells), tree.legal.size
+        self.after, refined = np.arange(1, form.size), form.owner[1:]
+        self.before = form.before[refined]
+        self.cell = np.flatnonzero(tree.legal)[form.cells]
+        self.is_shared = np.isin(form.row, form.shared)[refined]
+        self.sizes = form.size, tree.legal.size
         self.equations, self.once = self._equations()
         terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
         self.rounding = 4.0 * np.finfo(float).eps * (terms + 8 * len(tree.levels))
-        self.steps = self._steps()
         self.best, self.policy, self.programs, self.grown = -np.inf, tree.uniform(), 0, 0
         self.random = np.random.default_rng(0)
         self._dag: BeliefDag | None = None
@@ -137,7 +136,7 @@ class Maxmin:
         """Weights flow on, and own rows sum to 1."""
         form, (sequences, cells), actions = self.form, self.sizes, self.tree.num_actions
         count, rows = len(form.row), np.flatnonzero(self.own)
-        into = np.append(0, 1 + np.arange(count).repeat(actions)), np.arange(sequences)
+        into = 1 + form.owner, np.arange(sequences)
         out = 1 + np.arange(count), form.before
         ones = np.append(np.ones(sequences), -np.ones(count))
         ends = tuple(np.append(one, two) for one, two in zip(into, out, strict=True))
@@ -148,14 +147,12 @@ class Maxmin:
         once = np.concatenate([[1.0], np.zeros(count), np.ones(len(rows))])
         return csr_array(vstack([flow, sums])), once
 
-    def _steps(self) -> csr_array:
-        """Mark the cells of each sequence, (S, R * K)."""
-        marks = csr_array((np.ones(len(self.after)), (self.after, self.cell)), self.sizes)
-        up = csr_array((np.ones(len(self.after)), (self.after, self.before)), (self.sizes[0],) * 2)
-        found = marks
-        while up.nnz:  # twice as far back each time
-            found, up = csr_array(found + up @ found), csr_array(up @ up)
-        return found
+    def _by_cell(self, lifts: Floats) -> Floats:
+        """Add up, for each cell, what is lifted at the sequences from it on."""
+        steps = np.ones(len(self.after)), (self.before, self.after)
+        onward = eye_array(self.sizes[0], format="csr") - csr_array(steps, (self.sizes[0],) * 2)
+        total = spsolve_triangular(onward, lifts, lower=False, unit_diagonal=True)
+        return np.asarray(np.bincount(self.cell, total[self.after], self.sizes[1]), np.float64)
 
     # --- policies ---------------------------------------------------------------------------------
 
@@ -202,8 +199,7 @@ class Maxmin:
                 self.cell,
             )
             near = Box(*(np.clip(policy + side * step, 0.0, own) for side in (-1.0, 1.0)))
-            least, most = np.zeros(self.sizes[0]), np.zeros(self.sizes[0])
-            most[0] = most[self.after] = 1.0
+            least, most = np.zeros(self.sizes[0]), np.ones(self.sizes[0])
             products = -weights[self.before] * chances
             found = self._program(coupling, products, near, (least, most), is_equal=True)
             if found is None:
@@ -367,7 +363,7 @@ class Maxmin:
         wide = (box.upper - box.lower).ravel()
         score, middle = np.where(wide > THIN, wide, 0.0), (box.lower + box.upper) / 2.0
         if found is not None:
-            lifts = score * (self.steps.T @ found.lifts)
+            lifts = score * self._by_cell(found.lifts)
             score, middle = (lifts if lifts.any() else score), found.policy
         cell = int(score.argmax())
         if score[cell] <= 0.0:

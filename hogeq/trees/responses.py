@@ -69,8 +69,8 @@ def settle(
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
     while can_rescale and not deadline.is_over:
-        strategy = by_ascent(form, payoffs.most_each, begin, deadline)[1]
-        begin = pure_rows(form, form.inflated.realisation(strategy))
+        acts = by_ascent(form, payoffs.most_each, begin, deadline)[1]
+        begin = pure_rows(form, form.inflated.pure(acts))
         loss = full - value(begin)
         if not 0 < COARSE * loss < payoffs.unit:
             break

@@ -24,7 +24,7 @@ class Mixed(NamedTuple):
     """A mixture of a player, as a flow."""
 
     dag: BeliefDag
-    flow: Floats  # (1 + D * K,)
+    flow: Floats  # (C,)
 
     @classmethod
     def of(cls, dag: BeliefDag, weights: Floats) -> "Mixed":
@@ -33,7 +33,7 @@ class Mixed(NamedTuple):
 
     @property
     def plan(self) -> Floats:
-        """Weights of sequences, (1 + J * K,)."""
+        """Weights of sequences, (S,)."""
         return np.asarray(self.dag.sequences @ self.flow)
 
     def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
@@ -55,7 +55,8 @@ class Mixed(NamedTuple):
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
     """Strategy whose rows average a plan over their refined information sets."""
-    weights = form.by_rows(plan)
+    weights = np.zeros(form.tree.shape)
+    weights[form.tree.legal] = form.by_actions(plan)
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
 

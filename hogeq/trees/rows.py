@@ -12,7 +12,20 @@ from hogeq.strategies.infosets import Cells, NamedRow
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown
 
+MOST_CELLS: Final = 2**28  # of a table by rows and actions, each of which takes 8 bytes
 ROW_SUM: Final = 1e-9  # by which the sum of a row, or of a node of chance, may differ from 1
+
+
+def is_too_wide(rows: int, actions: int) -> bool:
+    """Whether a table has too many cells: a row has as many of them as the widest one."""
+    return rows * actions > MOST_CELLS
+
+
+def require_cells(where: str, what: str, rows: int, actions: int) -> None:
+    """Refuse a table of too many cells."""
+    if is_too_wide(rows, actions):
+        allowed = f"allowed: a product of {MOST_CELLS:,}"
+        raise HogeqError(f"{where}: {rows:,} {what}, and one has {actions:,} actions; {allowed}")
 
 
 class Rows:
@@ -22,6 +35,7 @@ class Rows:
     Where a row has fewer than K actions, the others have probability 0.
     """
 
+    name: str
     seat: NDArray[np.int8]  # (R,), whose row it is
     num_legal: Ints  # (R,)
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
@@ -41,7 +55,7 @@ class Rows:
     @cached_property
     def legal(self) -> NDArray[np.bool_]:
         """Legal actions of each row, (R, K)."""
-        return np.arange(self.num_actions) < self.num_legal[:, None]
+        return np.arange(self.shape[1]) < self.num_legal[:, None]
 
     @cached_property
     def labels(self) -> list[list[str]]:
@@ -50,7 +64,8 @@ class Rows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of a policy, (R, K)."""
+        """Shape of a policy, (R, K); `HogeqError` if that has too many cells."""
+        require_cells(self.name, "information sets", self.num_rows, self.num_actions)
         return self.num_rows, self.num_actions
 
     @property

@@ -48,7 +48,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     """
     tree, numbers = first.tree, numbers_of(first.tree)
     ends = np.flatnonzero(tree.player == TERMINAL)
-    size = [1 + len(form.row) * tree.num_actions for form in (first, second)]
+    size = first.size, second.size
     moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]
     pairs = first.at[moved], second.at[moved]
     if numbers is None:

@@ -33,13 +33,12 @@ if TYPE_CHECKING:
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 INFLATING: Final = 0.5  # share of the time
-MOST_SEQUENCES: Final = 2**28  # of a player, each with 8 bytes in every array of them
 CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """Sequences of one player: number 0 is the empty one, 1 + J * K + a follows action a at J."""
+    """Sequences of one player, S of them: 0 is the empty one, start[j] + a takes action a at j."""
 
     tree: FlatTree
     player: int
@@ -53,15 +52,40 @@ class SequenceForm:
         """Rows and actions of a sequence, first to last."""
         steps = []
         while sequence:
-            refined, action = divmod(sequence - 1, self.tree.num_actions)
-            steps.append((int(self.row[refined]), action))
+            refined = self.owner[sequence]
+            steps.append((int(self.row[refined]), int(sequence - self.start[refined])))
             sequence = int(self.before[refined])
         return steps[::-1]
 
     @cached_property
+    def start(self) -> Ints:
+        """First sequence of each refined information set; then their number, S, (J + 1,)."""
+        return 1 + np.append(0, np.cumsum(self.tree.num_legal[self.row]))
+
+    @property
+    def size(self) -> int:
+        """Number of sequences, S."""
+        return int(self.start[-1])
+
+    @cached_property
+    def owner(self) -> Ints:
+        """Refined information set at which each sequence ends, -1 for the empty one, (S,)."""
+        return np.repeat(np.arange(-1, len(self.row)), np.diff(self.start, prepend=0))
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Place of the last step of all sequences but the empty one, (S - 1,).
+
+        It is one in a list of the legal actions of rows, row by row.
+        """
+        counts, owner = self.tree.num_legal, self.owner[1:]
+        first = (np.cumsum(counts) - counts)[self.row] - self.start[:-1]
+        return first[owner] + np.arange(1, self.size)
+
+    @cached_property
     def above(self) -> Ints:
         """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
-        return np.where(self.before > 0, (self.before - 1) // self.tree.num_actions, -1)
+        return self.owner[self.before]
 
     @property
     def side(self) -> str:
@@ -77,9 +101,9 @@ class SequenceForm:
     def levels(self) -> list[Ints]:
         """Refined information sets by the number of own actions before them."""
         depth = np.zeros(len(self.row), np.int64)
-        for refined, before in enumerate(self.before.tolist()):  # those before come first
-            if before:
-                depth[refined] = depth[(before - 1) // self.tree.num_actions] + 1
+        for refined, above in enumerate(self.above.tolist()):  # those before come first
+            if above >= 0:
+                depth[refined] = depth[above] + 1
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(order) else []
 
@@ -87,7 +111,7 @@ class SequenceForm:
     def rank(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
         later, rows = np.flatnonzero(self.before), self.tree.num_rows
-        earlier = self.row[(self.before[later] - 1) // self.tree.num_actions]
+        earlier = self.row[self.above[later]]
         before, after = np.unique(np.stack([earlier, self.row[later]]), axis=1)
         links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
         waiting = np.bincount(after, minlength=rows)  # rows before each that have no rank yet
@@ -102,7 +126,7 @@ class SequenceForm:
         return None if waiting.any() else rank
 
     def payoffs(self, joint: Floats) -> Floats:
-        """Share of the largest payoff that each sequence ends in, (1 + J * K,).
+        """Share of the largest payoff that each sequence ends in, (S,).
 
         Others play a strategy's rows. Passes over sequences take such shares and give such, so
         what they compare has one scale.
@@ -110,39 +134,52 @@ class SequenceForm:
         others = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
         sign = 1.0 if self.player == 0 else -1.0
-        size = 1 + len(self.row) * self.tree.num_actions
         won = sign * others[ends] * self.tree.shares[ends]
-        return np.bincount(self.at[ends], won, size).astype(np.float64)
+        return np.bincount(self.at[ends], won, self.size).astype(np.float64)
 
     def remember(self, payoffs: Floats) -> tuple[Floats, Ints]:
-        """Worth of each sequence with perfect recall, (1 + J * K,), and the best actions, (J,)."""
+        """Worth of each sequence with perfect recall, (S,), and the best actions, (J,)."""
         from hogeq.kernels import dag_flows
 
-        worth, best = payoffs.copy(), np.zeros(len(self.row), np.int64)
-        dag_flows.rise_best(self.ends, self.before, self.tree.legal[self.row], worth, best)
-        return worth, best
+        worth, best, every = payoffs.copy(), self.start[:-1].copy(), np.ones(self.size, bool)
+        dag_flows.rise_best(self.ends, self.before, self.start, every, worth, best)
+        return worth, best - self.start[:-1]
 
     def most(self, payoffs: Floats) -> float:
         """Most that a player with perfect recall gets, every sum rounded upward."""
         from hogeq.kernels import dag_flows
 
-        worth = payoffs.copy()
-        dag_flows.rise_above(self.ends, self.before, self.tree.legal[self.row], worth)
+        worth, every = payoffs.copy(), np.ones(self.size, bool)
+        dag_flows.rise_above(self.ends, self.before, self.start, every, worth)
         return float(worth[0])
 
     def realisation(self, strategy: Floats) -> Floats:
-        """Probability of every sequence by the own actions of a strategy, (1 + J * K,)."""
+        """Probability of every sequence by the own actions of a strategy, (R, K); (S,)."""
         from hogeq.kernels import dag_flows
 
-        weights = np.ones(1 + len(self.row) * self.tree.num_actions)
-        dag_flows.flow_on(self.ends, self.before, strategy[self.row], weights)
+        shares, places = np.ravel(strategy), self.row * strategy.shape[1]
+        weights = np.ones(self.size)
+        dag_flows.flow_on(self.ends, self.before, self.start, shares, places, weights)
         return weights
 
-    def by_rows(self, plan: Floats) -> Floats:
-        """Sum the weights of a plan over the pasts of each row, (R, K)."""
-        weights = np.zeros((self.tree.num_rows, self.tree.num_actions))
-        np.add.at(weights, self.row, np.maximum(plan[1:], 0.0).reshape(-1, self.tree.num_actions))
+    def pure(self, acts: Ints) -> Floats:
+        """Weight of every sequence, 0 or 1, by the actions of a pure strategy, (R,); (S,)."""
+        from hogeq.kernels import dag_flows
+
+        shares, weights = np.zeros(self.size), np.ones(self.size)
+        shares[self.start[:-1] + acts[self.row]] = 1.0
+        dag_flows.flow_on(self.ends, self.before, self.start, shares, self.start, weights)
         return weights
+
+    def by_actions(self, plan: Floats) -> Floats:
+        """Sum the weights of a plan over pasts, for each legal action, row by row."""
+        weights = np.maximum(plan[1:], 0.0)
+        return np.bincount(self.cells, weights, self.tree.num_legal.sum()).astype(np.float64)
+
+    def acts(self, plan: Floats) -> Ints:
+        """Give the action of most weight in each row, the first of some that tie, (R,)."""
+        first = np.cumsum(self.tree.num_legal) - self.tree.num_legal
+        return first_of_most(self.by_actions(plan), first) - first
 
     @property
     def chains(self) -> list[Ints]:
@@ -166,7 +203,7 @@ class SequenceForm:
                 if deadline.is_over:
                     return None
                 pasts = by_row[ends[row] : ends[row + 1]].tolist()
-                found = _chains_of(pasts, self.before, self.tree.num_actions)
+                found = _chains_of(pasts, self.before, self.above)
                 chains += [np.array(sorted(chain)) for chain in found]
             known["_chains"] = chains
         return cast("list[Ints]", known["_chains"])
@@ -195,7 +232,7 @@ class SequenceForm:
         if self.is_absent_minded or not len(self.shared):
             return self, True
         tree = self.tree
-        acts = (self.before - 1) % tree.num_actions
+        acts = self.before - self.start[self.above]  # where there is a step before
         parts, is_whole = _parts_of_rows(self.row, self.above, acts, deadline)
         places, which = np.unique(np.stack([self.row, parts]), axis=1, return_inverse=True)
         renamed = places[0].copy()
@@ -232,33 +269,34 @@ class SequenceForm:
         place = np.zeros(self.tree.num_rows, np.int64)
         place[rows] = np.arange(len(rows))
         row, follows = place[self.row], np.argsort(self.before, kind="stable")
-        size = 1 + len(row) * self.tree.num_actions
         return Plays(
             rows=rows,
             row=row,
             before=self.before,
+            above=self.above,
+            start=self.start,
             members=np.argsort(row, kind="stable"),
             begins=np.searchsorted(np.sort(row), np.arange(1 + len(rows))),
             follows=follows,
-            ends=np.searchsorted(self.before[follows], np.arange(1 + size)),
-            legal=self.tree.legal[rows],
+            ends=np.searchsorted(self.before[follows], np.arange(1 + self.size)),
+            legal=self.tree.num_legal[rows],
         )
 
-    def ascend(self, start: Floats, payoffs: Floats, deadline: Deadline = FOREVER) -> Floats:
-        """Improve rows until none alone can be, or the time is over, (R, K).
+    def ascend(self, start: Ints, payoffs: Floats, deadline: Deadline = FOREVER) -> Ints:
+        """Improve the actions of rows until none alone can be, or the time is over, (R,).
 
         The payoff never falls.
         """
         from hogeq.kernels import row_search
 
-        strategy = start.copy()
+        acts = start.copy()
         if self.rank is not None:
-            rows, scratch = strategy[self.plays.rows], (np.ones(len(self.row)), payoffs.copy())
-            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, rows, *scratch):
+            chosen, scratch = acts[self.plays.rows], (np.ones(len(self.row)), payoffs.copy())
+            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, chosen, *scratch):
                 if deadline.is_over:
                     break
-            strategy[self.plays.rows] = rows
-        return strategy
+            acts[self.plays.rows] = chosen
+        return acts
 
     @cached_property
     def shared(self) -> Ints:
@@ -300,28 +338,24 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[tuple[int, int], int] = {}
     first: list[int] = []
-    action = tree.action
+    action, counts = tree.action, tree.num_legal.tolist()
+    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)  # as in the form
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
-        followed = 1 + refined[parent] * tree.num_actions + action[nodes]
+        followed = start[refined[parent]] + action[nodes]
         at[nodes] = np.where(tree.mover[nodes] == player, followed, at[parent])
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
-        each, start, which = np.unique(pairs, return_index=True, return_inverse=True)
+        each, begins, which = np.unique(pairs, return_index=True, return_inverse=True)
         codes = np.empty(len(each), np.int64)
-        for place in np.argsort(start).tolist():  # in the order of nodes
+        for place in np.argsort(begins).tolist():  # in the order of nodes
             before, row = divmod(int(each[place]), tree.num_rows)
             codes[place] = numbers.setdefault((row, before), len(numbers))
             if codes[place] == len(first):
-                first.append(int(own[start[place]]))
+                first.append(int(own[begins[place]]))
+                start[len(first)] = start[len(first) - 1] + counts[row]
         refined[own] = codes[which]
-    pasts, actions = len(numbers), tree.num_actions
-    if pasts * actions > MOST_SEQUENCES:  # a row has as many sequences as the widest one
-        raise HogeqError(
-            f"{tree.name}: {side_names(tree.sides)[player]} comes to information sets in {pasts:,}"
-            f" ways, and one has {actions:,} actions; allowed: a product of {MOST_SEQUENCES:,}"
-        )
     rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
 
@@ -341,10 +375,26 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     return forms[0], forms[1]
 
 
+# --- parts of arrays ------------------------------------------------------------------------------
+
+
+def ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Whole numbers from each start on, so many of each, one range after the other."""
+    shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return np.arange(len(shifts)) + shifts
+
+
+def first_of_most(values: Floats, starts: Ints) -> Ints:
+    """Place of the first largest value from each start to before the next."""
+    most = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
+    places = np.flatnonzero(values == most)
+    return places[np.searchsorted(places, starts)]
+
+
 # --- chains ---------------------------------------------------------------------------------------
 
 
-def _chains_of(pasts: Sequence[int], before: Ints, actions: int) -> list[list[int]]:
+def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
     """List the chains of the pasts of one row, those of most pasts first.
 
     Goes up from the last past, through those before them alone. Others choose what follows a
@@ -362,11 +412,11 @@ def _chains_of(pasts: Sequence[int], before: Ints, actions: int) -> list[list[in
         chains = [[*chain.from_iterable(parts)] for parts in joined] or [[past]]
         sequence = int(before[past])
         if sequence and sequence not in followed:
-            above = (sequence - 1) // actions
-            if above not in sequences:
-                sequences[above] = []
-                heappush(waiting, -above)
-            sequences[above].append(sequence)
+            earlier = int(above[past])
+            if earlier not in sequences:
+                sequences[earlier] = []
+                heappush(waiting, -earlier)
+            sequences[earlier].append(sequence)
         followed[sequence] += [(-len(one), past, one) for one in chains]
     return [one for *_, one in sorted(followed[0])]
 

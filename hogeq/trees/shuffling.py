@@ -41,8 +41,7 @@ def solving_form(tree: FlatTree, player: int) -> SequenceForm:
 
 def is_too_large(form: SequenceForm) -> bool:
     """Whether an order might take long to find: each of its rows is taken from all plays by it."""
-    sequences = len(form.row) * form.tree.num_actions
-    return sequences * len(form.tree.levels) ** 2 > MOST_STEPS
+    return form.size * len(form.tree.levels) ** 2 > MOST_STEPS
 
 
 def shuffled(form: SequenceForm) -> SequenceForm | None:
@@ -56,7 +55,7 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     form.require_once()
     ends = np.flatnonzero(form.tree.player == TERMINAL)
     sequences, which = np.unique(form.at[ends], return_inverse=True)
-    ordered = order([dict(form.steps(one)) for one in sequences.tolist()], form.tree.num_actions)
+    ordered = order([dict(form.steps(one)) for one in sequences.tolist()], form.tree.num_legal)
     if ordered is None:
         return None
     rows, before, places = ordered
@@ -66,12 +65,15 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     return replace(form, row=rows, before=before, at=at, first=none, refined=np.full_like(at, -1))
 
 
-def order(plays: list[Acts], actions: int) -> tuple[Ints, Ints, Ints] | None:
-    """Order the rows of plays: rows and sequences before as in a form, and each play's sequence."""
+def order(plays: list[Acts], counts: Ints) -> tuple[Ints, Ints, Ints] | None:
+    """Order the rows of plays: rows and sequences before as in a form, and each play's sequence.
+
+    Rows have so many actions, (R,).
+    """
     rows: list[int] = []
     befores: list[int] = []
     places = np.zeros(len(plays), np.int64)
-    waiting = [(0, [*enumerate(plays)])]
+    waiting, first = [(0, [*enumerate(plays)])], 1
     while waiting:
         before, group = waiting.pop()
         for number, acts in group:
@@ -86,8 +88,8 @@ def order(plays: list[Acts], actions: int) -> tuple[Ints, Ints, Ints] | None:
             for number, acts in linked:
                 left = {one: action for one, action in acts.items() if one != row}
                 parts[acts[row]].append((number, left))
-            first = 1 + len(rows) * actions
             waiting += [(first + action, part) for action, part in sorted(parts.items())]
+            first += int(counts[row])
             rows.append(row)
             befores.append(before)
     return np.array(rows, np.int64), np.array(befores, np.int64), places

@@ -12,10 +12,8 @@ from tests.trees.test_random_trees import drawn
 
 def searched(form: Any, payoffs: Floats, target: float) -> tuple[int, Floats, float]:
     """Search for a response above a target: rows set at the end, the response, and the bound."""
-    plays, legal = form.plays, form.tree.legal
-    count, actions = plays.legal.shape
-    worth = form.remember(payoffs)[0][1:].reshape(-1, actions)
-    worth = np.where(legal[form.row], worth, -np.inf)
+    plays, worth = form.plays, form.remember(payoffs)[0]
+    count, actions = len(plays.rows), form.tree.num_actions
     chosen, bound = np.full(count, -1), np.full(1, -np.inf)
     progress = Progress(
         np.zeros(len(plays.row), np.int64),

@@ -1,6 +1,7 @@
 """Belief DAGs: flows are the mixtures of all pure strategies, whatever is forgotten."""
 
 import itertools
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -81,7 +82,9 @@ def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found
         assert best == pytest.approx(max(plan @ worth for plan in every))
         for _ in range(5):
             acts = draw.integers(form.tree.num_legal[form.origin[dag.row]])
-            plan = dag.sequences @ dag.flow(np.eye(dag.num_actions)[acts])
+            shares = np.zeros(len(dag.allowed))
+            shares[dag.start[:-1] + acts] = 1.0
+            plan = dag.sequences @ dag.flow(shares)
             assert any(np.array_equal(plan, one) for one in every)
         mixed = dag.sequences @ dag.flow(chosen)
         assert any(np.array_equal(mixed, one) for one in every)
@@ -98,8 +101,7 @@ def test_what_pure_strategies_span_is_a_part_of_the_whole() -> None:
         of_pool = [form.realisation(one) @ worth for one in pure]
         assert max(of_pool) - 1e-12 <= part.respond(worth)[0] <= whole.respond(worth)[0] + 1e-12
         kept = draw.random(len(whole.allowed)) < 0.6
-        acts = draw.integers(whole.legal.sum(axis=1))
-        kept[1 + np.arange(len(acts)) * whole.num_actions + acts] = True
+        kept[whole.start[:-1] + draw.integers(np.diff(whole.start))] = True
         small, places = whole.restricted(kept)
         flow = np.zeros(len(whole.allowed))
         flow[places] = small.flow(small.normalised(np.ones(len(places))))
@@ -183,20 +185,24 @@ class Twin:
     def strategy(self, player: int, *, predictive: bool) -> Floats:
         rows = self.engine.seat_rows[player]
         regrets = self.regrets[rows] + (self.instant[rows] if predictive else 0.0)
-        legal = self.engine.dags[player].legal
+        legal = self.legal(player)
         positive = np.maximum(regrets, 0.0) * legal
         total = positive.sum(axis=1, keepdims=True)
         uniform = legal / legal.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, positive / np.where(total > 0.0, total, 1.0), uniform)
+
+    def legal(self, player: int) -> Any:
+        """Actions that decisions have."""
+        counts = np.diff(self.engine.dags[player].start)
+        return np.arange(self.engine.num_actions) < counts[:, None]
 
     def flow(self, player: int, strategy: Floats) -> Floats:
         """Solve the equations of flows whose choices keep to a strategy."""
         dag = self.engine.dags[player]
         passed = np.zeros((len(dag.allowed), len(dag.allowed)))
         for source, target in zip(dag.source, dag.target, strict=True):
-            for action in range(dag.num_actions):
-                choice = 1 + target * dag.num_actions + action
-                passed[choice, source] += strategy[target, action]
+            for choice in range(dag.start[target], dag.start[target + 1]):
+                passed[choice, source] += strategy[target, choice - dag.start[target]]
         begin = np.eye(1, len(passed))[0]
         return np.asarray(np.linalg.solve(np.eye(len(passed)) - passed, begin))
 
@@ -212,12 +218,13 @@ class Twin:
                 met = payoffs @ plan if player == 0 else -payoffs.T @ plan
                 worth = dag.sequences.T @ met / 2.0
                 for decision in range(len(dag.row) - 1, -1, -1):
-                    first = 1 + decision * dag.num_actions
-                    now = worth[first : first + dag.num_actions] @ played[player][decision]
+                    first, end = dag.start[decision : decision + 2]
+                    now = worth[first:end] @ played[player][decision, : end - first]
                     worth[dag.source[dag.target == decision]] += now
-                values = worth[1:].reshape(played[player].shape)
+                legal, (values, flow) = self.legal(player), np.zeros((2, *played[player].shape))
+                values[legal], flow[legal] = worth[1:], flows[player][1:]
                 now = (values * played[player]).sum(axis=1, keepdims=True)
-                self.instant[rows] = (values - now) * dag.legal
+                self.instant[rows] = (values - now) * legal
                 regrets = self.regrets[rows] + self.instant[rows]
                 if solver.plus:
                     regrets = np.maximum(regrets, 0.0)
@@ -226,7 +233,7 @@ class Twin:
                     for power in (solver.alpha, solver.beta)
                 )
                 self.regrets[rows] = regrets * np.where(regrets > 0.0, up, down)
-                self.sums[rows] += number**solver.gamma * flows[player][1:].reshape(values.shape)
+                self.sums[rows] += number**solver.gamma * flow
 
 
 @pytest.mark.parametrize("name", FAMILY)
@@ -242,6 +249,19 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
                 twin.iterate(solver, one)
         np.testing.assert_allclose(state.regrets[0], twin.regrets, atol=1e-12)
         np.testing.assert_allclose(state.strategy_sum[0], twin.sums, atol=1e-12)
+
+
+def test_dags_too_wide_for_a_table_leave_games_to_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    for root in FORGETS[2:4]:
+        monkeypatch.setattr("hogeq.solvers.dags.FIRST", 0.0)  # seconds of columns before DAGs
+        game = hogeq.Game(tree_of(root))
+        usual = game.equilibrium(10.0)
+        assert usual.method == "dag"
+        monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", math.prod(game.engine.shape))
+        found = game.equilibrium(10.0)
+        monkeypatch.undo()
+        assert found.method == "columns"
+        assert (found.lower, found.upper) == pytest.approx((usual.lower, usual.upper))
 
 
 def test_regret_over_a_dag_comes_to_the_value() -> None:

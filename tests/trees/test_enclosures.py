@@ -275,10 +275,9 @@ def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
         form = sequence_form(laid_out(drawn(draw, 6)), 0).inflate(FOREVER)
         if not len(form.shared) or form.rank is None:
             continue
-        size = 1 + len(form.row) * form.tree.num_actions
-        payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
-        start = one_hot(np.zeros(form.tree.num_rows, np.int64), form.tree.num_actions)
-        least = float(form.realisation(start) @ payoffs)
+        payoffs = draw.normal(size=form.size) * 3.0 ** draw.integers(0, 9, form.size)
+        start = np.zeros(form.tree.num_rows, np.int64)
+        least = float(form.pure(start) @ payoffs)
         _, value, bound = enumerated(form, payoffs, start, least)
         worth = [Fraction(one) for one in payoffs.tolist()]
         best = max(
@@ -542,41 +541,58 @@ def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) 
         assert found.to_json()["seats"] == [9.0, -7.0]
 
 
-class Forgets(hogeq.GameRules):
-    """Choose one of many, then 0 or 1, having forgotten which it was."""
+def forgets(count: int, *, remembers: bool = False) -> Any:
+    """Choose one of many; the other calls 0 or 1; guess that, having forgotten which it was.
 
-    players = 1
+    A guess that is right is paid a share of the first choice in the largest.
+    """
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def look(state: tuple[int, ...]) -> TreeNode:
+        if len(state) == 3:
+            won = (state[0] + 1) / count if state[1] == state[2] else 0.0
+            return TreeNode(TERMINAL, payoff=won)
+        moves = [(one, 1.0, (*state, one)) for one in range(2 if state else count)]
+        known = len(state), *state[: remembers and len(state) == 2]
+        return TreeNode((0, 1, 0)[len(state)], known, moves=moves)
 
-    def initial(self) -> tuple[int, ...]:
-        return ()
-
-    def to_move(self, state: tuple[int, ...]) -> int:
-        return 0 if len(state) < 2 else hogeq.END
-
-    def actions(self, state: tuple[int, ...]) -> range:
-        return range(2 if state else self.count)
-
-    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
-        return (*state, action)
-
-    def knows(self, state: tuple[int, ...], player: int) -> int:
-        del player
-        return len(state)
-
-    def payoffs(self, state: tuple[int, ...]) -> tuple[float]:
-        return (float(state[1]),)
+    return hogeq.Game(flatten("forgets", (), look, lambda moves: [*map(str, moves)]))
 
 
-def test_what_needs_too_many_sequences_is_refused_in_a_line() -> None:
-    """A row with as many pasts as another one has actions."""
-    assert hogeq.Game(Forgets(500)).equilibrium(10.0).lower == 1.0
-    wide = hogeq.Game(Forgets(20_000))
-    for call in (wide.equilibrium, lambda: wide.attack("uniform"), wide.in_policies):
-        with pytest.raises(ValueError, match=r"20,001 ways, and one has 20,000 actions; allowed: "):
+def test_a_row_with_as_many_pasts_as_another_has_actions_takes_little_memory() -> None:
+    """Values by hand: the first choice is the largest, and a guess is right half the time."""
+    count = 6_000
+    game = forgets(count)
+    tracemalloc.start()
+    found, solved, sides = game.attack("uniform"), game.equilibrium(20.0), game.audit()
+    policies, last = game.in_policies(20.0), game.solve("cfr_plus", 3).strategy
+    lost = game.exploitability(last)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < count**2  # less than a byte for each pair of actions
+    assert found.is_proved
+    assert found.to_json()["seats"] == pytest.approx([0.5, -(count + 1) / (4 * count)])
+    assert solved.is_proved
+    assert solved.method == "lp"
+    assert solved.lower == pytest.approx(0.5)
+    assert policies.is_proved
+    assert policies.lower == pytest.approx(0.5)
+    assert 0.0 <= lost.lower <= lost.upper < 0.5
+    assert sides[0].forgetful == sides[0].free == {(2,)}
+    assert sides[0].findings["A-loss recall"].holds
+    assert not sides[0].findings["perfect recall"].holds
+    assert forgets(20_000).equilibrium(20.0).lower == pytest.approx(0.5)
+
+
+def test_what_needs_too_large_a_table_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows of a table are as wide as the widest; CFR needs one of all decisions."""
+    kept, wide = forgets(100, remembers=True), forgets(100)
+    monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", 300)
+    for call in (kept.equilibrium, lambda: kept.attack("uniform"), kept.in_policies):
+        with pytest.raises(ValueError, match=r"102 information sets, and one has 100 actions; all"):
             call()
+    assert kept.audit()[0].findings["perfect recall"].holds
+    with pytest.raises(ValueError, match=r"102 decisions of belief DAGs, and one has 100 actions;"):
+        wide.equilibrium(10.0, method="cfr")
 
 
 # --- numbers that no double stands for ------------------------------------------------------------

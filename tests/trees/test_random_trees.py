@@ -137,3 +137,39 @@ def test_a_mixture_is_met_as_the_mean_of_its_parts(seed: int) -> None:
     same(met.other, WEIGHTS @ [twin.wins(other, mine) for other in others])
     known = work.win_rate(now, Role.FULL_MEMORY, WEIGHTS)
     same(known.first, WEIGHTS @ [twin.remembering(0, other) for other in others])
+
+
+def test_sequences_are_one_for_each_action_of_each_past() -> None:
+    """Against walks from every node to the root; rows have one to three actions."""
+    widths = set[int]()
+    for seed in range(60):
+        random, _, engine = drawn(seed)
+        policy = engine.legal(policies(random, engine, 1))[0]
+        acts = random.integers(engine.tree.num_legal)
+        for player, form in enumerate(engine.forms):
+            tree, every = form.tree, [form.steps(one) for one in range(form.size)]
+            assert len({*map(tuple, every)}) == form.size
+            assert form.size == 1 + tree.num_legal[form.row].sum()
+            assert form.owner.tolist() == [
+                -1,
+                *(past for past, row in enumerate(form.row) for _ in range(tree.num_legal[row])),
+            ]
+            for node in range(tree.num_nodes):
+                way, at = [], node
+                while at:
+                    action, at = int(tree.action[at]), int(tree.parent[at])
+                    if tree.player[at] == player:
+                        way.append((int(tree.row[at]), action))
+                assert every[form.at[node]] == way[::-1]
+            plan, pure = form.realisation(policy), form.pure(acts)
+            summed = np.zeros(tree.shape)
+            for sequence, steps in enumerate(every):
+                assert plan[sequence] == pytest.approx(np.prod([policy[one] for one in steps]))
+                assert pure[sequence] == all(acts[row] == action for row, action in steps)
+                if steps:
+                    summed[steps[-1]] += plan[sequence]
+            np.testing.assert_allclose(form.by_actions(plan), summed[tree.legal])
+            likeliest = np.where(tree.legal, summed, -1.0).argmax(axis=1)
+            assert form.acts(plan).tolist() == likeliest.tolist()
+            widths |= {*tree.num_legal[form.row].tolist()}
+    assert len(widths) > 2

@@ -49,7 +49,7 @@ def test_the_decision_is_that_of_all_orders() -> None:
             rows = draw.choice(4, int(draw.integers(1, 4)), replace=False)
             acts = {int(row): int(draw.integers(2)) for row in rows}
             plays += [acts] * (acts not in plays)
-        ordered = order(plays, 2)
+        ordered = order(plays, COUNTS)
         found.append(ordered is not None)
         assert found[-1] == some_order_is_a_loss(plays)
         if ordered is not None:
@@ -60,11 +60,14 @@ def test_the_decision_is_that_of_all_orders() -> None:
     assert 100 < sum(found) < 1400
 
 
+COUNTS = np.array([2, 5, 3, 2])  # actions of rows, of which plays take the first two
+
+
 def sequence_of(rows: Any, before: Any, place: int) -> list[tuple[int, int]]:
-    taken = []
+    taken, starts = [], 1 + np.cumsum(COUNTS[rows]) - COUNTS[rows]
     while place:
-        refined, action = divmod(place - 1, 2)
-        taken.append((int(rows[refined]), action))
+        refined = int(np.flatnonzero(starts <= place)[-1])
+        taken.append((int(rows[refined]), int(place - starts[refined])))
         place = int(before[refined])
     return taken[::-1]
 
@@ -130,9 +133,9 @@ def test_rows_met_in_either_order_are_shuffled() -> None:
 
 
 def test_three_rows_met_in_pairs_have_no_order() -> None:
-    assert order(TRIANGLE, 2) is None
+    assert order(TRIANGLE, COUNTS) is None
     assert not some_order_is_a_loss(TRIANGLE)
-    assert order([{3: number, **acts} for number, acts in enumerate(TRIANGLE)], 3) is not None
+    assert order([{3: number, **acts} for number, acts in enumerate(TRIANGLE)], COUNTS) is not None
 
 
 def test_a_loss_recall_stays_as_it_is() -> None:

@@ -196,8 +196,7 @@ def chosen_chains(form: SequenceForm) -> int:
     def at(past: int, row: int) -> int:
         if form.row[past] == row:
             return 1
-        first = 1 + past * form.tree.num_actions
-        return max(number(first + action, row) for action in range(form.tree.num_actions))
+        return max(number(one, row) for one in range(*form.start[past : past + 2].tolist()))
 
     return sum(number(0, row) for row in form.shared.tolist())
 
@@ -207,7 +206,7 @@ def is_chain(form: SequenceForm, chain: Ints) -> bool:
     steps = [[(int(form.before[past]), past)] for past in chain.tolist()]
     for way in steps:
         while way[-1][0]:
-            above = (way[-1][0] - 1) // form.tree.num_actions
+            above = int(form.owner[way[-1][0]])
             way.append((int(form.before[above]), above))
         way.reverse()
     for number, one in enumerate(steps):
