@@ -70,15 +70,14 @@ def enclose(
     shape = graph.positions, graph.memories
     safe, best, found = np.zeros(shape, np.uint8), np.zeros(1, np.int64), []
     endless = 0.0 if graph.endless is None else graph.endless
-    ends = graph.payoff if graph.endless is None else np.append(graph.payoff, endless)
-    settled = SETTLED * float(np.abs(ends).max())
+    settled = SETTLED * float(np.abs(graph.paid).max())
     for good, sign in ((0, 1.0), (1, -1.0)):
         acts = [PLAY if one is not None else MINIMISE for one in policies]
         if policies[good] is None:
             acts[good] = MAXIMISE
         bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
         turns = _turns(graph, sign)
-        least = float((sign * ends).min())
+        least = float((sign * graph.paid).min())
         count = bound_below(
             turns, np.array([*acts, PLAY]), tables, least, sign * endless, rounds, settled,
             bound, chosen, safe, best,

@@ -71,9 +71,9 @@ class Positions(Rows):
     @cached_property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
-        half = self.graph.total / 2
-        largest = float(np.abs(self.graph.payoff - half).max(initial=0.0)) or 1.0
-        return payoffs(half, largest, largest)
+        half, paid = self.graph.total / 2, self.graph.paid
+        largest = float(np.abs(paid - half).max(initial=0.0)) or 1.0
+        return payoffs(half, (float(np.ptp(paid)) or 1.0) / 2.0, largest)
 
     @cached_property
     def is_open(self) -> bool:
@@ -91,12 +91,13 @@ class TooManyError(HogeqError):
     """Refusal of a game of too many positions; the reason alone."""
 
 
-def of_rules(rules: GameRules, name: str | None = None) -> Positions:
-    """Compile a game of one's own to a graph, breadth first over its states.
+def of_rules(rules: GameRules, name: str | None = None, most: int | None = None) -> Positions:
+    """Compile a game of one's own to a graph, breadth first over its states, 5 million at `most`.
 
     `ValueError` names the shortest history at which the rules break down.
     """
-    walk = _Walk(rules, name or name_of(rules))
+    limit = MOST_POSITIONS if most is None else min(most, MOST_POSITIONS)
+    walk = _Walk(rules, name or name_of(rules), limit)
     walk.run()
     return walk.compiled()
 
@@ -104,8 +105,8 @@ def of_rules(rules: GameRules, name: str | None = None) -> Positions:
 class _Walk:
     """Positions in the order in which a walk breadth first meets them."""
 
-    def __init__(self, rules: GameRules, name: str) -> None:
-        self.rules, self.name = rules, name
+    def __init__(self, rules: GameRules, name: str, most: int) -> None:
+        self.rules, self.name, self.most = rules, name, most
         self.sets = InformationSets()
         self.actions: dict[Hashable, int] = {}  # number of each action
         self.position: dict[Hashable, int] = {}  # number of each state at which play goes on
@@ -147,8 +148,8 @@ class _Walk:
     def check_size(self, looked: int) -> None:
         """Refuse a game of too many positions."""
         known = len(self.states)
-        if known > MOST_POSITIONS:
-            raise TooManyError(f"more than {MOST_POSITIONS:,} positions")
+        if known > self.most:
+            raise TooManyError(f"more than {self.most:,} positions")
         if looked > MOST_APART and not self.merged:
             raise TooManyError(f"no position of its first {looked:,} comes by two ways")
         if known * POSITION_BYTES > memory():
