@@ -87,7 +87,8 @@ class PositionGame(RowGame):
         self.positions = found
 
     @property
-    def _held(self) -> Positions:
+    def rows(self) -> Positions:
+        """The positions: names of information sets and actions, a hash of the game."""
         return self.positions
 
     @cached_property

@@ -22,17 +22,22 @@ class RowGame(CompiledGame):
     """A game other than Hog, with a tree or by its positions."""
 
     @property
-    def _held(self) -> Union["FlatTree", "Positions"]:
+    def rows(self) -> Union["FlatTree", "Positions"]:
+        """The tree, or the positions: names of information sets and actions, a hash of the game."""
         raise NotImplementedError
 
     @property
+    def _held(self) -> Union["FlatTree", "Positions"]:
+        return self.rows
+
+    @property
     def _rows(self) -> Union["FlatTree", "Positions"]:
-        return self._held
+        return self.rows
 
     @property
     def units(self) -> Units:
         """Units of this game: its payoffs, and the value of an even game."""
-        return self._held.units
+        return self.rows.units
 
     @property
     def engine(self) -> Union["TreeEngine", "GraphEngine"]:
@@ -40,7 +45,7 @@ class RowGame(CompiledGame):
         raise NotImplementedError
 
     def strategy(self, given: StrategySpec) -> Strategy:
-        """Make a strategy of this game, checked: its rows are those of `tree`, or of `positions`.
+        """Make a strategy of this game, checked: its its rows are those of `rows`.
 
         Parameters
         ----------
@@ -54,21 +59,21 @@ class RowGame(CompiledGame):
         StrategyError
             If there is no such name or file, or its first bad cell.
         """
-        return self._named(tree_strategy(self._held, given))
+        return self._named(tree_strategy(self.rows, given))
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier.
 
         It may choose actions that a row has not; these mean the others, at random.
         """
-        return self._named(playable(self._held, self.engine.legal, solved, name))
+        return self._named(playable(self.rows, self.engine.legal, solved, name))
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
         """One strategy for both seats, of one of the first player and one of the second.
 
         `Equilibrium.profile` is this of its two strategies.
         """
-        held, two = self._held, (self.strategy(first), self.strategy(second))
+        held, two = self.rows, (self.strategy(first), self.strategy(second))
         one, other = (seated(held, strategy, seat) for seat, strategy in enumerate(two))
         return joined(held.seat, one, other)
 
@@ -91,7 +96,7 @@ class RowGame(CompiledGame):
         one, two = self.strategy(first).whole(), self.strategy(second).whole()
         given = [one] if against is None else against
         rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
-        return field.diff_rows(self.engine, self._held, self.value, one, two, rivals)
+        return field.diff_rows(self.engine, self.rows, self.value, one, two, rivals)
 
     def tablebase(self) -> "FullInformation":
         """Optimal play from every position, both players seeing and remembering everything.

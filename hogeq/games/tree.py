@@ -59,7 +59,8 @@ class TreeGame(RowGame):
         self.tree = found
 
     @property
-    def _held(self) -> FlatTree:
+    def rows(self) -> FlatTree:
+        """The tree: names of information sets and actions, a hash of the game."""
         return self.tree
 
     @cached_property

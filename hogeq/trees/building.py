@@ -72,7 +72,6 @@ def flatten(
     deepest: int | None = None,
     forget: str | Forget | None = None,
     sides: Sides | None = None,
-    most: int | None = None,
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players.
 
@@ -80,8 +79,7 @@ def flatten(
     nodes of a file, `look` is asked once for each node, in this order.
     """
     walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
-    most = MOST_NODES if most is None else min(most, MOST_NODES)
-    estimate = _Estimate(root, look, most) if deepest is longest is None else None
+    estimate = _Estimate(root, look) if deepest is longest is None else None
     waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
     path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
     movers: list[int] = []  # who made them
@@ -106,8 +104,8 @@ def flatten(
                 waiting.append(iter(moves))
                 movers.append(node.player)
                 known += len(moves)
-                if deepest is None and known > most:
-                    raise NoTreeError(f"{name}: has more than {most:,} nodes")
+                if deepest is None and known > MOST_NODES:
+                    raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
                 if depth >= (deepest or MOST_MOVES):
                     raise NoTreeError(f"{name}: has plays of more than {depth:,} moves")
             if count == again:
@@ -137,13 +135,13 @@ class _Estimate:
 
     The sum over the nodes of a play of one over the probability to come there has as its mean the
     number of nodes, N (Knuth 1975, "Estimating the efficiency of backtrack programs"). So if N is
-    at most `most`, M, who bets a tenth of a fortune on every play, at odds X / M for a sum
+    at most `MOST_NODES`, M, who bets a tenth of a fortune on every play, at odds X / M for a sum
     X, has a supermartingale: by Ville's inequality a fortune ever grows by `SURE` with a
     probability of at most 1 / SURE.
     """
 
-    def __init__(self, root: Any, look: Callable[[Any], Node], most: int) -> None:
-        self.root, self.look, self.most = root, look, most
+    def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
+        self.root, self.look = root, look
         self.random = np.random.default_rng(0)
         self.fortune = self.sum = 0.0  # of the first the logarithm
         self.plays = self.spent = 0  # spent: moves looked at
@@ -154,16 +152,16 @@ class _Estimate:
         while self.spent <= moves and self.fortune < SURE and not self.recurs:
             found = self.play()
             self.plays, self.sum = self.plays + 1, self.sum + found
-            self.fortune += math.log(0.9 + 0.1 * found / self.most)
+            self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
         if self.recurs:
             return RECURS
-        return f"has more than {self.most:,} nodes" if self.fortune >= SURE else ""
+        return f"has more than {MOST_NODES:,} nodes" if self.fortune >= SURE else ""
 
     @property
     def figure(self) -> str:
         """The estimate in words."""
         found = f"some {self.sum / self.plays:.1g} by {counted(self.plays, 'random play')}"
-        return f"{found}, at most {self.most:,}"
+        return f"{found}, at most {MOST_NODES:,}"
 
     def play(self) -> float:
         """Give the sum of one play, or of its first moves."""

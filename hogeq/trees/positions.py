@@ -8,6 +8,9 @@ from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -71,9 +74,40 @@ class Positions(Rows):
     @cached_property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
+        return payoffs(*self._sizes)
+
+    @property
+    def _sizes(self) -> tuple[float, float, float]:
+        """Payoff of an even game, half of what payoffs differ by, and the largest beyond even."""
         half, paid = self.graph.total / 2, self.graph.paid
         largest = float(np.abs(paid - half).max(initial=0.0)) or 1.0
-        return payoffs(half, (float(np.ptp(paid)) or 1.0) / 2.0, largest)
+        return half, (float(np.ptp(paid)) or 1.0) / 2.0, largest
+
+    def digest(self) -> str:
+        """Hash of the graph and the names of its rows, in any process; hexadecimal."""
+        found = sha256(self.graph.digest.encode())
+        for name in self.names:
+            found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the positions for the manifest of a run, by the keys of trees."""
+        sizes = {"positions": self.graph.positions, "infosets": self.num_rows}
+        units = dict(zip(("even", "largest_payoff", "scale"), self._sizes, strict=True))
+        return {"name": self.name, "tree_sha256": self.digest(), **sizes, **units}
+
+    @cached_property
+    def num_histories(self) -> float:
+        """Number of nodes of the tree; infinite where positions recur."""
+        graph, (position, entry) = self.graph, self.graph.ends
+        if graph.recurring.any():
+            return inf
+        after, ways = graph.next[entry], np.zeros(graph.positions)
+        ways[graph.start[:, 0]] = 1.0
+        for low, high in pairwise(np.searchsorted(position, graph.level)):
+            goes_on = low + np.flatnonzero(after[low:high] >= 0)
+            np.add.at(ways, after[goes_on], ways[position[goes_on]])
+        return float(ways.sum() + ways[position[after < 0]].sum())
 
     @cached_property
     def is_open(self) -> bool:

@@ -105,23 +105,21 @@ def from_rules(
     teams: Teams = None,
     longest: int | None = None,
     once: bool = False,
-    most: int | None = None,
 ) -> FlatTree:
     """Build the tree of a game; `ValueError` names the history where its rules break down.
 
-    `longest` is of the moves of players laid out; with `once` equal states are looked at once. A
-    tree of more nodes than `most`, by default 20 million, is a `NoTreeError`.
+    `longest` is of the moves of players laid out; with `once` equal states are looked at once.
     """
     name = name or name_of(rules)
     try:
         players, root = operator.index(rules.players), rules.initial()
     except Exception as error:
         raise HogeqError(f"{name}: at the start: {raised(error)}") from error
-    how: Any = {"forget": forget, "sides": sides_of(teams, players, name)}
+    sides = sides_of(teams, players, name)
     numbers: dict[Hashable, int] = {}
     look: Callable[[Any], Node] = partial(_numbered, rules, numbers)
     look = lru_cache(MOST_KEPT)(look) if once else look
-    tree = flatten(name, root, look, partial(_words, numbers), longest, most=most, **how)
+    tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget, sides=sides)
     return coarser(tree, forget)
 
 

@@ -21,10 +21,10 @@ OF_ALL = """
 attack bound equilibrium exploitability graph name strategy tablebase trust units value
 """
 OF_TREES = """
-action_values audit diff engine gaps in_policies joined playable purify solve tree write
+action_values audit diff engine gaps in_policies joined playable purify rows solve tree write
 """
 OF_POSITIONS = """
-action_values analyze diff engine joined playable positions purify reach solve values
+action_values analyze diff engine joined playable positions purify reach rows solve values
 """
 OF_HOG = """
 action_values analyze audit belief components_at diff engine existence explain gains improve

@@ -213,9 +213,10 @@ def test_what_a_responder_to_positions_is_told_is_said() -> None:
 
 
 def test_positions_take_the_place_of_a_large_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever it is: a tree of few nodes, few positions, a tree of many nodes, many positions."""
+    """Few nodes are a tree, few positions no tree; of many of both it is the tree if it can be."""
     rules = OwnHog()
     rules.goal, rules.max_dice = 5, 1  # 1,715 nodes, 297 positions
+    assert of_rules(rules).num_histories == from_rules(rules).num_nodes == 1715
     monkeypatch.setattr(positions, "LOOK_UP", 16)
     kinds = []
     for nodes, few, most in ((2000, 100, 9999), (500, 300, 9999), (500, 100, 9999), (99, 100, 99)):
