@@ -1,4 +1,4 @@
-"""Games by their positions: no tree, or too large a one. Private: users hold a `Game`."""
+"""Games by their positions: no tree, or a large one. Private: users hold a `Game`."""
 
 from collections.abc import Hashable
 from functools import cached_property
@@ -25,7 +25,7 @@ from hogeq.trees.teams import Teams
 
 
 class PositionGame(RowGame):
-    """A game of one's own whose tree is too large or has no end, held by its positions.
+    """A game of one's own whose tree is large or has no end, held by its positions.
 
     A responder that sees everything bounds all others; where nothing is hidden, it is exact.
 
@@ -69,8 +69,8 @@ class PositionGame(RowGame):
     >>> game = hogeq.Game(Race())
     >>> game
     Game(Race: 16 positions, 8 infosets)
-    >>> float(game.reach("uniform")[game.positions.numbers[1, 0, 1]])
-    0.66667
+    >>> round(float(game.reach("uniform")[game.positions.numbers[1, 0, 1]]), 6)  # visits: it recurs
+    0.888889
     >>> hasattr(game, "audit")  # recall is of histories, which need a tree
     False
     """
@@ -104,7 +104,7 @@ class PositionGame(RowGame):
             return super()._lacks(name)
         return (
             f"{self.name}: is held by its {self.graph.positions:,} positions, since its tree is "
-            f"too large or has no end, and has no {name}; allowed: what needs no tree"
+            f"large or has no end, and has no {name}; allowed: what needs no tree"
         )
 
     @property
