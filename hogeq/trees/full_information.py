@@ -184,7 +184,7 @@ def payoff_in_seat(
 def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
     """Payoff to a strategy against another one, in either seat: the middle of proved bounds."""
     a, b = a.whole(), b.whole()
-    first, second = 0.0, 0.0
+    first = second = 0.0
     for chance, mine in zip(a.chances.tolist(), a.policies, strict=True):
         one, two = (payoff_in_seat(positions, mine, b, seat) for seat in (0, 1))
         first += chance * float(one.least + one.most) / 2.0

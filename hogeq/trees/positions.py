@@ -130,8 +130,7 @@ def of_rules(rules: GameRules, name: str | None = None, most: int | None = None)
 
     `ValueError` names the shortest history at which the rules break down.
     """
-    limit = MOST_POSITIONS if most is None else min(most, MOST_POSITIONS)
-    walk = _Walk(rules, name or name_of(rules), limit)
+    walk = _Walk(rules, name or name_of(rules), min(most or MOST_POSITIONS, MOST_POSITIONS))
     walk.run()
     return walk.compiled()
 
