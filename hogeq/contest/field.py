@@ -16,21 +16,20 @@ from numpy.typing import NDArray
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.protocol import Role
+from hogeq.model.protocol import Engine, Role
 from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.search.results import WIN_RATES, Budget, Units, Value
 from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, Table, Text, counted, percent, pp, shown
 from hogeq.support.progress import Phase, phase
-from hogeq.trees.engine import TreeEngine
-from hogeq.trees.strategies import value
+from hogeq.trees.rows import Rows
 
 Objective = Literal["mean", "beaten"]
 
@@ -364,10 +363,15 @@ def diff(
 
 
 def diff_rows(
-    engine: TreeEngine, first: Strategy, second: Strategy, against: Sequence[Strategy]
+    engine: Engine,
+    tree: Rows,
+    value: Callable[[Strategy, Strategy], Value],
+    first: Strategy,
+    second: Strategy,
+    against: Sequence[Strategy],
 ) -> Difference:
-    """Value every information set of a tree in which two strategies differ, as `diff` does."""
-    tree, before, after = engine.tree, first.policy, second.policy
+    """Value every row in which two strategies of a game other than Hog differ, as `diff` does."""
+    before, after = first.policy, second.policy
     played = np.concatenate([before[None], *(one.policies for one in against)])
     weights = np.concatenate([one.chances for one in against]) / len(against)
     work = engine.workspace(len(played))
@@ -386,13 +390,11 @@ def diff_rows(
         both = actions(row, before), actions(row, after)
         worth = float(gains[row]), float(reach[row])
         changes.append(RowChange(int(tree.seat[row]), str(tree.names[row]), *both, *worth))
-    old, new = (
-        np.mean([value(tree, one, rival).mean for rival in against]) for one in (first, second)
-    )
+    old, new = (np.mean([value(one, rival).mean for rival in against]) for one in (first, second))
     return Difference(
         float(old),
         float(new),
-        value(tree, second, first).mean,
+        value(second, first).mean,
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
         reach,

@@ -4,6 +4,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from hogeq.graph.graph import Graph
+from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
@@ -13,7 +15,7 @@ from hogeq.strategies.strategy import (
     policies_of,
 )
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import HogeqError, shown
+from hogeq.support.messages import HogeqError, refusal, shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
 """How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
@@ -49,6 +51,30 @@ def action_values(
     require_weight(weight)
     policies = policies_of(game, policy, policy if opponent is None else opponent)
     return counterfactual_values(shared_workspace(game, 2), policies, weight).values
+
+
+def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) -> Floats:
+    """Counterfactual payoff of every action to the player of its row, (R, K), of a graph.
+
+    That player plays the first of two policies (2, R, K); NaN where there is no such action.
+    """
+    require_weight(weight)
+    met = policies.copy()
+    if weight == "counterfactual":
+        met[0] = graph.legal
+    values = np.full(policies.shape[1:], np.nan)
+    for seat in (0, 1):
+        passes = GraphPasses(graph, me=seat)
+        if weight == "counterfactual" and passes.lists.recurs.any():
+            allowed = "reach or belief where a play can come to an information set twice"
+            raise HogeqError(refusal("weight", weight, allowed))
+        visits = passes.forward(met)[0, :, None]
+        passes.backward(Role.COUNTERFACTUAL, policies.copy(), np.ones(1))
+        own, found = graph.rows_of(seat), passes.action_values
+        if weight == "belief":
+            found = np.divide(found, visits, out=np.zeros_like(found), where=visits > 0.0)
+        values[own] = found[own]
+    return np.where(graph.legal, values, np.nan)
 
 
 def require_weight(weight: str) -> None:

@@ -71,8 +71,7 @@ def enclose(
     safe, best = np.zeros(shape, np.uint8), np.zeros(1, np.int64)
     found: dict[int, tuple[Floats, NDArray[np.int32], int]] = {}
     endless = 0.0 if graph.endless is None else graph.endless
-    ends = graph.payoff if graph.endless is None else np.append(graph.payoff, endless)
-    settled = SETTLED * float(np.abs(ends).max())
+    settled = SETTLED * float(np.abs(graph.paid).max())
     above, kept = np.zeros(shape), np.zeros(shape, np.int32)
     signs = [(0, 1.0), (1, -1.0)]
     if graph.recurring.any():  # what the bounds of the first fall from is known at the end
@@ -84,7 +83,7 @@ def enclose(
         helping = [PLAY if one is not None else MAXIMISE for one in policies]
         bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
         turns, falls = _turns(graph, sign), bool(found)
-        least = float((sign * ends).min())
+        least = float((sign * graph.paid).min())
         count = bound_below(
             turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
             least, sign * endless, rounds, settled, falls,

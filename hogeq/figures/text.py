@@ -15,6 +15,7 @@ from hogeq.support.messages import Table, Text, percent
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
+    from hogeq.trees.rows import Rows
 
 ROLLS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # a letter a roll
 
@@ -36,7 +37,7 @@ def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
     return {"positions_by_roll": counts}, [*_map(likeliest, choices), "", shares]
 
 
-def infosets(strategy: Strategy, tree: "FlatTree") -> Laid:
+def infosets(strategy: Strategy, tree: "Rows") -> Laid:
     """List the actions of every information set, in the game's words; of a mixture the mean."""
     columns = tree.member.tolist(), tree.names, tree.labels, strategy.mean.tolist()
     rows = [

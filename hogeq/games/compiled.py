@@ -6,24 +6,23 @@ from typing import TYPE_CHECKING, Any
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
-from hogeq.search.results import InPolicies
 from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.model.game import HogEngine
+    from hogeq.model.graph_engine import GraphEngine
     from hogeq.solvers.solving import Solution
     from hogeq.trees.engine import TreeEngine
-    from hogeq.trees.recall import Audit
 
 
 class CompiledGame(Game):
-    """A game that is compiled for solvers: Hog, or one that has a tree."""
+    """A game that is compiled for solvers: Hog, a tree, or a graph of positions."""
 
     @property
-    def engine(self) -> "HogEngine | TreeEngine":
-        """The game as solvers and purifiers take it: the compiled rules, or the tree's passes."""
+    def engine(self) -> "HogEngine | TreeEngine | GraphEngine":
+        """The game's passes, as solvers and purifiers take them."""
         raise NotImplementedError
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
@@ -61,10 +60,6 @@ class CompiledGame(Game):
         target = self.strategy(strategy).whole()
         return self.playable(purify(self.engine, target, method, **parameters))
 
-    def audit(self) -> "tuple[Audit, Audit]":
-        """Recall of each player, with two histories where it fails."""
-        raise NotImplementedError
-
     def diff(
         self,
         first: StrategySpec,
@@ -87,15 +82,5 @@ class CompiledGame(Game):
             How hidden states are weighted: by reach, which is the gradient of the value; without
             the player's own actions, as CFR is defined; or given that the information set is
             reached.
-        """
-        raise NotImplementedError
-
-    def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
-        """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.
-
-        A policy is measured by the best response of an opponent who knows it, and who, if a team or
-        forgetful, may draw together. Half of the time at most solves the game in mixtures by a
-        method of `equilibrium`, the rest is for branch and bound (:mod:`hogeq.trees.maxmin`). Both
-        ends hold whenever the time ends.
         """
         raise NotImplementedError

@@ -1,31 +1,40 @@
-"""Games held by their positions: no tree, or too large a one. Private: users hold a `Game`."""
+"""Games by their positions: no tree, or a large one. Private: users hold a `Game`."""
 
 from collections.abc import Hashable
 from functools import cached_property
 
-from hogeq.games.game import Game, has
+import numpy as np
+
+from hogeq.evaluation.counterfactual import RegretWeight, graph_action_values
+from hogeq.games.game import has
 from hogeq.games.given import Forget, StrategySpec
+from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
-from hogeq.search.results import Budget, Equilibrium, Response, Units, Value
-from hogeq.strategies.strategy import Strategy, joined
+from hogeq.model.graph_engine import GraphEngine
+from hogeq.model.graph_passes import GraphPasses
+from hogeq.model.protocol import Role
+from hogeq.search.results import Budget, Equilibrium, Response, Value
+from hogeq.strategies.strategy import policies_of
+from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.trees import full_information
-from hogeq.trees.full_information import FullInformation, PositionAnalysis
+from hogeq.trees.full_information import PositionAnalysis
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import seated, tree_strategy
 from hogeq.trees.teams import Teams
 
 
-class PositionGame(Game):
-    """A game of one's own whose tree is too large or has no end, held by its positions.
+class PositionGame(RowGame):
+    """A game of one's own whose tree is large or has no end, held by its positions.
 
-    Who hides nothing from the players is solved, attacked and bounded exactly.
+    A responder that sees everything bounds all others; where nothing is hidden, it is exact.
 
     Attributes
     ----------
     positions : Positions
-        Its graph, the state of every position and the name of every row.
+        Its graph, the state of every position, in the order of the graph, and every row's name.
+    engine : GraphEngine
+        The graph's passes.
 
     Examples
     --------
@@ -60,7 +69,9 @@ class PositionGame(Game):
     >>> game = hogeq.Game(Race())
     >>> game
     Game(Race: 16 positions, 8 infosets)
-    >>> hasattr(game, "solve")  # solvers need a tree
+    >>> round(float(game.reach("uniform")[game.positions.numbers[1, 0, 1]]), 6)  # visits: it recurs
+    0.888889
+    >>> hasattr(game, "audit")  # recall is of histories, which need a tree
     False
     """
 
@@ -76,8 +87,14 @@ class PositionGame(Game):
         self.positions = found
 
     @property
-    def _held(self) -> Positions:
+    def rows(self) -> Positions:
+        """The positions: names of information sets and actions, a hash of the game."""
         return self.positions
+
+    @cached_property
+    def engine(self) -> GraphEngine:
+        """The graph's passes, as solvers and purifiers take them."""
+        return GraphEngine(self.graph)
 
     def _lacks(self, name: str) -> str:
         """Say why the game lacks what games with a tree have."""
@@ -87,54 +104,71 @@ class PositionGame(Game):
             return super()._lacks(name)
         return (
             f"{self.name}: is held by its {self.graph.positions:,} positions, since its tree is "
-            f"too large or has no end, and has no {name}; allowed: what needs no tree"
+            f"large or has no end, and has no {name}; allowed: what needs no tree"
         )
-
-    @property
-    def _rows(self) -> Positions:
-        return self.positions
-
-    @property
-    def units(self) -> Units:
-        """Units of this game: its payoffs, and the value of an even game."""
-        return self.positions.units
 
     @property
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
         return self.positions.graph
 
-    def strategy(self, given: StrategySpec) -> Strategy:
-        """Make a strategy of this game, checked: its rows are those of `positions`.
-
-        Parameters
-        ----------
-        given : str, path, array_like, Mixture, Strategy or result
-            ``"uniform"``; a file; actions (R,); probabilities (R, K); a mixture of such; what
-            `equilibrium` or `attack` returned.
-
-        Raises
-        ------
-        StrategyError
-            If there is no such name or file, or its first bad cell.
-        """
-        return self._named(tree_strategy(self.positions, given))
-
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Payoff to strategy `a` against `b`, by default itself: the middle of proved bounds."""
         one, two = self.strategy(a), self.strategy(a if b is None else b)
         return full_information.value(self.positions, one, two)
 
-    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:  # noqa: ARG002
-        """Find the best response to a strategy: exact, so that there is no effort to choose.
+    def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        """Payoff to player 0 from every position on, (C,): `a` plays first, by default itself."""
+        passes, policies = self._passes(a, b)
+        passes.backward(Role.EVALUATE, policies, np.ones(1))
+        return passes.values[0, :, 0]
+
+    def reach(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        """Probability of coming to every position, (C,): `a` plays first, by default itself.
+
+        Where positions recur, the expected number of visits.
+        """
+        passes, policies = self._passes(a, b)
+        passes.forward(policies)
+        return passes.reach[0, :, 0]
+
+    def _passes(self, a: StrategySpec, b: StrategySpec | None) -> tuple[GraphPasses, Floats]:
+        two = self.strategy(a), self.strategy(a if b is None else b)
+        return GraphPasses(self.graph), policies_of(self.positions, *two)
+
+    def action_values(
+        self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
+    ) -> Floats:
+        """Counterfactual payoff of every action to the player who moves, (R, K).
+
+        It is NaN where the information set has no such action.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Of the player whose actions are valued, and of the other; by default the same.
+        weight : {"reach", "counterfactual", "belief"}
+            How positions are weighted: by reach; without the player's own actions, as CFR is
+            defined, unless rows can be reached more than once; or given that the information set
+            is reached.
+        """
+        two = self.strategy(a), self.strategy(a if b is None else b)
+        return graph_action_values(self.graph, policies_of(self.positions, *two), weight)
+
+    def attack(self, strategy: StrategySpec, budget: Budget | None = None) -> Response:
+        """Find the best response to a strategy, and a bound that no response exceeds.
+
+        Where nothing is hidden, both are exact. Elsewhere the response is searched for
+        (:mod:`hogeq.search`), and the bound is what a responder gets that sees everything.
 
         Raises
         ------
         ValueError
-            If the game hides something from the players, or of a mixture.
+            If the budget has ``exact_seconds``: an integer program needs a tree.
         """
         target = self.strategy(strategy).whole()
-        return self._named(full_information.respond(self.positions, target))
+        found = full_information.respond(self.positions, self.engine, target, budget or Budget())
+        return self._named(found)
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by full information."""
@@ -153,26 +187,6 @@ class PositionGame(Game):
             raise HogeqError(refusal("method", method, "auto for games held by their positions"))
         return self._named(full_information.equilibrium(self.positions, Deadline(seconds)))
 
-    def tablebase(self) -> FullInformation:
-        """Optimal play from every position, both players seeing everything.
-
-        Its `value` is the payoff to who moves first, and its `error` is proved.
-        """
-        return self._full_information
-
-    @cached_property
-    def _full_information(self) -> FullInformation:
-        return full_information.solve(self.graph, self.units)
-
     def analyze(self, state: Hashable) -> PositionAnalysis:
         """Value every action of the player to move at a state, who sees everything."""
         return full_information.analyze(self.positions, self._full_information, state)
-
-    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One strategy for both seats, of one of the first player and one of the second.
-
-        `Equilibrium.profile` is this of its two strategies.
-        """
-        held, two = self.positions, (self.strategy(first), self.strategy(second))
-        one, other = (seated(held, strategy, seat) for seat, strategy in enumerate(two))
-        return joined(held.seat, one, other)

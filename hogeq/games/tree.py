@@ -7,12 +7,11 @@ from sys import float_info
 from typing import TYPE_CHECKING
 
 from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.games.compiled import CompiledGame
 from hogeq.games.given import Forget, StrategySpec
+from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
 from hogeq.rules.reading import TREES
-from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response, Units, Value
-from hogeq.strategies.strategy import Strategy, StrategyLike, joined
+from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response, Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
@@ -20,17 +19,15 @@ from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
-from hogeq.trees.strategies import action_values, playable, seated, tree_strategy, value
+from hogeq.trees.strategies import action_values, value
 from hogeq.trees.teams import Teams
 
 if TYPE_CHECKING:
-    from hogeq.contest.field import Difference
     from hogeq.trees.absent import Gaps
-    from hogeq.trees.full_information import FullInformation
     from hogeq.trees.recall import Audit
 
 
-class TreeGame(CompiledGame):
+class TreeGame(RowGame):
     """A game that has a tree: of a file, of OpenSpiel, or of one's own rules.
 
     Attributes
@@ -62,17 +59,9 @@ class TreeGame(CompiledGame):
         self.tree = found
 
     @property
-    def _held(self) -> FlatTree:
+    def rows(self) -> FlatTree:
+        """The tree: names of information sets and actions, a hash of the game."""
         return self.tree
-
-    @property
-    def _rows(self) -> FlatTree:
-        return self.tree
-
-    @property
-    def units(self) -> Units:
-        """Units of this game: its payoffs, and the value of an even game."""
-        return self.tree.units
 
     @cached_property
     def engine(self) -> TreeEngine:
@@ -83,30 +72,6 @@ class TreeGame(CompiledGame):
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
         return of_tree(self.tree)
-
-    def strategy(self, given: StrategySpec) -> Strategy:
-        """Make a strategy of this game, checked: its rows are those of `tree`.
-
-        Parameters
-        ----------
-        given : str, path, array_like, Mixture, Strategy or result
-            ``"uniform"``; a file; a run's folder; actions (R,); probabilities (R, K); a mixture of
-            such; a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
-            `solve` or `attack` returned.
-
-        Raises
-        ------
-        StrategyError
-            If there is no such name or file, or its first bad cell.
-        """
-        return self._named(tree_strategy(self.tree, given))
-
-    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
-        """Make a strategy of the result of a solver or purifier.
-
-        It may choose actions that a row has not; these mean the others, at random.
-        """
-        return self._named(playable(self.tree, self.engine.legal, solved, name))
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact payoff to strategy `a` against `b`, by default itself."""
@@ -199,19 +164,6 @@ class TreeGame(CompiledGame):
         )
         return first, second
 
-    def tablebase(self) -> "FullInformation":
-        """Optimal play from every position, both players seeing and remembering everything.
-
-        Its `value` is the payoff to who moves first, and its `error` is proved.
-        """
-        return self._full_information
-
-    @cached_property
-    def _full_information(self) -> "FullInformation":
-        from hogeq.trees import full_information
-
-        return full_information.solve(self.graph, self.units)
-
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
 
@@ -220,27 +172,6 @@ class TreeGame(CompiledGame):
         from hogeq.trees.recall import audit_of
 
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
-
-    def diff(
-        self,
-        first: StrategySpec,
-        second: StrategySpec,
-        against: StrategySpec | list[StrategySpec] | None = None,
-    ) -> "Difference":
-        """Value every information set in which two strategies differ.
-
-        Parameters
-        ----------
-        first, second : strategy
-        against : strategy or list of strategies, optional
-            Opponents, of which the mean counts; by default `first` itself.
-        """
-        from hogeq.contest import field
-
-        one, two = self.strategy(first).whole(), self.strategy(second).whole()
-        given = [one] if against is None else against
-        rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
-        return field.diff_rows(self.engine, one, two, rivals)
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"
@@ -259,15 +190,6 @@ class TreeGame(CompiledGame):
         """
         one = self.strategy(a)
         return action_values(self.tree, one, one if b is None else self.strategy(b), weight)
-
-    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One strategy for both seats, of one of the first player and one of the second.
-
-        `Equilibrium.profile` is this of its two strategies.
-        """
-        two = self.strategy(first), self.strategy(second)
-        one, other = (seated(self.tree, strategy, seat) for seat, strategy in enumerate(two))
-        return joined(self.tree.seat, one, other)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

@@ -153,6 +153,11 @@ class Graph:
         legal[self.row[moves]] = exists[self.situation[moves]]
         return legal
 
+    @property
+    def paid(self) -> Floats:
+        """All that player 0 can be paid: `payoff`, and `endless` if there is one."""
+        return self.payoff if self.endless is None else np.append(self.payoff, self.endless)
+
     @cached_property
     def ends_of_situation(self) -> tuple[Ints, Ints]:
         """Numbers of the ends that a turn can have, ascending: where a situation's begin, (S + 1,).

@@ -31,7 +31,7 @@ class GraphEngine:
     """
 
     def __init__(self, graph: Graph) -> None:
-        low, high = float(graph.payoff.min()), float(graph.payoff.max())
+        low, high = float(graph.paid.min()), float(graph.paid.max())
         self.payoff_per_win_rate = (high - low) or 1.0
         middle, scale = (low + high) / 2.0, self.payoff_per_win_rate
         paid = 0.5 + (graph.payoff - middle) / scale

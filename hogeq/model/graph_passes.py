@@ -225,7 +225,7 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
         member=member,
         leads=leads,
         endless=endless if me == 0 else graph.total - endless,
-        size=float(np.abs(graph.payoff).max()),
+        size=float(np.abs(graph.paid).max()),
         matrix=np.zeros((small, small)),
         gain=np.zeros(small),
         leave=np.zeros(small),

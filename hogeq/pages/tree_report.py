@@ -64,7 +64,7 @@ def _wide(content: str) -> str:
 
 def _policies(runs: Sequence[Run]) -> str:
     """Write the most probable actions of every run, where play comes to most first."""
-    game, tree = runs[0].game, runs[0].game.tree
+    game, tree = runs[0].game, runs[0].game.rows
     work, played = game.engine.workspace(1), {run.name: run.policy.mean for run in runs}
     reach = np.max([work.cell_reach(one[None]) for one in played.values()], axis=0)
     rows = []

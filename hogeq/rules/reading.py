@@ -106,7 +106,7 @@ def how_of(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def made_of(path: Path) -> str | None:
-    """Hash of the tree that a run was made on, of its folder or config.yaml; None if unknown."""
+    """Hash of the game that a run was made on, of its folder or config.yaml; None if unknown."""
     folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - never raises
     file = folder / RUN_FILES[1]
     if not os.path.isfile(file):  # noqa: PTH113 - never raises

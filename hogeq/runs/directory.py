@@ -167,7 +167,7 @@ def require_same(
 
 
 def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
-    """Refuse to go on with a run of a tree that has changed since its manifest was written."""
+    """Refuse to go on with a run of a game that has changed since its manifest was written."""
     from hogeq.games.hog import Hog
 
     if isinstance(game, Hog):
@@ -178,7 +178,7 @@ def require_same_game(directory: Path, before: Mapping[str, Any], name: str, gam
             f"{directory} was made by hogeq 0.2, which counted payoffs as win rates; --overwrite"
             " starts anew"
         )
-    if made.get("tree_sha256") != game.tree.digest():
+    if made.get("tree_sha256") != game.rows.digest():
         raise ResultsError(
             f"{directory} is of another game: that of {name} has changed since; --overwrite starts"
             " anew"

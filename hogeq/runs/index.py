@@ -326,7 +326,7 @@ def _kind(game: "Game") -> object:
 
     if isinstance(game, Hog):
         return dataclasses.replace(game.rules, name="any")
-    return game.tree.digest()
+    return game.rows.digest()
 
 
 def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:

@@ -403,22 +403,13 @@ class _Runner:
         }
 
     def _facts_of_game(self) -> dict[str, Any]:
-        """Describe a game other than Hog: its source, and a hash of its tree."""
+        """Describe a game other than Hog: its source, and a hash of its tree or positions."""
         if isinstance(self.game, Hog):
             return {}
-        tree, file = self.game.tree, Path(self.config.game)
+        file = Path(self.config.game)
         is_file = file.is_file() and bool(tree_suffix(str(file)))
-        known = {
-            "name": tree.name,
-            "file_sha256": sha256(file.read_bytes()).hexdigest() if is_file else None,
-            "tree_sha256": tree.digest(),
-            "nodes": tree.num_nodes,
-            "infosets": tree.num_rows,
-            "largest_payoff": tree.largest_payoff,
-            "even": tree.shift,
-            "scale": tree.largest_payoff * tree.expected,
-        }
-        return {"game": known}
+        read = sha256(file.read_bytes()).hexdigest() if is_file else None
+        return {"game": {**self.game.rows.facts(), "file_sha256": read}}
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.directory.write_manifest(

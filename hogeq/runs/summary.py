@@ -277,7 +277,7 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             (MATRIX, one_hot(matrix, game.engine.num_actions)),
         ):
             with reported(folder / file, "written"):
-                write_whole(folder / file, policy_csv(game.tree, rows))
+                write_whole(folder / file, policy_csv(game.rows, rows))
     title = f"{config.title}, {config.solver.name}"
     efforts = _effort(config.measure.attack), _effort(summary.budget)
     if not isinstance(game, Hog) and not game.engine.has_memory:

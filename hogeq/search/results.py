@@ -86,6 +86,7 @@ class Units(NamedTuple):
 
 DECIMALS: Final = 9  # of payoffs
 HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
+FULL_INFORMATION: Final = "full information"
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -208,13 +209,13 @@ class Response:
     """What no response exceeds."""
     full_memory: float
     """What a responder gets by full memory in Hog, where a mixture's draw is told, too; elsewhere
-    by perfect recall: of the own past alone."""
+    by perfect recall, of the own past alone; of games by their positions by seeing everything."""
     is_proved: bool
     """Whether it is a best response: both agree in every digit that is written, and within 1e-9 of
     the stakes. Both hold whatever was rounded."""
     method: str
-    """What the bound is of: ``full memory``, ``belief DAG``, ``enumeration``, ``integer
-    program`` or, if a responder is absent-minded, ``branch and bound``."""
+    """What the bound is of: ``full memory``, ``full information``, ``belief DAG``, ``enumeration``,
+    ``integer program`` or, if a responder is absent-minded, ``branch and bound``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
@@ -297,15 +298,17 @@ class Response:
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
             first, second = map(write, self._written[3])
-            remembers, seats = (
-                "best responder with perfect recall",
-                f", mean of {first} and {second} by seat",
+            sees = self.method == FULL_INFORMATION
+            remembers = (
+                f"best responder {'that sees everything' if sees else 'with perfect recall'}"
             )
-        if self.is_proved and self.method == "full memory":
+            seats = f", mean of {first} and {second} by seat"
+        is_full = self.method in {"full memory", FULL_INFORMATION}
+        if self.is_proved and is_full:
             return [("attack", lower, f"best response, exact{seats}")]
         told = "best responder that is told the draw as well" if self.is_told else remembers
         rows = [("attack", lower, f"best response found{seats}{proved}")]
-        if self.method != "full memory":
+        if not is_full:
             rows.append(("bound", upper, f"no response has more: by {self.method}"))
             rows.append(("full memory", self.units.upper(self.full_memory), told))
         elif self.is_told and self.bound != self.full_memory:

@@ -270,6 +270,18 @@ class FlatTree(Rows):
             found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
         return found.hexdigest()
 
+    def facts(self) -> dict[str, Any]:
+        """Describe the tree for the manifest of a run."""
+        return {
+            "name": self.name,
+            "tree_sha256": self.digest(),
+            "nodes": self.num_nodes,
+            "infosets": self.num_rows,
+            "largest_payoff": self.largest_payoff,
+            "even": self.shift,
+            "scale": self.largest_payoff * self.expected,
+        }
+
     def history(self, node: int) -> History:
         """Write the history of a node in the game's words."""
         path, steps = _path(self.parent, node), []

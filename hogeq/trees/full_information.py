@@ -3,20 +3,32 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hogeq.evaluation.enclosures import Enclosure, enclose, start_of
 from hogeq.graph.graph import NATURE, Graph
-from hogeq.search.results import PROVED, Equilibrium, Response, Units, Value
+from hogeq.model.graph_engine import GraphEngine
+from hogeq.search.attack import attack
+from hogeq.search.results import (
+    FULL_INFORMATION,
+    PROVED,
+    Budget,
+    Equilibrium,
+    Response,
+    Units,
+    Value,
+)
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
+from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.trees.enclosures import above, below, distribution
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import seated
+from hogeq.trees.strategies import playable, seated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,44 +155,71 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
 # --- strategies -----------------------------------------------------------------------------------
 
 
+class InSeat(NamedTuple):
+    """Bounds on the payoff to one player in a seat."""
+
+    least: Fraction
+    most: Fraction
+    values: Enclosure  # against the last component of a mixture
+
+
+def payoff_in_seat(
+    positions: Positions, mine: Floats | None, target: Strategy, seat: int
+) -> InSeat:
+    """Bound what a policy, or a player who sees everything (None), gets from a strategy in a seat.
+
+    Who sees everything knows what was drawn from a mixture, too.
+    """
+    graph, least, most = positions.graph, Fraction(), Fraction()
+    for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
+        pair = (mine, theirs) if seat == 0 else (theirs, mine)
+        values = enclose(graph, pair)
+        lower, upper = map(Fraction, start_of(graph, values))
+        if seat == 1:
+            lower, upper = Fraction(graph.total) - upper, Fraction(graph.total) - lower
+        least, most = least + weight * lower, most + weight * upper
+    return InSeat(least, most, values)
+
+
 def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
     """Payoff to a strategy against another one, in either seat: the middle of proved bounds."""
     a, b = a.whole(), b.whole()
-    total, ends = positions.graph.total, [0.0, 0.0]
-    for weight, mine in zip(a.chances, a.policies, strict=True):
-        for chance, theirs in zip(b.chances, b.policies, strict=True):
-            for seat, pair in enumerate(((mine, theirs), (theirs, mine))):
-                lower, upper = start_of(positions.graph, enclose(positions.graph, pair))
-                paid = (lower + upper) / 2
-                ends[seat] += weight * chance * (paid if seat == 0 else total - paid)
-    first, second = map(float, ends)
+    first = second = 0.0
+    for chance, mine in zip(a.chances.tolist(), a.policies, strict=True):
+        one, two = (payoff_in_seat(positions, mine, b, seat) for seat in (0, 1))
+        first += chance * float(one.least + one.most) / 2.0
+        second += chance * float(two.least + two.most) / 2.0
     return Value((first + second) / 2.0, first, second)
 
 
-def respond(positions: Positions, target: Strategy) -> Response:
-    """Best response in either seat to a strategy of a game in which nothing is hidden.
+def bound(positions: Positions, target: Strategy) -> float:
+    """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
+    first, second = (payoff_in_seat(positions, None, target, seat) for seat in (0, 1))
+    return above((first.most + second.most) / 2)
 
-    The responder's best actions hang on the position alone, which its row is: a value iteration
-    from below finds them, and its bounds from both sides say how good they are.
+
+def respond(
+    positions: Positions, engine: GraphEngine, target: Strategy, budget: Budget
+) -> Response:
+    """Best response in either seat: exact where nothing is hidden, elsewhere searched for.
+
+    The best actions of a responder that sees everything hang on the position alone. If that is its
+    row, they are a strategy; if not, what they get is a bound. Both ends hold whatever was rounded.
     """
-    positions.require_open("attack")
-    if target.kind == "mixture":
-        raise BadInputError("attack: got a mixture; allowed: matrices and policies, by positions")
-    graph, deadline = positions.graph, Deadline(float("inf"))
-    theirs = target.whole().policy
-    joint, lower, upper = theirs.copy(), [0.0, 0.0], [0.0, 0.0]
-    total = Fraction(graph.total)
-    for seat in (0, 1):
-        pair = [theirs, theirs]
-        found = enclose(graph, [None if one == seat else theirs for one in (0, 1)])
-        _choose(joint, positions, found, seat)
-        pair[seat] = joint
-        won = start_of(graph, enclose(graph, pair))  # what the response itself gets, proved
-        best = start_of(graph, found)
-        lower[seat] = won.lower if seat == 0 else below(total - Fraction(won.upper))
-        upper[seat] = best.upper if seat == 0 else above(total - Fraction(best.lower))
-    value = below(sum(map(Fraction, lower), Fraction()) / 2)
-    bound = above(sum(map(Fraction, upper), Fraction()) / 2)
+    if budget.exact_seconds:
+        allowed = "games that have a tree: a game by its positions has no integer program"
+        raise BadInputError(f"{positions.name}: exact seconds: allowed: {allowed}")
+    deadline, search = Deadline(inf), None
+    best = [payoff_in_seat(positions, None, target, seat) for seat in (0, 1)]
+    if positions.is_open and target.kind != "mixture":
+        joint = target.policy.copy()
+        for seat in (0, 1):
+            _choose(joint, positions, best[seat].values, seat)
+    else:
+        search = attack(engine, target, budget)
+        joint = playable(positions, engine.legal, search.matrix, "response").policy
+    first, second = (payoff_in_seat(positions, joint, target, seat).least for seat in (0, 1))
+    value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
     units = positions.units
     return Response(
         strategy=Strategy.unchecked(joint),
@@ -188,11 +227,13 @@ def respond(positions: Positions, target: Strategy) -> Response:
         bound=bound,
         full_memory=bound,
         is_proved=bound - value <= PROVED * units.per_rate and units.are_one(value, bound),
-        method="full memory",
+        method=FULL_INFORMATION,
         seconds=deadline.spent,
-        seats=(lower[0], lower[1]),
-        seat_bounds=(upper[0], upper[1]),
+        seats=(below(first), below(second)),
+        seat_bounds=(above(best[0].most), above(best[1].most)),
         units=units,
+        search=search,
+        is_told=target.kind == "mixture",
     )
 
 
@@ -226,13 +267,3 @@ def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int
     moves = (graph.player == seat) & (found.chosen[:, 0] >= 0)
     joint[graph.row[moves]] = 0.0
     joint[graph.row[moves], found.chosen[moves, 0]] = 1.0
-
-
-def bound(positions: Positions, target: Strategy) -> float:
-    """Bound what a responder that sees everything gets from a strategy, mean of both seats."""
-    graph, most = positions.graph, Fraction()
-    for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
-        first = Fraction(start_of(graph, enclose(graph, (None, theirs))).upper)
-        least = Fraction(start_of(graph, enclose(graph, (theirs, None))).lower)
-        most += weight * (first + Fraction(graph.total) - least) / 2
-    return above(most)

@@ -5,6 +5,7 @@ Trees are imported where they are used: a command about Hog needs none.
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.positions import Positions
     from hogeq.trees.rules import GameRules
+
+FEW_NODES: Final = 1_000_000  # of a tree that is built, however few its positions
+FEW_POSITIONS: Final = 200_000  # that take the place of a larger tree
 
 ALLOWED: Final = (
     "an edition of Hog, a mapping or YAML file of rule parts, a run, a .efg or .txt file, a .npz "
@@ -59,9 +63,10 @@ def find_game(
 
 def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
     from hogeq.trees.flat import FlatTree
+    from hogeq.trees.positions import Positions
     from hogeq.trees.rules import GameRules
 
-    if isinstance(given, FlatTree):
+    if isinstance(given, FlatTree | Positions):
         _require_none(teams)
         return given
     if isinstance(given, GameRules):
@@ -72,19 +77,24 @@ def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
 def _of_rules(
     rules: "GameRules", name: str | None, forget: Any, teams: Teams
 ) -> "FlatTree | Positions":
-    """Build the tree of rules; where it is too large or endless, their positions.
+    """Take `FEW_POSITIONS` in place of a tree of more than `FEW_NODES`; elsewhere build the tree.
 
-    What players forget, and teams, need the tree.
+    Where that is endless or too large, it is the positions again, however many. What players
+    forget, and teams, need the tree.
     """
     from hogeq.trees.building import NoTreeError
     from hogeq.trees.positions import TooManyError, of_rules
     from hogeq.trees.rules import from_rules
 
-    try:
+    if forget is not None or teams is not None or rules.players > 2:
         return from_rules(rules, name=name, forget=forget, teams=teams)
+    with suppress(HogeqError):  # a tree names faults of rules by their first history
+        held = of_rules(rules, name, FEW_POSITIONS)
+        if held.num_histories > FEW_NODES:
+            return held
+    try:
+        return from_rules(rules, name=name)
     except NoTreeError as no_tree:
-        if forget is not None or teams is not None or rules.players > 2:
-            raise
         try:
             return of_rules(rules, name)
         except TooManyError as error:
@@ -107,9 +117,7 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         load_plugins_of(Path(name), trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
-        from hogeq.trees.flat import FlatTree
-
-        if isinstance(found, FlatTree) and made not in {None, found.digest()}:
+        if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise HogeqError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
     suffix = tree_suffix(name)

@@ -8,6 +8,9 @@ from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from itertools import pairwise
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -71,9 +74,40 @@ class Positions(Rows):
     @cached_property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
-        half = self.graph.total / 2
-        largest = float(np.abs(self.graph.payoff - half).max(initial=0.0)) or 1.0
-        return payoffs(half, largest, largest)
+        return payoffs(*self._sizes)
+
+    @property
+    def _sizes(self) -> tuple[float, float, float]:
+        """Payoff of an even game, half of what payoffs differ by, and the largest beyond even."""
+        half, paid = self.graph.total / 2, self.graph.paid
+        largest = float(np.abs(paid - half).max(initial=0.0)) or 1.0
+        return half, (float(np.ptp(paid)) or 1.0) / 2.0, largest
+
+    def digest(self) -> str:
+        """Hash of the graph and the names of its rows, in any process; hexadecimal."""
+        found = sha256(self.graph.digest.encode())
+        for name in self.names:
+            found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
+        return found.hexdigest()
+
+    def facts(self) -> dict[str, Any]:
+        """Describe the positions for the manifest of a run, by the keys of trees."""
+        sizes = {"positions": self.graph.positions, "infosets": self.num_rows}
+        units = dict(zip(("even", "largest_payoff", "scale"), self._sizes, strict=True))
+        return {"name": self.name, "tree_sha256": self.digest(), **sizes, **units}
+
+    @cached_property
+    def num_histories(self) -> float:
+        """Number of nodes of the tree; infinite where positions recur."""
+        graph, (position, entry) = self.graph, self.graph.ends
+        if graph.recurring.any():
+            return inf
+        after, ways = graph.next[entry], np.zeros(graph.positions)
+        ways[graph.start[:, 0]] = 1.0
+        for low, high in pairwise(np.searchsorted(position, graph.level)):
+            goes_on = low + np.flatnonzero(after[low:high] >= 0)
+            np.add.at(ways, after[goes_on], ways[position[goes_on]])
+        return float(ways.sum() + ways[position[after < 0]].sum())
 
     @cached_property
     def is_open(self) -> bool:
@@ -91,12 +125,12 @@ class TooManyError(HogeqError):
     """Refusal of a game of too many positions; the reason alone."""
 
 
-def of_rules(rules: GameRules, name: str | None = None) -> Positions:
-    """Compile a game of one's own to a graph, breadth first over its states.
+def of_rules(rules: GameRules, name: str | None = None, most: int | None = None) -> Positions:
+    """Compile a game of one's own to a graph, breadth first over its states, 5 million at `most`.
 
     `ValueError` names the shortest history at which the rules break down.
     """
-    walk = _Walk(rules, name or name_of(rules))
+    walk = _Walk(rules, name or name_of(rules), min(most or MOST_POSITIONS, MOST_POSITIONS))
     walk.run()
     return walk.compiled()
 
@@ -104,8 +138,8 @@ def of_rules(rules: GameRules, name: str | None = None) -> Positions:
 class _Walk:
     """Positions in the order in which a walk breadth first meets them."""
 
-    def __init__(self, rules: GameRules, name: str) -> None:
-        self.rules, self.name = rules, name
+    def __init__(self, rules: GameRules, name: str, most: int) -> None:
+        self.rules, self.name, self.most = rules, name, most
         self.sets = InformationSets()
         self.actions: dict[Hashable, int] = {}  # number of each action
         self.position: dict[Hashable, int] = {}  # number of each state at which play goes on
@@ -147,8 +181,8 @@ class _Walk:
     def check_size(self, looked: int) -> None:
         """Refuse a game of too many positions."""
         known = len(self.states)
-        if known > MOST_POSITIONS:
-            raise TooManyError(f"more than {MOST_POSITIONS:,} positions")
+        if known > self.most:
+            raise TooManyError(f"more than {self.most:,} positions")
         if looked > MOST_APART and not self.merged:
             raise TooManyError(f"no position of its first {looked:,} comes by two ways")
         if known * POSITION_BYTES > memory():

@@ -69,6 +69,11 @@ class Rows:
         return self.num_rows, self.num_actions
 
     @property
+    def member(self) -> NDArray[np.int8]:
+        """Player of each row in the game as it was given, (R,): of a team the member."""
+        return self.seat
+
+    @property
     def state_names(self) -> Sequence[Any]:
         """What OpenSpiel calls the state of each row, (R,)."""
         return self.names

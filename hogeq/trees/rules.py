@@ -29,8 +29,8 @@ class GameRules(ABC):
     """Base of the rules of a game in Python: one player, or two sides of a constant sum of payoffs.
 
     A state is any value, and no method changes one. Histories of one player with equal `knows` are
-    one information set. hogeq walks through all histories once; if they are too many, or without
-    end, through all states, where equal ones are one position.
+    one information set. hogeq walks through all histories once; if they are many, or without end,
+    through all states, where equal ones are one position.
 
     Attributes
     ----------

@@ -1,12 +1,15 @@
 """Games other than Hog on the command line: audit, attack and equilibrium."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import hogeq
 from tests.cli.calls import ask, ok, refused
+from tests.trees.own_hog import OwnHog
 from tests.trees.test_flat_trees import DRIVER
 from tests.trees.test_positions import example
 
@@ -48,11 +51,35 @@ def test_a_game_held_by_its_positions_is_solved_and_has_no_audit(tmp_path: Path)
     assert (solved["method"], solved["proved"]) == ("tablebase", True)
     assert solved["lower"] == pytest.approx(ask("tablebase", *pig)["value"], abs=1e-12)
     assert ask("attack", str(path), *pig)["attack"] == pytest.approx(0.5, abs=1e-12)
-    for words in (("audit",), ("diff", str(path), "uniform")):
-        line = refused(*words, *pig)
-        assert "is held by its" in line
-        assert f"has no {words[0]}; allowed: what needs no tree" in line
+    line = refused("audit", *pig)
+    assert "is held by its" in line
+    assert "has no audit; allowed: what needs no tree" in line
     assert "method: got 'dag'; allowed: auto" in refused("equilibrium", *pig, "--method", "dag")
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_game_by_its_positions_that_hides_something_is_run_attacked_and_shown(
+    folder: Path,
+) -> None:
+    class Small(OwnHog):
+        goal: int = 8
+        max_dice: int = 2
+
+    hogeq.register_game("own_hog")(Small)
+    solver = "{name: cfr_plus, iterations: 20}"
+    (folder / "own.yaml").write_text(f"name: own\ngame: own_hog\nsolver: {solver}\n")
+    ok("run", "own.yaml")
+    facts = json.loads((folder / "results/own/manifest.json").read_text())["game"]
+    assert (facts["positions"], facts["infosets"], facts["even"]) == (3175, 114, 0.5)
+    ok("run", "own.yaml", "--resume", "results/own", "--set", "solver.iterations=21")
+    found = ask("attack", "results/own", "--starts", "1", "--kicks", "0")
+    assert found["method"] == "full information"
+    assert 0.5 < found["attack"] <= found["bound"] + 1e-9 < 0.51
+    assert len(ask("show", "results/own/policy.npz", "--game", "own_hog")["rows"]) == 114
+    game = ("--game", "own_hog")
+    changes = ask("diff", "uniform", "results/own/policy.npz", *game)
+    assert changes["after"] > changes["before"] == pytest.approx(0.5)
+    assert ask("report", "results/own", "--out", "own.html")["bytes"] > 0
 
 
 def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:

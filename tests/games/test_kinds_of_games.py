@@ -21,10 +21,10 @@ OF_ALL = """
 attack bound equilibrium exploitability graph name strategy tablebase trust units value
 """
 OF_TREES = """
-action_values audit diff engine gaps in_policies joined playable purify solve tree write
+action_values audit diff engine gaps in_policies joined playable purify rows solve tree write
 """
 OF_POSITIONS = """
-analyze joined positions
+action_values analyze diff engine joined playable positions purify reach rows solve values
 """
 OF_HOG = """
 action_values analyze audit belief components_at diff engine existence explain gains improve
@@ -100,8 +100,8 @@ def test_a_refusal_says_what_to_ask_instead() -> None:
     game: Any = hogeq.Game(KUHN)
     with pytest.raises(AttributeError, match=r"of Hog; game.value gives payoffs here$"):
         game.win_rate("uniform", "uniform")
-    with pytest.raises(AttributeError, match=r"^Toss: is held by its 4 positions, .* no solve;"):
-        _ = KINDS["positions"][0]().solve
+    with pytest.raises(AttributeError, match=r"^Toss: is held by its 4 positions, .* no audit;"):
+        _ = KINDS["positions"][0]().audit
 
 
 def test_a_name_that_no_game_has_is_an_attribute_error_alone(kind: tuple[Any, set[str]]) -> None:

@@ -6,16 +6,17 @@ from functools import cache
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
 
 import hogeq
+from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.enclosures import enclose, start_of
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.support.aliases import Floats
-from hogeq.trees import building, full_information, positions
+from hogeq.trees import building, full_information, loading, positions
 from hogeq.trees.flat import payoff
 from hogeq.trees.positions import of_rules
 from hogeq.trees.rules import from_rules, named_rules
@@ -111,36 +112,121 @@ def test_a_game_without_end_is_held_by_its_positions() -> None:
 # --- Hog itself -----------------------------------------------------------------------------------
 
 
-def rows_of(held: positions.Positions, tables: tuple[Floats, Floats]) -> Floats:
-    """Rows of a game of one's own, of tables (G, G, K) of both seats."""
-    return np.array([tables[seat][name] for seat, name in zip(held.seat, held.names, strict=True)])
+class SameHog(NamedTuple):
+    """A game of Hog, and the same by rules of one's own: a position is a state, a row a `knows`."""
+
+    game: hogeq.Hog
+    own: Any
+
+    def rows(self, table: Floats) -> Floats:
+        """Rows of the own game, (R, K), of a table (G, G, K) that plays in both seats."""
+        return np.array([table[name] for name in self.own.positions.names])
 
 
-@pytest.mark.parametrize(("goal", "dice"), [(6, 2), pytest.param(20, 4, marks=pytest.mark.slow)])
-def test_hog_as_rules_of_ones_own_is_hog(goal: int, dice: int) -> None:
+@pytest.fixture(scope="module", params=[(6, 2), pytest.param((20, 4), marks=pytest.mark.slow)])
+def hogs(request: pytest.FixtureRequest) -> SameHog:
     rules = OwnHog()
-    rules.goal, rules.max_dice = goal, dice
-    held = of_rules(rules)
-    game = hogeq.Game({"edition": "su20", "goal": goal, "max_dice": dice})
-    random = np.random.default_rng(0)
-    one, two = random.dirichlet(np.ones(dice + 1), (2, goal, goal))
-    mine, theirs = (rows_of(held, (table, table)) for table in (one, two))
-    lower, upper = start_of(held.graph, enclose(held.graph, (mine, theirs)))
-    assert lower <= game.win_rate(one, two).win_rate + 1e-13
-    assert upper >= game.win_rate(one, two).win_rate - 1e-13
-    assert upper - lower < 1e-12
-    for seat in (0, 1):  # who has full memory sees no more than in Hog
-        pair = [theirs, theirs]
-        ends = start_of(held.graph, enclose(held.graph, [*pair[:seat], None, *pair[seat + 1 :]]))
-        won = ends.lower if seat == 0 else 1.0 - ends.upper
-        assert won == pytest.approx(game.bound(two), abs=1e-12)
-    # What one table wins in both seats, it wins here, where each seat may have its own.
-    counter = game.attack(two, hogeq.Budget(starts=1, kicks=0))
-    table = np.eye(dice + 1)[counter.matrix]
-    response = rows_of(held, (table, table))
-    first = start_of(held.graph, enclose(held.graph, (response, theirs)))
-    assert first.lower == pytest.approx(counter.value, abs=1e-12)
-    assert not held.is_open
+    rules.goal, rules.max_dice = request.param
+    rule = {"edition": "su20", "goal": rules.goal, "max_dice": rules.max_dice}
+    return SameHog(hogeq.Hog(rule), hogeq.Game(of_rules(rules)))
+
+
+def tables(hogs: SameHog) -> tuple[Floats, Floats]:
+    *scores, dice = hogs.game.engine.shape
+    one, two = np.random.default_rng(0).dirichlet(np.ones(dice), (2, *scores))
+    return one, two
+
+
+def test_hog_as_rules_of_ones_own_has_its_win_rates_and_bounds(hogs: SameHog) -> None:
+    one, two = tables(hogs)
+    value = hogs.own.value(hogs.rows(one), hogs.rows(two))
+    assert value.mean == pytest.approx(hogs.game.win_rate(one, two).win_rate, abs=1e-12)
+    assert hogs.own.bound(hogs.rows(two)) == pytest.approx(hogs.game.bound(two), abs=1e-12)
+    mixed = hogeq.Mixture([0.25, 0.75], [hogs.rows(one), hogs.rows(two)])
+    told = hogs.game.bound(hogeq.Mixture([0.25, 0.75], [one, two]), resolution=1)
+    assert hogs.own.bound(mixed) == pytest.approx(told, abs=1e-12)
+    assert not hogs.own.positions.is_open
+    assert hogs.own.engine.has_memory
+
+
+def test_hog_as_rules_of_ones_own_has_its_values_and_reach(hogs: SameHog) -> None:
+    one, two = tables(hogs)
+    pair, graph = (hogs.rows(one), hogs.rows(two)), hogs.own.graph
+    values, start = hogs.own.values(*pair), graph.start[0, 0]
+    assert values[start] == pytest.approx(hogs.own.value(*pair).first, abs=1e-12)
+    scores = [(0, 0), (0, 0), 0, 0]  # after the coin
+    rate = hogs.game.win_rate(one, two)
+    for first, won in ((0, rate.first), (1, rate.second)):
+        scores[2] = first
+        there = hogs.own.positions.numbers[tuple(scores)]
+        assert values[there] == pytest.approx(won, abs=1e-12)
+    visits = np.zeros(graph.rows)
+    moves = graph.player == 0
+    np.add.at(visits, graph.row[moves], hogs.own.reach(*pair)[moves])
+    mine = hogs.own.positions.seat == 0
+    expected = hogs.rows(hogs.game.reach(one, two).sum(axis=2))
+    np.testing.assert_allclose(visits[mine], expected[mine], atol=1e-12)
+    weights: tuple[RegretWeight, ...] = get_args(RegretWeight)
+    for weight in weights:
+        expected = hogs.game.action_values(one, two, weight)
+        found = hogs.own.action_values(hogs.rows(one), hogs.rows(two), weight)
+        np.testing.assert_allclose(found, hogs.rows(expected), atol=1e-12)
+
+
+def test_a_responder_to_hog_as_rules_of_ones_own_wins_at_least_as_much(hogs: SameHog) -> None:
+    """It has a table for each seat, one of which is that of Hog."""
+    _, two = tables(hogs)
+    budget = hogeq.Budget(starts=2, kicks=0)
+    counter, found = hogs.game.attack(two, budget), hogs.own.attack(hogs.rows(two), budget)
+    assert found.value >= counter.value - 1e-9
+    assert found.value <= found.bound == pytest.approx(hogs.game.bound(two), abs=1e-12)
+    assert hogs.own.value(found.strategy, hogs.rows(two)).mean == pytest.approx(found.value)
+    table = hogs.rows(np.eye(hogs.game.engine.num_actions)[counter.matrix])
+    same = hogs.own.value(table, hogs.rows(two))
+    assert same.mean == pytest.approx(counter.value, abs=1e-12)
+
+
+def test_solvers_solve_hog_as_rules_of_ones_own(hogs: SameHog) -> None:
+    budget = hogeq.Budget(starts=1, kicks=0)
+    solved, same = (game.solve("cfr", 10) for game in (hogs.own, hogs.game))
+    np.testing.assert_allclose(solved.policy.policy, hogs.rows(same.policy.policy), atol=1e-9)
+    upper = hogs.game.exploitability(same, budget).upper
+    assert hogs.own.exploitability(solved, budget).upper == pytest.approx(upper, abs=1e-9)
+
+
+def test_what_a_responder_to_positions_is_told_is_said() -> None:
+    rules = OwnHog()
+    rules.goal, rules.max_dice = 6, 2
+    game: Any = hogeq.Game(of_rules(rules))
+    found = game.attack(np.zeros(game.positions.num_rows, int), hogeq.Budget(starts=1, kicks=0))
+    assert found.method == "full information"
+    assert found.search is not None
+    if not found.is_proved:
+        assert found.rows()[-1][2] == "best responder that sees everything"
+    with pytest.raises(ValueError, match=r"^OwnHog: exact seconds: allowed: .* no integer program"):
+        game.attack("uniform", hogeq.Budget(exact_seconds=1.0))
+    with pytest.raises(ValueError, match=r"^OwnHog: equilibrium: hides something; allowed: "):
+        game.equilibrium()
+
+
+# --- which of the two -----------------------------------------------------------------------------
+
+
+def test_positions_take_the_place_of_a_large_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few nodes are a tree, few positions no tree; of many of both it is the tree if it can be."""
+    rules = OwnHog()
+    rules.goal, rules.max_dice = 5, 1  # 1,715 nodes, 297 positions
+    assert of_rules(rules).num_histories == from_rules(rules).num_nodes == 1715
+    monkeypatch.setattr(positions, "LOOK_UP", 16)
+    kinds = []
+    for nodes, few, most in ((2000, 100, 9999), (500, 300, 9999), (500, 100, 9999), (99, 100, 99)):
+        monkeypatch.setattr(loading, "FEW_NODES", nodes)
+        monkeypatch.setattr(loading, "FEW_POSITIONS", few)
+        monkeypatch.setattr(building, "MOST_NODES", most)
+        kinds.append(hasattr(hogeq.Game(rules), "tree"))
+    assert kinds == [True, False, True, False]
+    with pytest.raises(ValueError, match=r"has more than 99 nodes$"):
+        hogeq.Game(rules, forget="last:1")
 
 
 # --- trees and graphs -----------------------------------------------------------------------------

@@ -160,8 +160,8 @@ def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": one.kind}
     if not isinstance(game, Hog):
-        more, lines = text.infosets(one, game.tree)
-        if one.kind == "mixture":
+        more, lines = text.infosets(one, game.rows)
+        if one.kind == "mixture" and hasattr(game, "tree"):
             title += ": each side draws a plan before the game"
             more["plans"], lines = text.plans_of_sides(one, game.tree)
         return Result({**data, **more}, [title, "", *lines])

@@ -1,0 +1,112 @@
+"""Games whose strategies have a row for every information set. Private: users hold a `Game`."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Union
+
+from hogeq.games.compiled import CompiledGame
+from hogeq.games.given import StrategySpec
+from hogeq.search.results import Units
+from hogeq.strategies.strategy import Strategy, StrategyLike, joined
+from hogeq.trees.strategies import playable, seated, tree_strategy
+
+if TYPE_CHECKING:
+    from hogeq.contest.field import Difference
+    from hogeq.model.graph_engine import GraphEngine
+    from hogeq.trees.engine import TreeEngine
+    from hogeq.trees.flat import FlatTree
+    from hogeq.trees.full_information import FullInformation
+    from hogeq.trees.positions import Positions
+
+
+class RowGame(CompiledGame):
+    """A game other than Hog, with a tree or by its positions."""
+
+    @property
+    def rows(self) -> Union["FlatTree", "Positions"]:
+        """The tree, or the positions: names of information sets and actions, a hash of the game."""
+        raise NotImplementedError
+
+    @property
+    def _held(self) -> Union["FlatTree", "Positions"]:
+        return self.rows
+
+    @property
+    def _rows(self) -> Union["FlatTree", "Positions"]:
+        return self.rows
+
+    @property
+    def units(self) -> Units:
+        """Units of this game: its payoffs, and the value of an even game."""
+        return self.rows.units
+
+    @property
+    def engine(self) -> Union["TreeEngine", "GraphEngine"]:
+        """The game's passes, as solvers and purifiers take them."""
+        raise NotImplementedError
+
+    def strategy(self, given: StrategySpec) -> Strategy:
+        """Make a strategy of this game, checked: its its rows are those of `rows`.
+
+        Parameters
+        ----------
+        given : str, path, array_like, Mixture, Strategy or result
+            ``"uniform"``; a file; a run's folder; actions (R,); probabilities (R, K); a mixture of
+            such; a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
+            `solve` or `attack` returned.
+
+        Raises
+        ------
+        StrategyError
+            If there is no such name or file, or its first bad cell.
+        """
+        return self._named(tree_strategy(self.rows, given))
+
+    def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
+        """Make a strategy of the result of a solver or purifier.
+
+        It may choose actions that a row has not; these mean the others, at random.
+        """
+        return self._named(playable(self.rows, self.engine.legal, solved, name))
+
+    def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
+        """One strategy for both seats, of one of the first player and one of the second.
+
+        `Equilibrium.profile` is this of its two strategies.
+        """
+        held, two = self.rows, (self.strategy(first), self.strategy(second))
+        one, other = (seated(held, strategy, seat) for seat, strategy in enumerate(two))
+        return joined(held.seat, one, other)
+
+    def diff(
+        self,
+        first: StrategySpec,
+        second: StrategySpec,
+        against: StrategySpec | list[StrategySpec] | None = None,
+    ) -> "Difference":
+        """Value every information set in which two strategies differ.
+
+        Parameters
+        ----------
+        first, second : strategy
+        against : strategy or list of strategies, optional
+            Opponents, of which the mean counts; by default `first` itself.
+        """
+        from hogeq.contest import field
+
+        one, two = self.strategy(first).whole(), self.strategy(second).whole()
+        given = [one] if against is None else against
+        rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
+        return field.diff_rows(self.engine, self.rows, self.value, one, two, rivals)
+
+    def tablebase(self) -> "FullInformation":
+        """Optimal play from every position, both players seeing and remembering everything.
+
+        Its `value` is the payoff to who moves first, and its `error` is proved.
+        """
+        return self._full_information
+
+    @cached_property
+    def _full_information(self) -> "FullInformation":
+        from hogeq.trees import full_information
+
+        return full_information.solve(self.graph, self.units)
