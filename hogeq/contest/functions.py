@@ -18,8 +18,6 @@ from pathlib import Path, PurePath
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from hogeq.baselines.registry import builtins_of
-from hogeq.baselines.simple import samples_of
 from hogeq.contest import probe
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
@@ -95,7 +93,6 @@ class Asked(NamedTuple):
     single: int = OWN  # the score that a function of one score takes
     least: int = 0  # lowest score that it is asked for
     has_dice: bool = False
-    is_sample: bool = False  # a sample strategy
 
 
 class Found(NamedTuple):
@@ -127,17 +124,13 @@ class Compared(NamedTuple):
         many = f"{self.differ:,} of {self.calls:,} {self.kind} differ"
         return f"your {self.first}; {many}{price}" if self.differ else ""
 
-    def facts(self) -> dict[str, Any]:
-        """Give it as plain values."""
-        return {**self._asdict(), "told": self.told}
-
 
 # --- what the rules say ---------------------------------------------------------------------------
 
 
-def functions_of(game: HogEngine) -> dict[str, Asked]:
+def functions_of(rules: Rules) -> dict[str, Asked]:
     """Give the functions of a semester's project by name, each after those that it may call."""
-    rules, land = game.rules, LANDINGS[game.rules.landing]
+    land = LANDINGS[rules.landing]
 
     def points(at: Call) -> int:
         return rolled_points(rules, at.faces) if at.dice else zero_points(rules, at.own, at.other)
@@ -164,16 +157,12 @@ def functions_of(game: HogEngine) -> dict[str, Asked]:
     ):
         if part != "none":
             found |= dict.fromkeys(names, Asked(partial(_landed, parts[part], 0)))
-    found |= {
+    return found | {
         "roll_dice": Asked(points, has_dice=True),
         "take_turn": Asked(points, OTHER, has_dice=True),
         "simple_update": Asked(lambda at: at.own + points(at), has_dice=True),
         **dict.fromkeys(_UPDATES, Asked(update, has_dice=True)),
     }
-    for sample, one in builtins_of(game, samples_of(rules)).items():
-        name = f"{sample.partition(':')[0]}_strategy"
-        found[name] = Asked(partial(_landed, one.array.item, 0), is_sample=True)
-    return found
 
 
 def _landed(part: Callable[[int, int], int], added: int, at: Call) -> int:
@@ -199,8 +188,7 @@ def _calls(asked: Asked, takes: Sequence[int], rules: Rules) -> Iterator[Call]:
 
 def _values(asked: Asked, takes: Sequence[int], rules: Rules) -> Any:
     """Give the values of a function as lists in lists, one for each score that it takes."""
-    more = 0 if asked.is_sample else _BEYOND
-    sizes = (1, rules.goals[0] + more, rules.goals[1] + more)
+    sizes = (1, rules.goals[0] + _BEYOND, rules.goals[1] + _BEYOND)
 
     def values(left: Sequence[int], at: list[int]) -> Any:
         if not left:
@@ -218,7 +206,7 @@ class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
     def __init__(self, game: HogEngine, main: Path, more: Sequence[str] = ()) -> None:
-        self.game, self.known = game, functions_of(game)
+        self.game, self.known = game, functions_of(game.rules)
         folder, self.main = main.parent.resolve(), PurePath(main.name)
         self.texts: dict[PurePath, str] = {}
         names = dict.fromkeys([self.main, *map(PurePath, more)])
@@ -314,12 +302,12 @@ def compare_functions(
     final_strategy `samples`, its table is the one that exact means give, if they give one.
     """
     game, compared, values = project.game, list[Compared](), dict[str, Any]()
-    failed: dict[str, None] = {}
+    failed, rolls_right = dict[str, None](), True
     for found in project.functions:
-        asked = project.known[found.name]
-        calls = [*_calls(asked, found.takes, game.rules)]
-        if any(one.function == "roll_dice" and one.differ for one in compared):
-            calls = [call for call in calls if not call.dice]
+        asked, scores = project.known[found.name], {OWN, OTHER} & {*found.takes}
+        calls = [
+            one for one in _calls(asked, found.takes, game.rules) if rolls_right or not one.dice
+        ]
         given = [[call[part] for part in found.takes] for call in calls]
         cells = [(number, 0) for number in range(len(calls))]
         heard = project.ask(found.name, found.file, cells, calls=given, values=values)
@@ -327,30 +315,28 @@ def compare_functions(
         if heard.failed or not heard.is_loaded:
             failed[f"{printable(found.file)}: not compared: {heard.failed or end}"] = None
             continue
-        right = [_word(asked.value(call)) for call in calls]
-        told = [_word(one) for one in heard.answers]
-        told += [end] * (len(calls) - len(told))
-        wrong = [number for number, word in enumerate(told) if word != right[number]]
+        right = [asked.value(call) for call in calls]
+        told = [*heard.answers, *[None] * (len(calls) - len(heard.answers))]
+        wrong = [number for number, answer in enumerate(told) if answer != right[number]]
         first = ""
         if wrong:
-            values[found.name] = _values(asked, found.takes, game.rules)
-            at = wrong[0]
-            first = f"{_written(found, calls[at])} {told[at]}, the game's {right[at]}"
-        scores = len({OWN, OTHER} & {*found.takes})
-        kind = "calls" if asked.has_dice else ("scores", "pairs")[scores - 1]
-        one = Compared(found.name, str(found.file), len(calls), len(wrong), kind, first, None)
-        compared.append(one)
+            at, word = wrong[0], _word(told[wrong[0]], type(right[wrong[0]]))
+            first = f"{_written(found, calls[at])} {word or end}, the game's is {right[at]}"
+            values |= {found.name: _values(asked, found.takes, game.rules)} if scores else {}
+            rolls_right = rolls_right and found.name != "roll_dice"
+        kind = "calls" if asked.has_dice else "pairs" if len(scores) > 1 else "scores"
+        numbers = len(calls), len(wrong)
+        compared.append(Compared(found.name, str(found.file), *numbers, kind, first, None))
     means = _means(game.rules) if samples else {}
     if samples:
-        rolls = any(one.function == "roll_dice" and not one.differ for one in compared)
-        table = _table(project, {}, means) if rolls else None
-    if table is not None:
-        rate = _rate(game, table, against)
-        for place, one in enumerate(compared):
-            name = one.function
-            better = _table(project, {name: values[name]}, means) if one.differ else None
-            if better is not None:
-                compared[place] = one._replace(cost=_rate(game, better, against) - rate)
+        sampled = any(one.function == "roll_dice" and not one.differ for one in compared)
+        table = _table(project, {}, means) if sampled else None
+    rate = None if table is None else _rate(game, table, against)
+    for place, one in enumerate(compared):
+        if rate is not None and one.function in values:
+            better = _table(project, {one.function: values[one.function]}, means)
+            cost = None if better is None else _rate(game, better, against) - rate
+            compared[place] = one._replace(cost=cost)
     return Comparison(compared, [*failed], table if samples else None)
 
 
@@ -358,14 +344,14 @@ def _rate(game: HogEngine, table: Strategy, against: Strategy) -> float:
     return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 
-def _word(answer: int | str) -> str:
-    """Say what a function did."""
-    if not isinstance(answer, str):
-        return f"is {int(answer)}"
-    rolled = answer.removeprefix("!RolledError: ")
-    if rolled != answer:
-        return rolled.partition(" (in ")[0]
-    return f"raised {answer[1:]}" if answer[0] == "!" else f"is {answer[1:]}"
+def _word(answer: int | str | None, kind: type) -> str:
+    """Say what a function did, whose answers are truth or numbers; nothing if it was stopped."""
+    if isinstance(answer, str):
+        rolled = answer.removeprefix("!RolledError: ")
+        if rolled != answer:
+            return rolled.partition(" (in ")[0]
+        return f"raised {answer[1:]}" if answer[0] == "!" else f"is {answer[1:]}"
+    return "" if answer is None else f"is {kind(answer) if answer in {0, 1} else answer}"
 
 
 def _written(found: Found, call: Call) -> str:

@@ -12,7 +12,7 @@ import builtins
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
@@ -23,31 +23,19 @@ class RolledError(Exception):
     """Dice were not rolled as often as they should be."""
 
 
-def _scripted(faces: list[int]) -> tuple[Callable[[], int], Iterator[int]]:
-    left = iter(faces)
+def ask(function: Callable[..., Any], given: list[Any]) -> Any:
+    """Call a function; a list is the dice that it is given."""
+    faces = iter([face for one in given if isinstance(one, list) for face in one])
 
     def dice() -> int:
-        face = next(left, None)
-        if face is None:
-            raise RolledError("rolls more dice than it should")
-        return face
+        for face in faces:
+            return int(face)
+        raise RolledError("rolls more dice than it should")
 
-    return dice, left
-
-
-def ask(function: Callable[..., Any], given: list[Any]) -> Any:
-    """Call a function; lists are dice. Truth is a number."""
-    arguments, unrolled = [], []
-    for one in given:
-        value = one
-        if isinstance(one, list):
-            value, left = _scripted(one)
-            unrolled.append(left)
-        arguments.append(value)
-    found = function(*arguments)
-    if any(next(left, None) is not None for left in unrolled):
+    found = function(*(dice if isinstance(one, list) else one for one in given))
+    if next(faces, None) is not None:
         raise RolledError("rolls fewer dice than it should")
-    return int(found) if isinstance(found, bool) else found
+    return found
 
 
 def _exact(values: Any, theirs: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,7 +48,6 @@ def _exact(values: Any, theirs: Callable[..., Any]) -> Callable[..., Any]:
             found = found[one] if known else None
         return theirs(*given, **named) if named or type(found) is not int else found
 
-    right.__name__ = theirs.__name__
     return right
 
 
@@ -130,4 +117,7 @@ if __name__ == "final_strategy":  # as the harness calls what it runs
 
     def final_strategy(number: int, other: int) -> Any:
         """Answer the call of this number; without calls, what the harness asks for."""
-        return ask(FUNCTION, CALLS[number] if CALLS else [number, other])
+        if not CALLS:
+            return FUNCTION(number, other)
+        found = ask(FUNCTION, CALLS[number])
+        return int(found) if isinstance(found, bool) else found

@@ -210,7 +210,7 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
     return _with_sections(page, task.key, task.texts) or page
 
 
-_OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
+_OURS: Final = {"time", "crash", "shape", "unread", "same"}  # faults that code has no words in
 
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
 

@@ -53,7 +53,7 @@ def told(found: Comparison) -> dict[str, str]:
 def test_a_right_project_is_right(edition: str) -> None:
     found = compared(PROJECTS[edition], small(edition, max_dice=6))
     defined = set(re.findall(r"^def (\w+)", PROJECTS[edition], re.MULTILINE))
-    assert set(told(found)) == defined - {"next_prime"}
+    assert set(told(found)) == defined - {"next_prime", "boar_strategy", "sus_strategy"}
     assert set(told(found).values()) == {""}
     assert found.failed == []
 

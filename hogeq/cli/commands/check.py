@@ -76,7 +76,8 @@ def check(
         )
         submission = replace(submission, strategy=compared.exact or submission.strategy)
     data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
-    data["functions"] = [one.facts() for one in compared.functions] if compared else []
+    functions = compared.functions if compared else []
+    data["functions"] = [{**one._asdict(), "told": one.told} for one in functions]
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
