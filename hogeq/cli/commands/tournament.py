@@ -198,7 +198,7 @@ def _entrants(
     if len(entries) == 1 and not source.exists():
         raise BadInputError(f"{source}: no such folder")
     if len(entries) != 1 or not (source.is_dir() or zipfile.is_zipfile(source)):
-        allowed = "allowed for one folder, or zip, of submissions"
+        allowed = "allowed for one folder of submissions, or one zip"
         raise BadInputError(f"tournament: --out FOLDER: {allowed}")
     check_out(out, source)
     if roster is None and source.is_dir() and not (source / METADATA).exists():
