@@ -427,6 +427,14 @@ TABLE: Final[dict[str, Any]] = {
     "pseudonyms": (option("No names on public pages."), FOLDER),
     "title": (option("Heading of the pages.", "TEXT"), beside("--html", "--out")),
     "goals": option("A goal for each entry: lines entry,goal.", "FILE"),
+    "roster": (
+        option("Students: account,name,group. Writes staff/grades.csv.", "FILE", callback=readable),
+        FOLDER,
+    ),
+    "points": (
+        option("Points, as 'valid = 1; rank 10 = 2; boar 50 % = 1'. [the roster's]", "RULE"),
+        beside("--roster"),
+    ),
     "threshold": option("A match is won by a win rate above this.", min=0.5, max=0.999999),
     "tie_break": option(
         "Of as many matches won the higher win rate against S ranks first.", "S|bytes"

@@ -42,6 +42,7 @@ class _Candidate(NamedTuple):
     change: str
     cells: NDArray[np.bool_]
     roll: int  # action
+    is_own: bool = False  # whether it moves a threshold that the table has
 
 
 def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[RuleChange]:
@@ -52,21 +53,29 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, reach)]
     first = [float(gains[one.cells, one.roll].sum()) for one in candidates]
     rate = win_rate(game, matrix, against, endless_is_draw=True).win_rate
+    order = np.argsort(first)[::-1].tolist()
+    own = [place for place in order if candidates[place].is_own][: MEASURED // 10]
     measured = []
-    for place in np.argsort(first)[::-1][:MEASURED]:
+    for place in dict.fromkeys([*own, *order[:MEASURED]]):
         one = candidates[place]
         changed = np.where(one.cells, np.int8(one.roll), matrix)
         cells = (changed != matrix) & (reach > 0.0)
         gain = win_rate(game, changed, against, endless_is_draw=True).win_rate - rate
-        measured.append((RuleChange(one.change, int(cells.sum()), gain), cells))
-    chosen: list[tuple[RuleChange, NDArray[np.bool_]]] = []
-    for change, cells in sorted(measured, key=lambda one: -one[0].gain):
+        if gain >= LEAST:
+            change = RuleChange(one.change, int(cells.sum()), gain)
+            measured.append((change, cells, one.is_own))
+    measured.sort(key=lambda one: -one[0].gain)
+    # The best threshold of the student's own kind is listed whatever else changes its cells.
+    listed = [change for change, _, is_own in measured if is_own][:1]
+    chosen: list[NDArray[np.bool_]] = []
+    for change, cells, _ in measured:
         other = all(
-            (cells & taken).sum() <= OVERLAP * min(cells.sum(), taken.sum()) for _, taken in chosen
+            (cells & taken).sum() <= OVERLAP * min(cells.sum(), taken.sum()) for taken in chosen
         )
-        if change.gain >= LEAST and other and len(chosen) < LISTED:
-            chosen.append((change, cells))
-    return [change for change, _ in chosen]
+        if other and len(chosen) < LISTED:
+            chosen.append(cells)
+            listed += [change] if change not in listed else []
+    return sorted(listed, key=lambda change: -change.gain)
 
 
 def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Candidate]:
@@ -112,18 +121,27 @@ def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Cand
     if not (met & ~none).any():
         return
     usual = int(np.bincount(matrix[met & ~none]).argmax())
-    for verb, table in (("score", points), ("bring", scored)):
+    families = []
+    for table, on, before in (
+        (points, "from {} points on", "from {}"),
+        (scored, "where the score rises by {} or more", "by {}"),
+    ):
         steps = np.unique(table).tolist()
         both = [(none & (table >= step))[met].sum() for step in steps]
         either = [(none | (table >= step))[met].sum() for step in steps]
         fits = np.divide(both, np.maximum(either, 1))
-        best = int(fits.argmax())
-        now = f", not {steps[best]}" if fits[best] >= FIT else ""
+        families.append((float(fits.max()), int(fits.argmax()), steps, table, on, before))
+    closest = max(FIT, *(fit for fit, *_ in families))
+    for fit, best, steps, table, on, before in families:
+        is_own = fit == closest  # the table has this threshold, or nearly
         for place, step in enumerate(steps):
-            points_from = f"where they {verb} {step} points or more"
-            lower, higher = (now if place < best else ""), (now if place > best else "")
-            yield _Candidate(f"no dice {points_from}{lower}", (table >= step) & ~none, no)
-            yield _Candidate(f"no dice only {points_from}{higher}", (table < step) & none, usual)
+            begin = on.format(step)
+            moved = f"no dice {begin}, not {before.format(steps[best])}"
+            lower, higher = (is_own and place < best), (is_own and place > best)
+            more = moved if lower else f"no dice {begin} too"
+            less = moved if higher else f"no dice only {begin}"
+            yield _Candidate(more, (table >= step) & ~none, no, lower)
+            yield _Candidate(less, (table < step) & none, usual, higher)
 
 
 def dice_in_words(number: int) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
-from hogeq.contest.advice import RuleChange, rule_changes
+from hogeq.contest.advice import RuleChange, dice_in_words, rule_changes
 from hogeq.contest.tournament import WIN
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.losses import Group, by_kind, by_lead, by_phase, forgotten_rules
@@ -385,7 +385,7 @@ def explained_text(data: Mapping[str, Any]) -> Text:
 
 
 def positions_text(data: Mapping[str, Any]) -> Text:
-    """Lay out the positions that cost most, and the cells whose change gains most."""
+    """Lay out the positions that cost most."""
     return _laid_out(positions(data))
 
 
@@ -412,12 +412,22 @@ def reasons(data: Mapping[str, Any]) -> Iterator[Part]:
         groups = [Group(**one) for one in data[key]]
         bars = [(one.loss / whole, "bad") for one in groups]
         yield Part("", Table(_group_rows(groups), (heading, "loss", "positions")), bars)
-    changes = [
-        (one["change"], pp(one["gain"]), f"{one['positions']:,}") for one in data["rule_changes"]
-    ]
-    if changes:
-        table = Table(changes, ("roll", "gain", "positions"))
-        yield Part("simple changes that gain most, each alone", table)
+    yield from _advice(data)
+
+
+def _advice(data: Mapping[str, Any]) -> Iterator[Part]:
+    """Give the changes that gain most, of thresholds and of single cells, the best first."""
+    changes = [(one["gain"], one["change"], one["positions"]) for one in data["rule_changes"]]
+    for one in data["changes"]:
+        rolls = f"{dice_in_words(one['instead'])}, not {dice_in_words(one['roll'])}"
+        changes.append((one["gain"], f"{rolls}, at {one['score']} to {one['opponent']}", 1))
+    changes.sort(key=lambda change: -change[0])
+    rows = [(change, pp(gain), f"{positions:,}") for gain, change, positions in changes]
+    if rows:
+        table = Table(rows, ("roll", "gain", "positions"))
+        cells = counted(len(data["changes"]), "cell")
+        after = f"with the {cells}: {percent(data['changed'])}" if data["changes"] else ""
+        yield Part("changes that gain most, each alone", table, after=after)
 
 
 def results(data: Mapping[str, Any]) -> Iterator[Part]:
@@ -436,20 +446,9 @@ def outcome(rate: float | None, threshold: float = WIN) -> str:
 
 
 def positions(data: Mapping[str, Any]) -> Iterator[Part]:
-    """Give the positions that cost most, and the cells whose change gains most."""
+    """Give the positions that cost most."""
     if data["losses"]:
-        yield Part("most is lost at", _cells(data["losses"], *_POSITION, "best", "loss"))
-    if data["changes"]:
-        heading = f"changes of one cell that gain most against {data['against']}"
-        table = _cells(data["changes"], *_POSITION, "instead", "gain")
-        yield Part(heading, table, after=f"together: {percent(data['changed'])}")
-
-
-_POSITION = "score", "opponent", "roll"
-
-
-def _cells(cells: Sequence[Mapping[str, Any]], *keys: str) -> Table:
-    """Lay out numbers, the last of which is a difference of win rates."""
-    show = loss if _POSITION[0] in keys else pp
-    rows = [(*(cell[key] for key in keys[:-1]), show(cell[keys[-1]])) for cell in cells]
-    return Table(rows, ["rolls" if key == "roll" else key for key in keys], left=0)
+        keys = "score", "opponent", "roll", "best"
+        rows = [(*(one[key] for key in keys), loss(one["loss"])) for one in data["losses"]]
+        header = ("score", "opponent", "rolls", "best", "loss")
+        yield Part("most is lost at", Table(rows, header, left=0))

@@ -61,6 +61,9 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     notes = "; ".join(contest_notes(found))
     if notes:
         verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
+    functions = [one["told"] for one in found.get("functions", ()) if one["told"]]
+    if functions:
+        verdict += f"<h2>Functions of the project</h2>{_listed(functions)}"
     body = frame.fill(
         "check.html", title=html.escape(title), verdict=verdict, parts=parts, look="two"
     )
@@ -73,8 +76,12 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
         lines = list(fault["told"])
         if fault["count"] > len(lines):
             lines.append(f"and {fault['count'] - len(lines):,} more like these")
-        lists.append(f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>")
+        lists.append(_listed(lines))
     return "".join(lists)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
 
 
 def _laid_out(parts: Iterable[Part]) -> str:
@@ -203,7 +210,7 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
     return _with_sections(page, task.key, task.texts) or page
 
 
-_OURS: Final = {"time", "crash", "shape", "unread"}  # faults that code has no words in
+_OURS: Final = {"time", "crash", "shape", "unread", "same"}  # faults that code has no words in
 
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
 

@@ -1,6 +1,7 @@
 """What a contest would say of a file."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -43,8 +44,11 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     assert text.startswith("valid for fa22 with goal=20, max_dice=3, by One <b>: ")
     assert "against optimal it wins " in text
     assert "; a best response wins 50.00 %; what it loses is in these groups" in text
-    assert text.index("\nmistake ") < text.index("\nsimple changes that gain most")
+    assert text.index("\nmistake ") < text.index("\nchanges that gain most")
     assert text.index("\nwins against") < text.index("\nmost is lost at")
+    gains = [float(gain) for gain in re.findall(r"[+](\d+[.]\d+) pp +\d", text)]
+    assert len(gains) > 3  # thresholds and single cells, the best first
+    assert gains == sorted(gains, reverse=True)
     assert "Why it loses" in Path("check.html").read_text()
     page = Path("check.html").read_text()
     assert "One &lt;b&gt;" in page

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hogeq.baselines import always_roll, optimal
+from hogeq.baselines import always_roll, bacon, optimal
 from hogeq.baselines.registry import builtin
 from hogeq.contest import assessment
 from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
@@ -142,6 +142,21 @@ def test_a_simple_change_is_found_and_measured() -> None:
         (one.gain for one in found.rule_changes), reverse=True
     )
     assert assess(of, best, best).rule_changes == []
+
+
+@pytest.mark.parametrize("cutoff", [3, 15])
+def test_a_threshold_is_advised_in_the_terms_of_a_student(cutoff: int) -> None:
+    of = compile_game(rules_from({"edition": "fa25", "goal": 30, "max_dice": 6, "landing": "none"}))
+    best = optimal(of)
+    rates = {n: win_rate(of, bacon(of, n, 5), best).win_rate for n in (1, *range(3, 28, 3))}
+    changes = assess(of, bacon(of, cutoff, 5), best).rule_changes
+    words = [
+        (re.fullmatch(rf"no dice from (\d+) points on, not from {cutoff}", one.change), one.gain)
+        for one in changes
+    ]
+    ((said, gain),) = [(int(match[1]), gain) for match, gain in words if match]
+    assert gain == pytest.approx(rates[said] - rates[cutoff], abs=1e-12)
+    assert rates[said] == max(rates.values())
 
 
 def test_the_best_rolls_lose_nothing() -> None:

@@ -1,6 +1,9 @@
 """`hogeq check`: validate a submission and measure it."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.shell import Result, refusing
@@ -27,16 +30,23 @@ def check(
     memory nobody can compute a best response: losses are measured by the best one that a short
     search finds, with its effort, and by a bound that none exceeds.
 
-    JSON: the keys of `hogeq.contest.assessment.facts_of`, and attempts (at forbidden
-    things, in the file's own words).
+    Of a project's folder final_strategy.py or hog.py is checked. Functions of the semester's
+    project are compared with the rules at every pair of scores, in hog.py too. A final_strategy
+    that samples rolls is random, and not valid; it is measured with their exact means.
+
+    JSON: the keys of `hogeq.contest.assessment.facts_of`, attempts (at forbidden things, in the
+    file's own words), and functions (function, file, calls, differ, kind, first, cost, told).
     """
     rules = chosen.choose()
     from hogeq.baselines.registry import require_known
+    from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, inspect_submission, is_named
 
     if against is not None:
         require_known(against)
+    more = [PROJECT] if file.is_dir() else []
     with refusing():
+        file = (more and main_file(file)) or file
         submission = inspect_submission(file, rules, trust, time_limit=time_limit)
         entrant = () if is_named(submission) else ("--player-name", "NAME")
         options = ("--rules", chosen.spec or rules.name, *entrant, "--trust", "--out", "one.py")
@@ -53,12 +63,21 @@ def check(
     )
     from hogeq.pages.entrants import checked_page
 
-    reference = None
-    if submission.strategy is not None:
-        named = against or usual_reference(engine)
+    reference, compared, named = None, None, against or usual_reference(engine)
+    is_code = trust and file.suffix.lower() == ".py"
+    project = Project(engine, file, more) if is_code else None
+    if submission.strategy is not None or (project and project.functions):
         chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
+    if project and project.functions and reference:
+        is_random = any(fault.kind == "impure" for fault in submission.faults)
+        compared = compare_functions(
+            project, submission.strategy, reference.against, samples=is_random
+        )
+        submission = replace(submission, strategy=compared.exact or submission.strategy)
     data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    functions = compared.functions if compared else []
+    data["functions"] = [{**one._asdict(), "told": one.told} for one in functions]
     about = {**data, "rules": chosen.title}
     if page is not None:
         with refusing():
@@ -66,17 +85,27 @@ def check(
     # For the one who asks, and on no page: the entry's own words.
     data["attempts"] = list(submission.attempts)
     notes = contest_notes(data) + [f"it tried, in its own words: {one}" for one in data["attempts"]]
+    told = compared.text() if compared else []
     if submission.faults:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
         for fault in submission.faults:
-            more = f" ({fault.times:,} like this)" if fault.times > 1 else ""
-            refusal += ["", f"  {fault.line}{more}"]
-        refusal += [*([""] if notes else []), *notes]
+            more_like = f" ({fault.times:,} like this)" if fault.times > 1 else ""
+            refusal += ["", f"  {fault.line}{more_like}"]
+        refusal += [*([""] if notes else []), *notes, *told]
         if assessed is not None:
-            refusal += ["", "its table, all the same:", *assessed_text(data), *chosen.endless]
+            table = "its table, all the same:"
+            if compared and compared.exact:
+                table = "it is random; its table with exact means in place of its samples:"
+            refusal += ["", table, *assessed_text(data), *chosen.endless]
         return Result(data, refusal, NOT_VALID)
+    verdict = [*_valid(data, chosen.title), *notes, *told]
+    return Result(data, [*verdict, *assessed_text(data), *chosen.endless])
+
+
+def _valid(data: Mapping[str, Any], title: str) -> list[str]:
+    """Say that a submission is valid, and how long it took."""
     name = f", by {data['player_name']}" if data["player_name"] else ""
-    verdict: Text = [f"valid for {chosen.title}{name}: {data['bytes']:,} bytes"]
+    verdict = [f"valid for {title}{name}: {data['bytes']:,} bytes"]
     if data["seconds"]:
         load, table, slowest = (
             duration(data["seconds"][key]) for key in ("load", "table", "slowest")
@@ -84,4 +113,4 @@ def check(
         verdict.append(
             f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"
         )
-    return Result(data, [*verdict, *notes, *assessed_text(data), *chosen.endless])
+    return verdict

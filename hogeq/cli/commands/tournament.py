@@ -1,9 +1,11 @@
 """Exact win rates: of two strategies (compare), of many against each other (tournament)."""
 
+import tempfile
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.inputs import AnyChosen, Chosen, check_output
 from hogeq.cli.shell import Result, computing, json_text, refusing
@@ -13,6 +15,7 @@ from hogeq.support.messages import BadInputError, Table, Text
 if TYPE_CHECKING:
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
+    from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
     from hogeq.games.hog import Hog
     from hogeq.model.protocol import WinRate
@@ -79,6 +82,8 @@ def tournament(
     plot: Path | None = None,
     start: str | None = None,
     goals: Path | None = None,
+    roster: Path | None = None,
+    points: str | None = None,
     threshold: float = 0.500001,
     tie_break: str | None = None,
     time_limit: float = 60.0,
@@ -98,6 +103,10 @@ def tournament(
     players alone; --pseudonyms leaves them out, of --csv, --html and --plot too. FOLDER/staff is
     not: names of students, invalid entries, and a page for each entrant. The same command again
     computes only new matches.
+
+    DIR may be the zip, or the folder, that Gradescope or Canvas (bCourses) hands out. With --roster
+    a group has one entry, a table that several hand in plays once, and staff/grades.csv has points
+    for the gradebook.
 
     With --goals each entry has its own goal, at most that of the rules, which those have that the
     file leaves out. Each cell of a table is still dice by own and opponent's score. With --out
@@ -123,13 +132,14 @@ def tournament(
     made: list[str] = []
     scores, folder = chosen.scores, out if is_folder else None
     written = [path for path in (ranks, page, plot, out) if path is not None]
-    with computing(on, jobs):
+    with computing(on, jobs), tempfile.TemporaryDirectory(prefix="hogeq-contest-") as unpacked:
         with refusing():
-            entrants = _entrants(entries, folder, written)
+            entrants, grades = _entrants(entries, folder, written, (Path(unpacked), roster, points))
             contest = Contest(entrants, engine, folder, scores, goals)
         if chosen.trust and not no_sandbox and any(one.is_code and one.folder for one in entrants):
             require_isolation()
         field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
+        field = grades.count_once(contest) if grades else field
         field.require(skip_bad=skip_bad or is_folder)
         with refusing():
             rates = contest.play(field)
@@ -143,6 +153,7 @@ def tournament(
                 *write_contest(
                     contest, folder, data, chosen.title, pseudonyms=pseudonyms, title=title
                 ),
+                *(_graded(grades, contest, data, chosen) if grades else ()),
             ]
     shown = found
     if pseudonyms:
@@ -165,20 +176,59 @@ def tournament(
     return Result(data, found.text(chosen.title, [*made, *chosen.endless[1:]]))
 
 
-def _entrants(entries: Sequence[str], out: Path | None, written: Sequence[Path]) -> "list[Entrant]":
-    """List the entries, of one folder if the pages of a contest are written."""
+def _entrants(
+    entries: Sequence[str],
+    out: Path | None,
+    written: Sequence[Path],
+    handed_in: tuple[Path, Path | None, str | None],
+) -> "tuple[list[Entrant], Grades | None]":
+    """List the entries, of one folder or zip if the pages of a contest are written."""
+    from hogeq.baselines.registry import require_known
     from hogeq.contest.folders import entrants, named_entries
+    from hogeq.contest.handed_in import METADATA
+    from hogeq.contest.roster import Grades
     from hogeq.contest.staff import check_out
 
     if out is None:
-        return named_entries(entries, written)
-    folder = Path(entries[0])
-    if len(entries) == 1 and not folder.exists():
-        raise BadInputError(f"{folder}: no such folder")
-    if len(entries) != 1 or not folder.is_dir():
-        raise BadInputError("tournament: --out FOLDER: allowed for one folder of submissions")
-    check_out(out, folder)
-    return entrants(folder, written)
+        for entry in entries:
+            if Path(entry).suffix.lower() == ".zip":
+                raise BadInputError(f"{entry}: is an archive; --out FOLDER takes that of a class")
+        return named_entries(entries, written), None
+    source, (unpacked, roster, points) = Path(entries[0]), handed_in
+    if len(entries) == 1 and not source.exists():
+        raise BadInputError(f"{source}: no such folder")
+    if len(entries) != 1 or not (source.is_dir() or zipfile.is_zipfile(source)):
+        allowed = "allowed for one folder of submissions, or one zip"
+        raise BadInputError(f"tournament: --out FOLDER: {allowed}")
+    check_out(out, source)
+    if roster is None and source.is_dir() and not (source / METADATA).exists():
+        return entrants(source, written), None
+    grades = Grades(source, unpacked, roster, points)
+    for rival in grades.rivals:
+        require_known(rival)
+    return grades.handed.entrants, grades
+
+
+def _graded(
+    grades: "Grades", contest: "Contest", data: dict[str, Any], chosen: Chosen
+) -> list[str]:
+    """Write the sheet of grades, if there is a roster; give lines about what was handed in."""
+    from hogeq.contest.staff import STAFF
+
+    lines, ranks, rates = grades.notes, {}, {}
+    if grades.roster is None:
+        return lines
+    game = chosen.game
+    for line in data["ranking"]:
+        one = contest.valid[line["index"]]
+        ranks[one.entrant.student] = line["rank"]
+        rates[one.entrant.student] = {
+            rival: game.win_rate(one.submission.strategy, rival, chosen.scores).win_rate
+            for rival in grades.rivals
+        }
+    path = Path(contest.out or "") / STAFF / "grades.csv"
+    write_whole(path, grades.csv(ranks, rates))
+    return [*lines, f"{path}: points of {grades.counts}, for the gradebook of Canvas"]
 
 
 def _tie_break(

@@ -1,0 +1,170 @@
+"""Submissions as Gradescope and Canvas (bCourses) hand them out: a zip, or its folder unpacked.
+
+Gradescope: ``assignment_N_export/submission_N/...``, and ``submission_metadata.yml`` says who
+handed in what. Canvas: ``smithbob_LATE_USER_FILE_final_strategy.py``, all files in one folder. Each
+student's files go into a folder of that student's own, under their own names; a zip among them is
+unpacked. Only regular files are taken, a bounded number of bytes for each student: whatever else a
+student hands in is a fault of that submission alone.
+"""
+
+import io
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path, PurePath
+from typing import IO, Final, NamedTuple
+
+from hogeq.contest.folders import MOST_FILES, files_within, in_order, listed
+from hogeq.strategies.arrays import StrategyError
+from hogeq.support.files import read_whole
+from hogeq.support.messages import BadInputError, one_line, printable
+from hogeq.support.yaml import parse_yaml
+
+METADATA: Final = "submission_metadata.yml"
+
+MOST_BYTES: Final = 16 * 2**20  # of the files of one student
+MOST_TOTAL: Final = 4 * 2**30  # of those of all
+MOST_METADATA: Final = 64 * 2**20  # of the metadata, which hold all results of tests
+MOST_MEMBERS: Final = 500_000  # files of a zip
+
+_CANVAS: Final = re.compile(r"([^_]*)_?(?:LATE_)?(anon_[^_]+|[0-9]+)_[0-9]+_(.+)", re.DOTALL)
+_COPY: Final = re.compile(r"-[0-9]+(?=\.\w+$)")  # in a name that Canvas has met before
+
+_SECTION: Final = re.compile(r"^([^\s#:-].*?):[ \t]*\n((?:[ -].*\n|\n)*)", re.MULTILINE)
+_PEOPLE: Final = re.compile(r"^  :submitters:.*\n((?:  - .*\n|    .*\n)*)", re.MULTILINE)
+
+_BROKEN: Final = (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
+
+
+class Member(NamedTuple):
+    """A file that was handed in."""
+
+    path: PurePath
+    read: Callable[[int], bytes]  # one byte more than so many at most; or `StrategyError`
+
+
+class Submission(NamedTuple):
+    """The files of one submission, and who handed them in: what is known of them, by kind."""
+
+    name: str
+    submitters: list[dict[str, str]]
+    members: list[Member]
+
+
+def submissions_in(source: Path) -> list[Submission]:
+    """List the submissions of a zip or a folder in natural order; `BadInputError` if it is none."""
+    where = printable(source)
+    try:
+        listing = _in_folder(source) if source.is_dir() else _in_zip(source)
+        members = [one for one in listing if not one.path.parts[0].startswith((".", "__MACOSX"))]
+        tops = {one.path.parts[0] for one in members}
+        if len(tops) == 1 and all(len(one.path.parts) > 1 for one in members):
+            (top,) = tops  # the folder that was zipped
+            members = [one._replace(path=one.path.relative_to(top)) for one in members]
+        known: dict[str, list[dict[str, str]]] = {}
+        for path, read in members:
+            if path == PurePath(METADATA):
+                text = f"{read(MOST_METADATA).decode(errors='replace')}\n"
+                known = _submitters(text, f"{where}: {METADATA}")
+    except BadInputError:
+        raise
+    except _BROKEN as error:
+        raise BadInputError(f"{where}: cannot be read: {one_line(error)}") from error
+    found: dict[str, Submission] = {}
+    for one in members:
+        top, *inside = one.path.parts
+        canvas = None if inside or known else _CANVAS.fullmatch(top)
+        people = known.get(top, [{"account": top}])
+        if canvas:
+            top, inside = f"{canvas[1]}_{canvas[2]}".strip("_"), [_COPY.sub("", canvas[3])]
+            people = [{"id": canvas[2], "name": canvas[1]}]
+        if one.path.name != METADATA:
+            file = one._replace(path=PurePath(*inside or [top]))
+            found.setdefault(top, Submission(top, people, [])).members.append(file)
+    return [found[name] for name in in_order(found)]
+
+
+def _in_folder(source: Path) -> Iterator[Member]:
+    """List the files of a folder; a folder of a student that has anything else is not read."""
+    inside = listed(source, PurePath())
+    for name, status in inside:
+        path = PurePath(name)
+        try:
+            files = files_within(source, path) if stat.S_ISDIR(status.st_mode) else [path]
+        except StrategyError as error:
+            yield Member(path / "unread", partial(_refuse, str(error)))
+        else:
+            yield from (Member(one, partial(_read, source, one)) for one in files)
+
+
+def _read(source: Path, path: PurePath, most: int) -> bytes:
+    return read_whole(path, most, within=source)
+
+
+def _refuse(why: str, _: int) -> bytes:
+    raise StrategyError(why)
+
+
+def _in_zip(file: Path | IO[bytes]) -> Iterator[Member]:
+    """List the files of a zip."""
+    archive = zipfile.ZipFile(file)
+    if len(archive.infolist()) > MOST_MEMBERS:
+        raise ValueError(f"holds more than {MOST_MEMBERS:,} files")
+    for one in archive.infolist():
+        kind = stat.S_IFMT(one.external_attr >> 16)
+        path = PurePath(one.filename)
+        if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
+            yield Member(path, partial(_refuse, f"{printable(path)}: is a link, or not a file"))
+        elif not one.is_dir() and path.parts:
+            yield Member(path, partial(_unzip, archive, one))
+
+
+def _unzip(archive: zipfile.ZipFile, one: zipfile.ZipInfo, most: int) -> bytes:
+    with archive.open(one) as file:
+        return file.read(most + 1)
+
+
+def _submitters(text: str, where: str) -> dict[str, list[dict[str, str]]]:
+    """Read who handed in each submission; dates and results of tests are passed over."""
+    found = {}
+    for name, section in _SECTION.findall(text):
+        people = _PEOPLE.search(section)
+        given = parse_yaml(people[1], f"{where}: {one_line(name)}") if people else None
+        found[name.strip("'\"")] = [
+            {str(key).lstrip(":"): str(value) for key, value in one.items() if value is not None}
+            for one in given or []
+            if isinstance(one, dict)
+        ]
+    return found
+
+
+def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
+    """Write the files of a submission into a new folder; give its bytes, and what is wrong.
+
+    `total` are the bytes of all before it; `BadInputError` if all together are too many.
+    """
+    used, waiting = 0, list(submission.members)
+    folder.mkdir()
+    try:
+        for number, (path, read) in enumerate(waiting):
+            data = read(MOST_BYTES - used)
+            used += len(data)
+            if used > MOST_BYTES or number >= MOST_FILES:
+                return used, f"holds too much; allowed: {MOST_FILES:,} files, {MOST_BYTES:,} bytes"
+            if path.is_absolute() or ".." in path.parts or "\\" in str(path):
+                return used, f"{printable(path)}: leads out of its folder"
+            if path.suffix.lower() == ".zip" and number < len(submission.members):
+                waiting += _in_zip(io.BytesIO(data))
+                continue
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+    except StrategyError as error:
+        return used, str(error)
+    except _BROKEN as error:
+        return used, f"cannot be unpacked: {one_line(error)}"
+    if used + total > MOST_TOTAL:
+        raise BadInputError(f"submissions: hold more than {MOST_TOTAL:,} bytes")
+    return used, ""
