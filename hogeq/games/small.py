@@ -1,6 +1,7 @@
 """Questions that are answered by solving a small game of Hog. Private: users hold a `Hog`."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -9,6 +10,7 @@ from hogeq.evaluation import tablebase
 from hogeq.graph.graph import Graph
 from hogeq.model.game import HogEngine
 from hogeq.rules.turn import denominator, total_rises
+from hogeq.search.bounds import is_half
 from hogeq.search.branching import ResponseGraph
 from hogeq.search.results import Equilibrium
 from hogeq.support.deadline import Deadline
@@ -34,7 +36,8 @@ def equilibrium(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -
     if is_small(engine):
         found = in_mixtures(_symmetric(engine, graph()), engine, deadline.share(0.5))
         if found is not None:
-            return found
+            is_proved = is_half(engine, found.strategies[0], found.upper)
+            return replace(found, is_proved=is_proved)
     if tree is None:
         return solving.equilibrium(engine, deadline)
     return solve_hog(engine, tree, deadline)
