@@ -167,7 +167,7 @@ class PositionGame(RowGame):
             If the budget has ``exact_seconds``: an integer program needs a tree.
         """
         target = self.strategy(strategy).whole()
-        found = full_information.respond(self.positions, self.engine, target, budget or Budget())
+        found = full_information.respond(self.positions, self.engine, target, Budget.of(budget))
         return self._named(found)
 
     def bound(self, strategy: StrategySpec) -> float:
