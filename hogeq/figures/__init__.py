@@ -12,13 +12,15 @@ Examples
 >>> picture = hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
-from hogeq.figures.curves import exploitability, intervals, search_course
+from hogeq.figures.comparison import exploitability
+from hogeq.figures.curves import convergence, intervals, search_course
 from hogeq.figures.maps import beliefs, counter, matrix, mixture, policy, win_rates
 from hogeq.figures.style import WIDTH
 
 __all__ = [
     "WIDTH",
     "beliefs",
+    "convergence",
     "counter",
     "exploitability",
     "intervals",

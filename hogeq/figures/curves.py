@@ -52,7 +52,7 @@ _RESULTS: Final = {  # colours of the attack and of the bound
 }
 
 
-def exploitability(
+def convergence(
     metrics: Sequence[Any],
     path: str | Path | None = None,
     title: str = "",
@@ -60,7 +60,7 @@ def exploitability(
     efforts: tuple[str, str] = ("", ""),
     units: Units = WIN_RATES,
 ) -> "Figure":
-    """Draw the exploitability interval against the iterations, both axes logarithmic.
+    """Draw the intervals of one run against the iterations, both axes logarithmic.
 
     Of one measurement there is no curve: its intervals are drawn as :func:`intervals` does.
 
@@ -80,7 +80,7 @@ def exploitability(
     first = metrics[0].iteration if metrics else 0
     if first < 1:
         given = f"a line at iteration {first}" if metrics else "no metrics to draw"
-        raise HogeqError(f"exploitability: {given}; allowed: 1 or more")
+        raise HogeqError(f"convergence: {given}; allowed: 1 or more")
     if len(metrics) == 1:
         return _draw_only(metrics[0], path, title, result, efforts, units)
     iterations = np.array([row.iteration for row in metrics])
@@ -96,7 +96,7 @@ def exploitability(
     caption = f"attacks of {efforts[0]}" if efforts[0] else None
     if ends and efforts[0] != efforts[1]:
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
-    with _chart(path, 3.0, title, caption, columns=2) as (figure, axes):
+    with chart(path, 3.0, title, caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
         axes.fill_between(iterations, lowest, curves["bound"], **look)
@@ -116,7 +116,7 @@ def exploitability(
         axes.set_ylabel(units.axis)
         whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
         axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
-        _number_iterations(axes, iterations[0], iterations[-1])
+        number_iterations(axes, iterations[0], iterations[-1])
         number_log_axis(axes.yaxis, shown, 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
     return figure
@@ -183,7 +183,7 @@ def search_course(
         What is counted: "win rate" or "payoff".
     """
     sweeps, best = zip(*curve, strict=True)
-    with _chart(path, 2.4, title, None) as (figure, axes):
+    with chart(path, 2.4, title, None) as (figure, axes):
         look: dict[str, Any] = {"lw": LINE_WIDTH, "ms": MARKER_SIZE}
         axes.step(sweeps, best, "o-", where="post", color=ATTACK, label="best found", **look)
         axes.axhline(bound, ls="--", color=BOUND, lw=LINE_WIDTH, label="upper bound")
@@ -237,7 +237,7 @@ def intervals(
     heights = np.concatenate(lines)
     low, high = (np.concatenate(part) for part in ends)
     height = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows)
-    with _chart(path, height, title, caption, axis="x", which="both") as (figure, axes):
+    with chart(path, height, title, caption, axis="x", which="both") as (figure, axes):
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
         axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
         # The one is a dot and fits into the other, so that both are seen where they are equal.
@@ -255,7 +255,7 @@ def intervals(
 
 
 @contextmanager
-def _chart(
+def chart(
     path: str | Path | None,
     height: float,
     title: str,
@@ -283,7 +283,7 @@ def _chart(
         )
 
 
-def _number_iterations(axes: "Axes", first: int, last: int) -> None:
+def number_iterations(axes: "Axes", first: int, last: int) -> None:
     """Label whole numbers: 1, 2, 5, 10, ..., the last and the first, as far as there is room."""
     from matplotlib.ticker import NullFormatter
 

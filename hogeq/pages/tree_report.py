@@ -32,7 +32,7 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
         ends = {name: (one["attack"], one["bound"]) for name, one in known.items() if one}
         counters |= {f"{run.name}: {name}": pair for name, pair in ends.items()}
         if run.metrics:
-            drawn = figures.exploitability(run.metrics, None, run.name, ends, units=units)
+            drawn = figures.convergence(run.metrics, None, run.name, ends, units=units)
             data = base64.b64encode(vars(drawn)["_repr_png_"]()).decode()
             alt = escape(f"Exploitability of {run.name} by iterations")
             pictures.append(f'<p><img alt="{alt}" src="data:image/png;base64,{data}"></p>')

@@ -28,7 +28,7 @@ from hogeq.runs.files import (
     reported,
     units_in,
 )
-from hogeq.search.results import WIN_RATES, Units
+from hogeq.search.results import WIN_RATES, Measurement, Units
 from hogeq.support.messages import Table, one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
@@ -259,6 +259,20 @@ class Run:
     matrix: "Strategy"  # made of the policy
     manifest: dict[str, Any]  # figures, versions, times; empty if `manifest.json` is missing
     mixture: "Strategy | None" = None  # of solvers that look for one
+
+    @property
+    def units(self) -> Units:
+        """Units of its game."""
+        return self.game.units
+
+    @property
+    def curve(self) -> tuple[Measurement, ...]:
+        """Exploitability of the average policy at the measurements of the run."""
+        even = self.units.even
+        return tuple(
+            Measurement(one.iteration, one.seconds, one.attack - even, one.bound - even)
+            for one in self.metrics
+        )
 
     def __repr__(self) -> str:
         """Name the run."""

@@ -283,7 +283,7 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
     if not isinstance(game, Hog) and not game.engine.has_memory:
         efforts = "", ""  # responses are exact
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
-        figures.exploitability(
+        figures.convergence(
             summary.metrics,
             folder / EXPLOITABILITY_PLOT,
             title,

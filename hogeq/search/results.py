@@ -366,6 +366,16 @@ class Interval(NamedTuple):
         return [("exploitability", written, "gain of a best response beyond an even game")]
 
 
+class Measurement(NamedTuple):
+    """How exploitable a solver's strategy was on its way."""
+
+    iteration: int
+    seconds: float
+    """Spent on solving until then."""
+    lower: float
+    upper: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium:
     """Strategies of both sides in mixtures, and bounds on the value of the game.

@@ -10,7 +10,7 @@ from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine
 from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_half
-from hogeq.search.results import Equilibrium, Interval
+from hogeq.search.results import Equilibrium, Interval, Measurement, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle, self_played
@@ -42,16 +42,6 @@ class Snapshot(NamedTuple):
     iteration: int
     seconds: float
     strategy: Strategy
-
-
-class Measurement(NamedTuple):
-    """How exploitable a solver's strategy was on its way."""
-
-    iteration: int
-    seconds: float
-    """Spent on solving until then."""
-    lower: float
-    upper: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +92,11 @@ class Solution:
         found = [(*one[:2], self._measured(one.strategy)) for one in before]
         found.append((*last[:2], self.exploitability))
         return tuple(Measurement(at, spent, *ends[:2]) for at, spent, ends in found)
+
+    @property
+    def units(self) -> Units:
+        """Units of its game."""
+        return self.exploitability.response.units
 
     def _measured(self, strategy: Strategy) -> Interval:
         if self.measure is None:

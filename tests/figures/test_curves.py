@@ -14,7 +14,7 @@ from tests.figures.samples import EFFORTS, METRICS, MIXED, RESULT, SOLVED
 
 
 def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.exploitability(METRICS, tmp_path / "figure.png")
+    figures.convergence(METRICS, tmp_path / "figure.png")
     (axes,) = drawn[0].axes
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     lines = {str(line.get_label()): line for line in axes.lines}
@@ -35,7 +35,7 @@ def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]
 
 
 def test_the_end_of_a_curve_is_not_the_result(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.exploitability(METRICS, tmp_path / "figure.png", "su20", RESULT, EFFORTS)
+    figures.convergence(METRICS, tmp_path / "figure.png", "su20", RESULT, EFFORTS)
     (axes,) = drawn[0].axes
     for marker, place in (("*", 0), ("v", 1)):
         found = [line.get_xydata() for line in axes.lines if line.get_marker() == marker]
@@ -58,7 +58,7 @@ def test_the_end_of_a_curve_is_not_the_result(tmp_path: Path, drawn: list[Figure
 
 
 def test_what_is_0_stands_at_the_lower_edge(tmp_path: Path, drawn: list[Figure]) -> None:
-    figures.exploitability(SOLVED, tmp_path / "figure.png")
+    figures.convergence(SOLVED, tmp_path / "figure.png")
     (axes,) = drawn[0].axes
     zero, _ = axes.get_ylim()
     positions: Any = axes.get_yticks()
@@ -85,7 +85,7 @@ def test_iterations_are_whole_numbers(
     tmp_path: Path, drawn: list[Figure], iterations: list[int], labels: list[str]
 ) -> None:
     rows = [replace(METRICS[0], iteration=iteration) for iteration in iterations]
-    figures.exploitability(rows, tmp_path / "figure.png")
+    figures.convergence(rows, tmp_path / "figure.png")
     (axes,) = drawn[0].axes
     assert [text.get_text() for text in axes.get_xticklabels()] == labels
     ticks: Any = axes.get_xticks(minor=True)
@@ -95,7 +95,7 @@ def test_iterations_are_whole_numbers(
 def test_one_measurement_is_drawn_as_intervals(tmp_path: Path, drawn: list[Figure]) -> None:
     result = {**RESULT, "mixture": (0.51, 0.52)}
     rows = [replace(MIXED[0], iteration=3)]
-    figures.exploitability(rows, tmp_path / "figure.png", "su20", result, EFFORTS)
+    figures.convergence(rows, tmp_path / "figure.png", "su20", result, EFFORTS)
     (axes,) = drawn[0].axes
     assert [text.get_text() for text in axes.get_yticklabels()] == list(result)
     assert axes.get_title() == "su20, after 3 iterations"
@@ -109,8 +109,8 @@ def test_one_measurement_is_drawn_as_intervals(tmp_path: Path, drawn: list[Figur
 
 def test_where_all_is_0_that_is_seen(tmp_path: Path, drawn: list[Figure]) -> None:
     rows = [Metrics(t, 0.0, 0.5, 0.5, 0.1, 0.1, 0.5) for t in (1, 2)]
-    figures.exploitability(rows, tmp_path / "curves.png")
-    figures.exploitability(rows[1:], tmp_path / "only.png")
+    figures.convergence(rows, tmp_path / "curves.png")
+    figures.convergence(rows[1:], tmp_path / "only.png")
     for figure, column in zip(drawn, (1, 0), strict=True):
         (axes,) = figure.axes
         axis = axes.yaxis if column else axes.xaxis

@@ -40,11 +40,11 @@ SWEEP = (
 LONG = "results/champions/su20/a_folder_of_a_long_name"
 
 FIGURES: dict[str, Callable[[Path], Figure]] = {
-    "exploitability": lambda path: figures.exploitability(METRICS, path, "su20, cfr_plus"),
-    "exploitability of a mixture": lambda path: figures.exploitability(
+    "exploitability": lambda path: figures.convergence(METRICS, path, "su20, cfr_plus"),
+    "exploitability of a mixture": lambda path: figures.convergence(
         MIXED, path, "su20", {**RESULT, "mixture": (0.51, 0.52)}, EFFORTS
     ),
-    "exploitability that is 0": lambda path: figures.exploitability(SOLVED, path, "fa22, dcfr"),
+    "exploitability that is 0": lambda path: figures.convergence(SOLVED, path, "fa22, dcfr"),
     "policy": lambda path: figures.policy(POLICY, path, "su20, average"),
     "policy and where it comes": lambda path: figures.policy(POLICY, path, "su20", REACH),
     "matrix and where it comes": lambda path: figures.matrix(MATRIX, path, "su20", 11, REACH),
@@ -236,8 +236,8 @@ def test_a_figure_is_returned_and_shows_itself(tmp_path: Path) -> None:
         "win rates": figures.win_rates(RATES[:2, :2], names),
         "mixture": figures.mixture([1.0], MATRIX[None], GAINS, GAINS),
         "beliefs": figures.beliefs({"one": [[1.0]]}, None, ("r", "1"), ("c", "1")),
-        "exploitability": figures.exploitability(METRICS),
-        "one measurement": figures.exploitability(METRICS[:1]),
+        "exploitability": figures.convergence(METRICS),
+        "one measurement": figures.convergence(METRICS[:1]),
         "intervals": figures.intervals(names, [[0.6], [0.7]], [[0.7], [0.8]]),
     }
     for name, figure in made.items():
@@ -304,7 +304,7 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
     figures.policy(
         POLICY[:5, :5, :2] / POLICY[:5, :5, :2].sum(axis=2, keepdims=True), tmp_path / "d.png"
     )
-    figures.exploitability(METRICS[:1], tmp_path / "e.png")
+    figures.convergence(METRICS[:1], tmp_path / "e.png")
     names = [text.get_text() for text in drawn[-1].axes[0].get_yticklabels()]
     assert names == ["average policy", "matrix"]
     assert len(list(tmp_path.glob("*.png"))) == 5
@@ -313,7 +313,7 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
 def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     before = dict(mpl.rcParams)
     one = tmp_path / "one.png"
-    figures.exploitability(METRICS, one)
+    figures.convergence(METRICS, one)
     threads = [
         threading.Thread(target=figures.exploitability, args=(METRICS, tmp_path / f"{i}.png"))
         for i in range(2)
@@ -332,7 +332,7 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
-        (lambda path: figures.exploitability([], path), "no metrics"),
+        (lambda path: figures.convergence([], path), "no metrics"),
         (lambda path: figures.matrix(np.zeros((2, 3)), path), r"\(2, 3\).*\(G, G\)"),
         (lambda path: figures.matrix(np.full((2, 2), 3), path, rolls=3), r"outside 0\.\.2"),
         (lambda path: figures.policy(MATRIX, path), r"\(G, G, K\)"),
@@ -341,7 +341,7 @@ HOLE = np.where(np.arange(MATRIX.size).reshape(MATRIX.shape) == 2 * len(MATRIX) 
         (lambda path: figures.matrix([["a"]], path), "^matrix: holds <U1 values; allowed: numbers"),
         (lambda path: figures.matrix(MATRIX, path, reach=REACH + HOLE), r"^reach: cell \(2, 1\)"),
         (lambda path: figures.counter(MATRIX + HOLE, GAINS, REACH, path), r"^gap: cell \(2, 1\)"),
-        (lambda path: figures.exploitability(BEGUN, path), "a line at iteration 0; allowed: 1"),
+        (lambda path: figures.convergence(BEGUN, path), "a line at iteration 0; allowed: 1"),
         (lambda path: figures.intervals(["a"], [[]], [[]], path), "a setting without runs"),
         (lambda path: figures.win_rates(RATES, ["a"], path), "1 names, shape"),
         (
