@@ -96,20 +96,19 @@ class ExactStates:
 
     def is_at_most(self, bound: Fraction, others: Policy, problem: Responses, tree: Ints) -> bool:
         """Whether no leaf of a proof gets more than a bound, exactly: those that are near it."""
-        fixed, first = problem.free, problem.corners.first
+        fixed, count = problem.free, np.diff(problem.corners.first)
         stack, member = list[int](), problem.others.member.tolist()
         for row in tree.tolist():
             if row >= 0:
                 stack.append(row)
-                fixed[row] = first[row]
+                fixed[row] = 0
                 continue
-            if problem.value(fixed) + problem.error >= bound:
-                plays = np.where(fixed >= 0, problem.corners.play[fixed].argmax(axis=1), -1)
-                if self.value(others, member, plays.tolist()) > bound:
-                    return False
+            is_near = problem.value(fixed) + problem.error >= bound
+            if is_near and self.value(others, member, fixed.tolist()) > bound:
+                return False
             while stack:
                 fixed[stack[-1]] += 1
-                if fixed[stack[-1]] < first[stack[-1] + 1]:
+                if fixed[stack[-1]] < count[stack[-1]]:
                     break
                 fixed[stack.pop()] = -1
         return True

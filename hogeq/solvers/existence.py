@@ -20,7 +20,7 @@ import numpy as np
 from hogeq.search.branching import Status
 from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, rational
 from hogeq.solvers.boxes import Enclosure, Leaf
-from hogeq.solvers.descent import SMALLEST, descend
+from hogeq.solvers.descent import descend
 from hogeq.solvers.symmetric import (
     MOST,
     TIE,
@@ -29,13 +29,13 @@ from hogeq.solvers.symmetric import (
     candidates,
     double_oracle,
     fewer,
-    kuhn,
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
 MOST_AT_FIRST: Final = 20_000  # relaxations of a mixture's proof before policies are tried
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
+SMALLEST: Final = 1e-9  # an exploitability below it is none until it is proved
 BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
 TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
 """What is to be proved of boxes, of the exploitability known, and in what part of the time left."""
@@ -159,7 +159,7 @@ class _Decision:
         weights, matrices = weights[weights > 0.0], oracle.pool[weights > 0.0]
         is_closed = oracle.closing.status == Status.CLOSED
         if is_closed:
-            problem = self.game.folded(weights, matrices).solitary()
+            problem = self.game.folded(weights, matrices)
             self.components = len(weights)
             self.memory = problem.value(problem.free) - 0.5
         deadline = self.deadline if is_closed else self.deadline.share(0.9)
@@ -177,11 +177,9 @@ class _Decision:
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
         """Prove that no matrix wins more than 1/2 against a policy, exactly."""
-        game, rates = self.game, np.array([[float(one) for one in row] for row in policy])
-        problem = game.alone(rates)
-        if game.best(problem, self.pool[-4:])[1] > 0.5 + TIE:
-            return None
-        closing = problem.close(0.5 + TIE, None, MOST, self.deadline)
+        rates = np.array([[float(one) for one in row] for row in policy])
+        problem = self.game.alone(rates)
+        closing = problem.respond(self.pool[-4:], 0.5 + TIE, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
         if closing.bound - 0.5 < self.upper:
@@ -202,48 +200,35 @@ class _Decision:
         return None
 
     def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
-        """Try Kuhn's policy of the mixture, and what linear programs make of it."""
+        """Try Kuhn's policy of the mixture, and what linear programs make of its mean."""
         if len(matrices) <= MOST_EXACT:
             exact = exact_kuhn(self.exact, matrices)
             found = None if exact is None else self.certified(exact, "policy")
             if found is not None:
                 return found
-        return self.by_descent(kuhn(self.game, weights, matrices))
+        return self.by_descent(np.tensordot(weights, self.game.policy(matrices), 1))
 
     def by_descent(self, policy: Floats) -> Existence | None:
         """Lower the exploitability of a policy, and try what comes of it."""
         share = self.deadline.share(0.25)
-        policy, rate, self.pool = descend(self.game, policy, self.pool, share)
-        rate = self.bounded(policy, rate, share)
-        for bits in BITS if rate <= 0.5 + SMALLEST else ():
+        policy, self.pool = descend(self.game, policy, self.pool, share)
+        closing = self.game.alone(policy).best(self.pool[-4:], TIE, MOST, share)
+        if closing.status == Status.CLOSED and closing.bound - 0.5 < self.upper:
+            self.upper, self.policy = closing.bound - 0.5, policy
+        for bits in BITS if closing.value <= 0.5 + SMALLEST else ():
             found = self.certified(rational(policy, bits), "policy")
             if found is not None:
                 return found
         return None
 
-    def bounded(self, policy: Floats, rate: float, deadline: Deadline) -> float:
-        """Bound the exploitability of a policy, whose best counter known wins at this rate."""
-        problem = self.game.alone(policy)
-        while deadline.left:
-            closing = problem.close(rate + TIE, None, MOST, deadline)
-            if closing.status != Status.FOUND:
-                break
-            rate = problem.improve(closing.response)[1]
-        else:
-            return rate
-        if closing.status == Status.CLOSED and closing.bound - 0.5 < self.upper:
-            self.upper, self.policy = closing.bound - 0.5, policy
-        return rate
-
     def by_boxes(self, matrices: Ints, deadline: Deadline) -> Existence | None:
         """Enclose all policies in boxes; begin with the responses that matter for mixtures."""
-        legal, found = self.game.graph.legal, None
-        places = (legal.cumsum(axis=1) - 1)[np.arange(self.game.rows), matrices]
+        found = None
         for share, part in TARGETS:
             while found is None:
                 upper, target = self.upper, share * min(self.upper, 0.1)
                 boxes = Enclosure(self.game, self.pool, target, deadline.share(part))
-                is_closed = boxes.run([self.game.eye[one] for one in legal], places)
+                is_closed = boxes.run(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_closed:
                     leaves = [step for step in boxes.steps if isinstance(step, Leaf)]

@@ -10,7 +10,7 @@ import pytest
 import hogeq
 from hogeq.search.branching import Closing, Status
 from hogeq.search.rationals import solved
-from hogeq.solvers.boxes import matrix_game
+from hogeq.solvers.responses import matrix_game
 from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
@@ -70,7 +70,7 @@ def test_no_component_can_be_dropped() -> None:
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
-    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int), 0)
+    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
     weights = fewer(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
@@ -99,7 +99,7 @@ def test_small_parts() -> None:
     assert solved([[Fraction(0), Fraction(0)]]) is None
     assert solved([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
-    value, columns, rows = matrix_game(rock)
+    value, rows, columns = matrix_game(rock)
     assert value == pytest.approx(0.5)
     np.testing.assert_allclose([columns, rows], 1 / 3, atol=1e-9)
     np.testing.assert_allclose(polished(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12)
