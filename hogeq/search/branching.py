@@ -225,15 +225,6 @@ class Responses:
             return Closing.found(response, value)
         return self.close(target, most, deadline)
 
-    def best(
-        self, starts: Iterable[Ints], tolerance: float, most: int, deadline: Deadline
-    ) -> Closing:
-        """Raise a target from what some responses (R,) get until it is closed, if it is."""
-        response, value = self.ascend(starts)
-        while (closing := self.close(value + tolerance, most, deadline)).status == Status.FOUND:
-            response, value = closing.response, closing.value
-        return closing._replace(response=response, value=value)
-
     def close(
         self, target: float, most: int = MOST_QUESTIONS, deadline: Deadline = FOREVER
     ) -> Closing:

@@ -22,6 +22,11 @@ def rational(policy: Floats, bits: int) -> Policy:
     return [[Fraction(count, 2**bits) for count in row] for row in counts.tolist()]
 
 
+def floats(policy: Policy) -> Floats:
+    """Round to floating point, (R, K)."""
+    return np.array([[float(share) for share in row] for row in policy])
+
+
 class ExactStates:
     """Passes over states in whole numbers; chances are multiples of 1 / `denominator`.
 

@@ -15,10 +15,10 @@ SMALLEST: Final = 1e-7  # trust region
 
 def descend(
     game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
-) -> tuple[Floats, Ints]:
+) -> tuple[Floats, float, Ints]:
     """Lower the exploitability of a policy (R, K) by linear programs within a trust region.
 
-    Gives the policy and the counters (n, R): those of the pool, and new ones.
+    Gives the policy, the win rate of the best counter found, and the counters (n, R).
     """
     lowest, pool = _exploit(game, policy, pool, deadline)
     radius, lines = 0.5, list[tuple[float, Floats]]()
@@ -30,7 +30,7 @@ def descend(
             policy, lowest, radius, lines = moved, rate, min(0.5, 2.0 * radius), []
         else:
             radius /= 3.0
-    return policy, pool
+    return policy, lowest, pool
 
 
 def _exploit(

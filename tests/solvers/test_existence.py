@@ -10,6 +10,7 @@ import pytest
 import hogeq
 from hogeq.search.branching import Closing, Status
 from hogeq.search.rationals import solved
+from hogeq.solvers import existence
 from hogeq.solvers.responses import matrix_game
 from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
 
@@ -78,8 +79,19 @@ def test_no_component_can_be_dropped() -> None:
 
 
 def test_without_time_it_is_open() -> None:
-    found = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2}).existence(0.0)
+    game = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})
+    found = game.existence(0.0)
     assert (found.exists, found.lower, found.kind) == (None, 0.0, "open")
+    response = game.attack(found.policy.reshape(game.engine.shape), hogeq.Budget(starts=1))
+    assert response.value - 0.5 <= found.upper <= response.bound - 0.5 + 1e-9
+
+
+def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the policy's exploitability is too hard to prove, the upper end is full memory's."""
+    monkeypatch.setattr(existence, "MOST", 0)
+    found = hogeq.Game(TWO_COINS).existence(30.0)
+    assert found.kind == "none"
+    assert 0.001 < found.lower <= 1 / 216 < found.upper
 
 
 @pytest.mark.parametrize(
