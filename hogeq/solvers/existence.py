@@ -33,7 +33,7 @@ from hogeq.solvers.symmetric import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MOST_AT_FIRST: Final = 20_000  # relaxations of a mixture's proof before policies are tried
+MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
 SMALLEST: Final = 1e-9  # an exploitability below it is none until it is proved
 BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
@@ -140,16 +140,15 @@ class _Decision:
         self.memory: float | None = None
 
     def run(self) -> Existence:
-        oracle = None
-        for oracle in double_oracle(self.game, self.deadline, self.pool, MOST_AT_FIRST):
-            self.pool = oracle.pool
-        found = None
-        if oracle is not None and oracle.closing.status != Status.FOUND:
-            found = self.by_mixture(oracle)
+        share, found = self.deadline.share(0.3), None
+        steps = list(double_oracle(self.game, share, self.pool, MOST_OF_MIXTURE))
+        if steps:
+            self.pool = steps[-1].pool
+            found = self.by_mixture(steps[-1])
         return found or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Try all that can follow from an equilibrium of a pool, which may be one of the game."""
+        """Try what can follow from an equilibrium of a pool, be it one of the game or not."""
         weights = fewer(oracle)
         if (oracle.payoffs @ weights).max() > 0.5 + TIE:
             weights = oracle.weights
