@@ -15,11 +15,17 @@ Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
 
-def rational(policy: Floats, bits: int) -> Policy:
-    """Round probabilities (R, K) to multiples of 2**-bits that sum to 1."""
-    counts = np.round(policy * 2**bits).astype(np.int64)
-    counts[np.arange(len(counts)), policy.argmax(axis=1)] += 2**bits - counts.sum(axis=1)
-    return [[Fraction(count, 2**bits) for count in row] for row in counts.tolist()]
+def rational(policy: Floats, largest: int) -> Policy:
+    """Round probabilities (R, K) to fractions of denominators up to `largest`.
+
+    The most probable action takes the rest to 1.
+    """
+    rows = [
+        [Fraction(share).limit_denominator(largest) for share in row] for row in policy.tolist()
+    ]
+    for row, action in zip(rows, policy.argmax(axis=1).tolist(), strict=True):
+        row[action] += 1 - sum(row)
+    return rows
 
 
 def floats(policy: Policy) -> Floats:

@@ -36,7 +36,7 @@ from hogeq.support.deadline import Deadline
 MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
 SMALLEST: Final = 1e-9  # an exploitability below it is none until it is proved
-BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
+DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Between a proved exploitability and one that is known, as parts of the latter."""
 TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
@@ -192,7 +192,7 @@ class _Decision:
         closing = problem.respond(self.pool[-4:], 0.5 + TIE, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
-        self.policy, self.loss = rates, 0.0
+        self.policy, self.loss = rates, closing.bound - 0.5
         if not self.exact.is_at_most(Fraction(1, 2), policy, problem, closing.questions):
             return None
         self.memory = problem.value(problem.free) - 0.5
@@ -203,7 +203,7 @@ class _Decision:
     def by_matrix(self, oracle: Oracle) -> Existence | None:
         """Try matrices that none of the pool beats, the heaviest in the mixture first."""
         for one in candidates(oracle):
-            found = self.certified(rational(self.game.policy(oracle.pool[one]), 0), "matrix")
+            found = self.certified(rational(self.game.policy(oracle.pool[one]), 1), "matrix")
             if found is not None:
                 return found
         return None
@@ -224,8 +224,8 @@ class _Decision:
         policy, rate, self.pool = descend(self.game, policy, self.pool, self.deadline.share(0.25))
         if rate - 0.5 < self.loss:
             self.policy, self.loss = policy, rate - 0.5
-        for bits in BITS if rate <= 0.5 + SMALLEST else ():
-            found = self.certified(rational(policy, bits), "policy")
+        for largest in DENOMINATORS if rate <= 0.5 + SMALLEST else ():
+            found = self.certified(rational(policy, largest), "policy")
             if found is not None:
                 return found
         return None

@@ -90,7 +90,7 @@ def test_fractions_agree_with_floats() -> None:
     game = small(6, 2)
     graph = graph_of(game)
     exact = ExactStates(graph, denominator(game.rules))
-    policy = rational(random_policy(game, 2).policy.reshape(-1, game.num_actions), 10)
+    policy = rational(random_policy(game, 2).policy.reshape(-1, game.num_actions), 1000)
     table = np.array([[float(one) for one in row] for row in policy])
     problem = graph.against(np.ones(1), table[None])
     pure = np.random.default_rng(0).integers(0, game.num_actions, 36)

@@ -9,7 +9,7 @@ import pytest
 
 import hogeq
 from hogeq.search.branching import Closing, Status
-from hogeq.search.rationals import solved
+from hogeq.search.rationals import floats, rational, solved
 from hogeq.solvers import existence
 from hogeq.solvers.responses import matrix_game
 from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
@@ -102,6 +102,17 @@ def test_other_games_are_refused(given: Any, says: str) -> None:
     pytest.importorskip("pyspiel") if given == "kuhn_poker" else None
     with pytest.raises(ValueError, match=says):
         hogeq.Game(given).existence(1.0)
+
+
+def test_probabilities_are_rounded_to_small_denominators() -> None:
+    known = [[Fraction(19, 199), Fraction(180, 199), Fraction(0)], [Fraction(1, 3)] * 3]
+    off = np.array([[1e-9, -1e-9, 0.0], [1e-9, 2e-9, -3e-9]])
+    assert rational(floats(known) + off, 256) == known
+    assert rational(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
+    draws = np.random.default_rng(0).dirichlet(np.ones(5), 100)
+    rows = rational(draws, 256)
+    assert all(sum(row) == 1 and min(row) >= 0 for row in rows)
+    assert np.abs(floats(rows) - draws).max() < 5 / 256
 
 
 def test_small_parts() -> None:
