@@ -183,7 +183,7 @@ class _Decision:
             else:
                 bound = min(bound, closing.bound)
                 gaps.pop(0)
-        return bound - 0.5
+        return min(bound - 0.5, 0.5)
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
         """Prove that no matrix wins more than 1/2 against a policy, exactly."""
