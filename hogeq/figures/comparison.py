@@ -82,7 +82,7 @@ def exploitability(
     """
     if not 1 <= len(solved) <= len(_LOOKS):
         raise HogeqError(f"exploitability: {len(solved)} curves; allowed: 1 to {len(_LOOKS)}")
-    axis, *others = {one.units.axis for one in solved.values()}
+    axis, *others = dict.fromkeys(one.units.axis for one in solved.values())
     if others:
         allowed = "games in which an exploitability means the same"
         raise HogeqError(f"exploitability: {axis} and {others[0]}; allowed: {allowed}")

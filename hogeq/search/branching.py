@@ -6,7 +6,7 @@ theorem.
 """
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -45,7 +45,11 @@ class Closing(NamedTuple):
     bound: float  # proved on all responses, rounding included, if the search is closed
     response: Ints  # (R,), corner of each row
     questions: Ints  # the proof: rows in the order of a walk, -1 at leaves
-    relaxations: int
+
+    @classmethod
+    def found(cls, response: Ints, value: float) -> "Closing":
+        """End with a response (R,) that gets more than the target."""
+        return cls(Status.FOUND, value, np.inf, response, np.zeros(0, np.int64))
 
 
 def miss(chances: Floats) -> float:
@@ -166,9 +170,21 @@ class Responses:
     def _arrays(self) -> tuple[States, Corners, Others]:
         return self.states, self.corners, self.others
 
+    @property
+    def free(self) -> Ints:
+        """-1 for each row of several corners, (R,); else 0, its corner."""
+        return np.where(np.diff(self.corners.first) > 1, -1, 0)
+
+    @property
+    def relaxed(self) -> Ints:
+        """Best corner of each row as a player who forgets nothing reaches it, (R,)."""
+        _, gain = self.gradient(self.free)
+        ends = zip(self.corners.first, self.corners.first[1:], strict=False)
+        return np.array([gain[low:high].argmax() for low, high in ends])
+
     def value(self, response: Ints) -> float:
         """Payoff of corners (R,), but for `error`; the best of every state where -1."""
-        return float(kernels.evaluate(*self._arrays, response, self.scratch))
+        return float(kernels.evaluate(*self._arrays, self._places(response), self.scratch))
 
     def values(self, response: Ints) -> Floats:
         """Payoffs of corners (R,) against each table of all others, (n,), but for `error`."""
@@ -177,41 +193,40 @@ class Responses:
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of corners (R,), and what each corner adds, (N,), as its row is reached."""
-        payoff = kernels.differentiate(*self._arrays, response, self.scratch)
+        payoff = kernels.differentiate(*self._arrays, self._places(response), self.scratch)
         return float(payoff), self.scratch.gain.copy()
 
-    def improve(self, response: Ints, fixed: Ints | None = None) -> tuple[Ints, float]:
+    def improve(self, response: Ints) -> tuple[Ints, float]:
         """Change the row that gains most, again and again, until none alone does."""
         first, response = self.corners.first, response.copy()
         while True:
             payoff, gain = self.gradient(response)
-            best = np.maximum.reduceat(gain, first[:-1]) - gain[response]
-            if fixed is not None:
-                best[fixed >= 0] = 0.0
+            best = np.maximum.reduceat(gain, first[:-1]) - gain[first[:-1] + response]
             row = int(best.argmax())
             if best[row] <= self.error:
                 return response, payoff
-            response[row] = first[row] + gain[first[row] : first[row + 1]].argmax()
+            response[row] = gain[first[row] : first[row + 1]].argmax()
 
-    def settled(self, fixed: Ints) -> Ints:
-        """Best corner of each row as a player who forgets nothing reaches it, (R,)."""
-        _, gain = self.gradient(fixed)
-        first, rows = self.corners.first, range(len(fixed))
-        best = [first[row] + int(gain[first[row] : first[row + 1]].argmax()) for row in rows]
-        return np.where(fixed >= 0, fixed, best)
+    def ascend(self, starts: Iterable[Ints]) -> tuple[Ints, float]:
+        """Improve the relaxed response and others (R,); give the best."""
+        improved = map(self.improve, [self.relaxed, *starts])
+        return max(improved, key=lambda found: found[1])
 
-    @property
-    def free(self) -> Ints:
-        """-1 for each row of several corners, (R,); else its corner."""
-        first = self.corners.first
-        return np.where(np.diff(first) > 1, -1, first[:-1])
-
-    def close(
+    def respond(
         self,
+        starts: Iterable[Ints],
         target: float,
-        fixed: Ints | None = None,
         most: int = MOST_QUESTIONS,
         deadline: Deadline = FOREVER,
+    ) -> Closing:
+        """Find a response that gets more than a target, from some (R,); or prove there is none."""
+        response, value = self.ascend(starts)
+        if value > target:
+            return Closing.found(response, value)
+        return self.close(target, most, deadline)
+
+    def close(
+        self, target: float, most: int = MOST_QUESTIONS, deadline: Deadline = FOREVER
     ) -> Closing:
         """Prove that no response gets more than a target, or find one that does.
 
@@ -219,14 +234,11 @@ class Responses:
         ----------
         target : float
             The proof is of this and `error`.
-        fixed : (R,), optional
-            Rows that play a given corner; -1 for all others.
         most : int
             Relaxations that are solved at most.
         deadline : Deadline, optional
         """
-        free = self.free
-        fixed = free if fixed is None else np.where(fixed >= 0, fixed, free)
+        fixed = self._places(self.free)
         rows, response, ends = len(fixed), fixed.copy(), np.array([-np.inf, -np.inf])
         now, stack = np.zeros(2, np.int64), np.zeros(rows, np.int64)
         parts, status = list[Ints](), Status.OPEN
@@ -241,6 +253,11 @@ class Responses:
             )  # fmt: skip
             parts.append(questions[: now[1]])
             most -= len(questions)
+        if status == Status.FOUND:
+            return Closing.found(*self.improve(response - self.corners.first[:-1]))
         tree = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        bound = float(ends[1]) + self.error
-        return Closing(status, float(ends[0]), bound, response, tree, len(tree))
+        return Closing(status, -np.inf, float(ends[1]) + self.error, fixed, tree)
+
+    def _places(self, response: Ints) -> Ints:
+        """Numbers of corners (R,) among those of all rows; -1 where -1."""
+        return np.where(response >= 0, self.corners.first[:-1] + response, -1)

@@ -15,11 +15,22 @@ Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
 
-def rational(policy: Floats, bits: int) -> Policy:
-    """Round probabilities (R, K) to multiples of 2**-bits that sum to 1."""
-    counts = np.round(policy * 2**bits).astype(np.int64)
-    counts[np.arange(len(counts)), policy.argmax(axis=1)] += 2**bits - counts.sum(axis=1)
-    return [[Fraction(count, 2**bits) for count in row] for row in counts.tolist()]
+def rational(policy: Floats, largest: int) -> Policy:
+    """Round probabilities (R, K) to fractions of denominators up to `largest`.
+
+    The most probable action takes the rest to 1.
+    """
+    rows = [
+        [Fraction(share).limit_denominator(largest) for share in row] for row in policy.tolist()
+    ]
+    for row, action in zip(rows, policy.argmax(axis=1).tolist(), strict=True):
+        row[action] += 1 - sum(row)
+    return rows
+
+
+def floats(policy: Policy) -> Floats:
+    """Round to floating point, (R, K)."""
+    return np.array([[float(share) for share in row] for row in policy])
 
 
 class ExactStates:
@@ -96,20 +107,19 @@ class ExactStates:
 
     def is_at_most(self, bound: Fraction, others: Policy, problem: Responses, tree: Ints) -> bool:
         """Whether no leaf of a proof gets more than a bound, exactly: those that are near it."""
-        fixed, first = problem.free, problem.corners.first
+        fixed, count = problem.free, np.diff(problem.corners.first)
         stack, member = list[int](), problem.others.member.tolist()
         for row in tree.tolist():
             if row >= 0:
                 stack.append(row)
-                fixed[row] = first[row]
+                fixed[row] = 0
                 continue
-            if problem.value(fixed) + problem.error >= bound:
-                plays = np.where(fixed >= 0, problem.corners.play[fixed].argmax(axis=1), -1)
-                if self.value(others, member, plays.tolist()) > bound:
-                    return False
+            is_near = problem.value(fixed) + problem.error >= bound
+            if is_near and self.value(others, member, fixed.tolist()) > bound:
+                return False
             while stack:
                 fixed[stack[-1]] += 1
-                if fixed[stack[-1]] < first[stack[-1] + 1]:
+                if fixed[stack[-1]] < count[stack[-1]]:
                     break
                 fixed[stack.pop()] = -1
         return True

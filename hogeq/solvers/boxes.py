@@ -4,8 +4,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.branching import Closing, Responses, Status
-from hogeq.solvers.responses import SUPPORT
+from hogeq.search.branching import Closing, Status
+from hogeq.solvers.responses import SUPPORT, matrix_game
 from hogeq.solvers.symmetric import SymmetricGame, dyadic
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
@@ -18,6 +18,10 @@ class Box(NamedTuple):
 
     corners: list[Floats]  # of each row, (n, K)
     responses: Ints  # (n, R), corners that mattered for the box before
+
+    def policy(self, response: Ints) -> Floats:
+        """Policy (R, K) of corners (R,)."""
+        return np.stack([row[at] for row, at in zip(self.corners, response, strict=True)])
 
 
 class Leaf(NamedTuple):
@@ -79,117 +83,71 @@ class Enclosure:
         return Box(corners, responses)
 
     def close(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
-        """Find counters that beat the whole box; or where to cut it."""
-        game = self.game
-        responses = box.responses
-        first = np.concatenate([[0], np.cumsum([len(one) for one in box.corners])])
-        rates = np.zeros((len(responses), 0))
-        problem: Responses | None = None
+        """Find counters that beat the whole box, or where to cut it; and responses that matter."""
+        responses, rates = box.responses, self.rates(box, box.responses, self.pool)
         while self.deadline.left:
-            if problem is None:
-                count = len(self.pool)
-                problem = game.against(
-                    np.full(count, 1.0 / count), game.policy(self.pool), box.corners
-                )
-                rates = np.stack([problem.values(first[:-1] + one) for one in responses])
-            value, weights, mixed = matrix_game(rates)
-            if value > 0.5 - self.target:  # the mixture of responses is not beaten enough
-                used = np.flatnonzero(mixed > SUPPORT)
-                policies = np.stack(
-                    [
-                        np.stack([box.corners[row][at] for row, at in enumerate(responses[one])])
-                        for one in used
-                    ]
-                )
-                shares = mixed[used] / mixed[used].sum()
-                mean = np.tensordot(shares, policies, 1)
-                new = list[Ints]()
-                counter, rate = game.best(game.alone(mean), self.pool[-3:])
-                if rate < 0.5 + self.target:
-                    self.policy = mean
-                    return None, responses
-                new.append(counter)
-                counter, rate = game.best(
-                    game.against(shares, policies), np.concatenate([self.pool[-3:], counter[None]])
-                )
-                new.append(counter)
-                fresh = [one for one in new if not (self.pool == one).all(axis=1).any()]
-                if rate <= 1.0 - value + 1e-9 or not fresh:
-                    beaters = np.flatnonzero(weights > SUPPORT)
-                    against = np.concatenate([self.pool[beaters], np.stack(new)])
-                    spread = self.spread(
-                        box,
-                        responses[used],
-                        shares,
-                        against,
-                        np.concatenate([weights[beaters], np.full(2, 0.5)]),
-                    )
-                    row = int(np.argmax(spread))
-                    if spread[row] <= 1e-13:
-                        return None, responses
-                    ends = box.corners[row]
-                    share = np.bincount(responses[used, row], shares, len(ends))
-                    one, two = np.argsort(-share)[:2].tolist()
-                    return Split(row, min(one, two), max(one, two)), responses[used]
-                self.pool = np.concatenate([self.pool, *(one[None] for one in fresh[:2])])
-                problem = None
+            value, mixed, weights = matrix_game(rates)
+            if value <= 0.5 - self.target:
+                leaf = self.leaf(box, responses, weights)
+                if leaf.closing.status != Status.FOUND:
+                    return leaf if leaf.closing.status == Status.CLOSED else None, responses
+                response = leaf.closing.response[None]
+                responses = np.concatenate([responses, response])
+                rates = np.concatenate([rates, self.rates(box, response, self.pool)])
                 continue
-            used = np.flatnonzero(weights > SUPPORT)
-            shares = dyadic(weights[used])
-            relaxed = game.folded(shares, self.pool[used]).solitary(box.corners)
-            begin = np.concatenate([relaxed.settled(relaxed.free)[None] - first[:-1], responses])
-            found, rate = max(
-                (relaxed.improve(first[:-1] + one) for one in begin), key=lambda x: x[1]
-            )
-            if rate <= 0.5 - self.target / 2.0:
-                closing = relaxed.close(0.5 - self.target / 2.0, deadline=self.deadline)
-                if closing.status == Status.CLOSED:
-                    return Leaf(shares, used, closing), responses
-                if closing.status == Status.OPEN:
-                    return None, responses
-                found, _ = relaxed.improve(closing.response)
-            responses = np.concatenate([responses, (found - first[:-1])[None]])
-            rates = np.concatenate([rates, problem.values(found)[None]])
+            used = np.flatnonzero(mixed > SUPPORT)
+            shares, drawn = mixed[used] / mixed[used].sum(), responses[used]
+            policies = np.stack([box.policy(response) for response in drawn])
+            mean = np.tensordot(shares, policies, 1)
+            one, rate = self.game.alone(mean).ascend(self.pool[-3:])
+            if rate < 0.5 + self.target:
+                self.policy = mean
+                return None, responses
+            mixture = self.game.graph.against(shares, policies)
+            two, rate = mixture.ascend([*self.pool[-3:], one])
+            new = np.unique([one, two], axis=0)
+            new = new[[not (self.pool == counter).all(axis=1).any() for counter in new]]
+            if rate <= 1.0 - value + 1e-9 or not len(new):
+                beaters = np.flatnonzero(weights > SUPPORT)
+                counters = np.concatenate([self.pool[beaters], [one, two]])
+                weights = np.append(weights[beaters], [0.5, 0.5])
+                return self.split(box, drawn, shares, counters, weights), drawn
+            self.pool = np.concatenate([self.pool, new])
+            rates = np.concatenate([rates, self.rates(box, responses, new)], axis=1)
         return None, responses
 
-    def spread(
+    def rates(self, box: Box, responses: Ints, counters: Ints) -> Floats:
+        """Win rate of each response of corners (n, R) against each counter (m, R), (n, m)."""
+        problem = self.game.against(counters, corners=box.corners)
+        return np.stack([problem.values(response) for response in responses])
+
+    def leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
+        """Try to prove that a mixture of counters beats the whole box by half of the target."""
+        counters = np.flatnonzero(weights > SUPPORT)
+        shares = dyadic(weights[counters])
+        problem = self.game.folded(shares, self.pool[counters], box.corners)
+        target = 0.5 - self.target / 2.0
+        return Leaf(shares, counters, problem.respond(responses, target, deadline=self.deadline))
+
+    def split(
         self, box: Box, responses: Ints, shares: Floats, counters: Ints, weights: Floats
-    ) -> Floats:
-        """How much it matters to each row, (R,), that it knows which response was drawn.
+    ) -> Split | None:
+        """Cut the row to which it matters most which response was drawn.
 
         It is the covariance of what a row plays with its gradient, summed over some counters.
         """
-        first = np.concatenate([[0], np.cumsum([len(one) for one in box.corners])])
-        plays, found = first[:-1] + responses, np.zeros(self.game.rows)
+        covariance = np.zeros(self.game.rows)
         for counter, weight in zip(counters, weights, strict=True):
-            problem = self.game.against(np.ones(1), self.game.policy(counter[None]), box.corners)
-            gains = np.stack([problem.gradient(one)[1] for one in plays])
-            own = np.take_along_axis(gains, plays, axis=1)
-            mean = shares @ gains
-            found += weight * np.abs(shares @ (own - mean[plays]))
-        return found
-
-
-def matrix_game(rates: Floats) -> tuple[float, Floats, Floats]:
-    """Value to the rows of a matrix game, weights of columns and of rows."""
-    from scipy.optimize import linprog
-
-    rows, columns = rates.shape
-    # The columns minimise the most that a row wins.
-    result = linprog(
-        np.append(np.zeros(columns), 1.0),
-        A_ub=np.column_stack([rates, -np.ones(rows)]),
-        b_ub=np.zeros(rows),
-        A_eq=np.append(np.ones(columns), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[*[(0.0, None)] * columns, (None, None)],
-        method="highs",
-    )
-    if not result.success:
-        raise RuntimeError(f"matrix game: {result.message}")
-    weights = np.maximum(result.x[:columns], 0.0)
-    mixed = np.maximum(-result.ineqlin.marginals, 0.0)
-    return float(result.x[-1]), weights / weights.sum(), mixed / mixed.sum()
+            problem = self.game.against(counter[None], corners=box.corners)
+            gains = np.stack([problem.gradient(response)[1] for response in responses])
+            plays = problem.corners.first[:-1] + responses
+            own, mean = np.take_along_axis(gains, plays, axis=1), shares @ gains
+            covariance += weight * np.abs(shares @ (own - mean[plays]))
+        row = int(covariance.argmax())
+        if covariance[row] <= 1e-13:
+            return None
+        share = np.bincount(responses[:, row], shares, len(box.corners[row]))
+        return Split(row, *sorted(np.argsort(-share)[:2].tolist()))
 
 
 def whole(shares: Floats) -> list[int]:

@@ -18,9 +18,9 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from hogeq.search.branching import Status
-from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, rational
+from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, floats, rational
 from hogeq.solvers.boxes import Enclosure, Leaf
-from hogeq.solvers.descent import SMALLEST, descend
+from hogeq.solvers.descent import descend
 from hogeq.solvers.symmetric import (
     MOST,
     TIE,
@@ -29,14 +29,16 @@ from hogeq.solvers.symmetric import (
     candidates,
     double_oracle,
     fewer,
-    kuhn,
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MOST_AT_FIRST: Final = 20_000  # relaxations of a mixture's proof before policies are tried
+MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
-BITS: Final = (8, 12, 16, 20, 26)  # of probabilities that are tried
+SMALLEST: Final = 1e-9  # an exploitability below it is none until it is proved
+DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
+GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
+"""Between a proved exploitability and one that is known, as parts of the latter."""
 TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
 """What is to be proved of boxes, of the exploitability known, and in what part of the time left."""
 
@@ -132,119 +134,110 @@ class _Decision:
     def __init__(self, game: SymmetricGame, denominator: int, deadline: Deadline) -> None:
         self.game, self.deadline = game, deadline
         self.exact = ExactStates(game.graph, denominator)
-        self.upper, self.policy = 0.5, game.policy(game.first[0])
-        self.components, self.pool = 0, np.zeros((0, game.rows), np.int64)
+        self.policy, self.loss = game.policy(game.first[0]), 0.5
+        """The best policy, and what the best counter known wins against it beyond 1/2."""
+        self.components, self.pool = 0, game.first
         self.memory: float | None = None
 
     def run(self) -> Existence:
-        pool, most = self.game.first, MOST_AT_FIRST
-        oracle: Oracle | None = None
-        while self.deadline.left:
-            for oracle in double_oracle(self.game, self.deadline, pool, most):
-                pool = self.pool = oracle.pool
-            if oracle is None or oracle.closing.status == Status.FOUND:
-                break
-            found = self.by_mixture(oracle)
-            if found is not None:
-                return found
-            if oracle.closing.status == Status.CLOSED:
-                break
-            most *= 16
-        return self.result("open")
+        share, found = self.deadline.share(0.3), None
+        steps = list(double_oracle(self.game, share, self.pool, MOST_OF_MIXTURE))
+        if steps:
+            self.pool = steps[-1].pool
+            found = self.by_mixture(steps[-1])
+        return found or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Try all that can follow from an equilibrium of a pool, which may be one of the game."""
+        """Try what can follow from an equilibrium of a pool, be it one of the game or not."""
         weights = fewer(oracle)
         if (oracle.payoffs @ weights).max() > 0.5 + TIE:
             weights = oracle.weights
         weights, matrices = weights[weights > 0.0], oracle.pool[weights > 0.0]
-        is_closed = oracle.closing.status == Status.CLOSED
-        if is_closed:
-            problem = self.game.folded(weights, matrices).solitary()
+        if oracle.closing.status == Status.CLOSED:
+            problem = self.game.folded(weights, matrices)
             self.components = len(weights)
             self.memory = problem.value(problem.free) - 0.5
-        deadline = self.deadline if is_closed else self.deadline.share(0.9)
         return (
-            self.by_matrix(oracle)
-            or self.by_policy(weights, matrices)
-            or self.by_boxes(matrices, deadline)
+            self.by_matrix(oracle) or self.by_policy(weights, matrices) or self.by_boxes(matrices)
         )
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
-        upper = 0.0 if kind in {"matrix", "policy"} else self.upper
+        exists = kind in {"matrix", "policy"}
+        upper = 0.0 if exists else self.proved_loss()
         components = 1 if kind == "matrix" else self.components
         spent = self.deadline.spent
         return Existence(kind, lower, upper, self.policy, components, self.memory, proof, spent)
 
+    def proved_loss(self) -> float:
+        """Bound the exploitability of the best policy, ever closer to what a counter wins."""
+        problem, gaps = self.game.alone(self.policy), list(GAPS)
+        value, bound = problem.ascend(self.pool[-4:])[1], problem.value(problem.free)
+        bound += problem.error
+        while gaps:
+            target = value + gaps[0] * (value - 0.5) + TIE
+            closing = problem.close(target, MOST, self.deadline)
+            if closing.status == Status.OPEN:
+                break
+            if closing.status == Status.FOUND:
+                value = closing.value
+            else:
+                bound = min(bound, closing.bound)
+                gaps.pop(0)
+        return min(bound - 0.5, 0.5)
+
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
         """Prove that no matrix wins more than 1/2 against a policy, exactly."""
-        game, rates = self.game, np.array([[float(one) for one in row] for row in policy])
-        problem = game.alone(rates)
-        if game.best(problem, self.pool[-4:])[1] > 0.5 + TIE:
-            return None
-        closing = problem.close(0.5 + TIE, None, MOST, self.deadline)
+        rates = floats(policy)
+        problem = self.game.alone(rates)
+        closing = problem.respond(self.pool[-4:], 0.5 + TIE, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
-        if closing.bound - 0.5 < self.upper:
-            self.upper, self.policy = closing.bound - 0.5, rates
+        self.policy, self.loss = rates, closing.bound - 0.5
         if not self.exact.is_at_most(Fraction(1, 2), policy, problem, closing.questions):
             return None
         self.memory = problem.value(problem.free) - 0.5
-        self.policy, common = rates, [lcm(*(one.denominator for one in row)) for row in policy]
+        common = [lcm(*(one.denominator for one in row)) for row in policy]
         rows = [[int(one * of) for one in row] for row, of in zip(policy, common, strict=True)]
         return self.result(kind, policy=rows, tree=closing.questions.tolist())
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
         """Try matrices that none of the pool beats, the heaviest in the mixture first."""
         for one in candidates(oracle):
-            found = self.certified(rational(self.game.policy(oracle.pool[one]), 0), "matrix")
+            found = self.certified(rational(self.game.policy(oracle.pool[one]), 1), "matrix")
             if found is not None:
                 return found
         return None
 
     def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
         """Try Kuhn's policy of the mixture, and what linear programs make of it."""
-        if len(matrices) <= MOST_EXACT:
-            exact = exact_kuhn(self.exact, matrices)
-            found = None if exact is None else self.certified(exact, "policy")
+        policy = np.tensordot(weights, self.game.policy(matrices), 1)
+        kuhn = exact_kuhn(self.exact, matrices) if len(matrices) <= MOST_EXACT else None
+        if kuhn is not None:
+            found = self.certified(kuhn, "policy")
             if found is not None:
                 return found
-        return self.by_descent(kuhn(self.game, weights, matrices))
+            policy = floats(kuhn)
+        return self.by_descent(policy)
 
     def by_descent(self, policy: Floats) -> Existence | None:
         """Lower the exploitability of a policy, and try what comes of it."""
-        share = self.deadline.share(0.25)
-        policy, rate, self.pool = descend(self.game, policy, self.pool, share)
-        rate = self.bounded(policy, rate, share)
-        for bits in BITS if rate <= 0.5 + SMALLEST else ():
-            found = self.certified(rational(policy, bits), "policy")
+        policy, rate, self.pool = descend(self.game, policy, self.pool, self.deadline.share(0.25))
+        if rate - 0.5 < self.loss:
+            self.policy, self.loss = policy, rate - 0.5
+        for largest in DENOMINATORS if rate <= 0.5 + SMALLEST else ():
+            found = self.certified(rational(policy, largest), "policy")
             if found is not None:
                 return found
         return None
 
-    def bounded(self, policy: Floats, rate: float, deadline: Deadline) -> float:
-        """Bound the exploitability of a policy, whose best counter known wins at this rate."""
-        problem = self.game.alone(policy)
-        while deadline.left:
-            closing = problem.close(rate + TIE, None, MOST, deadline)
-            if closing.status != Status.FOUND:
-                break
-            rate = problem.improve(closing.response)[1]
-        else:
-            return rate
-        if closing.status == Status.CLOSED and closing.bound - 0.5 < self.upper:
-            self.upper, self.policy = closing.bound - 0.5, policy
-        return rate
-
-    def by_boxes(self, matrices: Ints, deadline: Deadline) -> Existence | None:
+    def by_boxes(self, matrices: Ints) -> Existence | None:
         """Enclose all policies in boxes; begin with the responses that matter for mixtures."""
-        legal, found = self.game.graph.legal, None
-        places = (legal.cumsum(axis=1) - 1)[np.arange(self.game.rows), matrices]
+        found = None
         for share, part in TARGETS:
-            while found is None:
-                upper, target = self.upper, share * min(self.upper, 0.1)
-                boxes = Enclosure(self.game, self.pool, target, deadline.share(part))
-                is_closed = boxes.run([self.game.eye[one] for one in legal], places)
+            while found is None and self.loss > SMALLEST:
+                loss, deadline = self.loss, self.deadline.share(part)
+                boxes = Enclosure(self.game, self.pool, share * min(loss, 0.1), deadline)
+                is_closed = boxes.run(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_closed:
                     leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
@@ -252,6 +245,6 @@ class _Decision:
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
                     found = self.by_descent(boxes.policy)
-                if self.upper >= upper:
+                if self.loss >= loss:
                     break
         return found

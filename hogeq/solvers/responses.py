@@ -230,21 +230,29 @@ class DoubleOracle(Solver[OracleState]):
 
 def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
     """Equilibrium weights of a symmetric zero-sum matrix game; none wins more by the tolerance."""
+    _, weights, _ = matrix_game(payoffs, tolerance)
+    weights = np.where(weights > SUPPORT, weights, 0.0)
+    return weights / weights.sum()
+
+
+def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:
+    """Value of a matrix game to its rows, and optimal weights of rows and of columns."""
     from scipy.optimize import linprog
 
-    count = len(payoffs)
+    rows, columns = payoffs.shape
     # Maximise v with weights @ payoffs >= v in every column.
     result = linprog(
-        np.append(np.zeros(count), -1.0),
-        A_ub=np.column_stack([-payoffs.T, np.ones(count)]),
-        b_ub=np.zeros(count),
-        A_eq=np.append(np.ones(count), 0.0)[None],
+        np.append(np.zeros(rows), -1.0),
+        A_ub=np.column_stack([-payoffs.T, np.ones(columns)]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0.0)[None],
         b_eq=[1.0],
-        bounds=[*[(0.0, None)] * count, (None, None)],
+        bounds=[*[(0.0, None)] * rows, (None, None)],
         method="highs",
         options={"primal_feasibility_tolerance": tolerance},
     )
     if not result.success:
-        raise RuntimeError(f"meta-game of {count} matrices: {result.message}")
-    weights = np.where(result.x[:count] > SUPPORT, result.x[:count], 0.0)
-    return weights / weights.sum()
+        raise RuntimeError(f"matrix game of {rows} x {columns}: {result.message}")
+    weights = [np.maximum(result.x[:-1], 0.0), np.maximum(-result.ineqlin.marginals, 0.0)]
+    row_weights, column_weights = (one / one.sum() for one in weights)
+    return float(result.x[-1]), row_weights, column_weights

@@ -34,7 +34,10 @@ class Oracle(NamedTuple):
 
 
 class SymmetricGame:
-    """A game in which both players have the same rows, as a graph in which one is fixed."""
+    """A game in which both players have the same rows and all actions are legal.
+
+    The graph is of one player; the other one is fixed.
+    """
 
     def __init__(self, graph: ResponseGraph) -> None:
         self.graph = graph
@@ -43,38 +46,33 @@ class SymmetricGame:
 
     @property
     def first(self) -> Ints:
-        """First legal action of each row, a pool of one, (1, R)."""
-        return self.graph.legal.argmax(axis=1)[None]
+        """First action of each row, a pool of one, (1, R)."""
+        return np.zeros((1, self.rows), np.int64)
 
     def policy(self, matrix: Ints) -> Floats:
         """Matrix (..., R) as a policy (..., R, K)."""
         return np.asarray(self.eye[matrix])
 
     def against(
-        self, weights: Floats, policies: Floats, corners: Sequence[Floats] | None = None
+        self,
+        matrices: Ints,
+        weights: Floats | None = None,
+        corners: Sequence[Floats] | None = None,
     ) -> Responses:
-        """Responses to a mixture of policies (n, R, K)."""
-        return self.graph.against(weights, policies, corners)
+        """Responses to a mixture of matrices (n, R), of equal weights if none are given."""
+        count = len(matrices)
+        weights = np.full(count, 1.0 / count) if weights is None else weights
+        return self.graph.against(weights, self.policy(matrices), corners)
 
-    def folded(self, weights: Floats, matrices: Ints) -> ResponseGraph:
+    def folded(
+        self, weights: Floats, matrices: Ints, corners: Sequence[Floats] | None = None
+    ) -> Responses:
         """Responses to a mixture of matrices (n, R), of which play tells only what it shows."""
-        return folded(self.graph, weights, self.policy(matrices))
+        return folded(self.graph, weights, self.policy(matrices)).solitary(corners)
 
     def alone(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""
-        return self.against(np.ones(1), policy[None])
-
-    def rates(self, matrix: Ints, pool: Ints) -> Floats:
-        """Win rate of a matrix against each of a pool, (n,)."""
-        problem = self.against(np.full(len(pool), 1.0 / len(pool)), self.policy(pool))
-        return problem.values(problem.corners.first[:-1] + matrix)
-
-    def best(self, problem: Responses, starts: Ints) -> tuple[Ints, float]:
-        """Improve the relaxed response and some matrices (n, R); give the best."""
-        first = problem.corners.first[:-1]
-        begin = [problem.settled(problem.free), *(first + start for start in starts)]
-        found, value = max((problem.improve(one) for one in begin), key=lambda one: one[1])
-        return found - first, value
+        return self.graph.against(np.ones(1), policy[None])
 
 
 def double_oracle(
@@ -85,24 +83,19 @@ def double_oracle(
     Each yields an equilibrium of the pool; the last is one of the game if its search is closed,
     which it is by at most so many relaxations.
     """
-    payoffs = np.stack([game.rates(one, pool) for one in pool])
+    payoffs = np.stack([game.against(pool).values(matrix) for matrix in pool])
     weights = polished(payoffs, equilibrium(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
-        problem = game.against(weights[used], game.policy(pool[used]))
-        new, rate = game.best(problem, pool[[*used, -1]])
-        closing = Closing(Status.FOUND, rate, np.inf, new, np.zeros(0, np.int64), 0)
+        response, rate = game.against(pool[used], weights[used]).ascend(pool[[*used, -1]])
+        closing = Closing.found(response, rate)
         if rate <= 0.5 + TIE:
-            problem = game.folded(weights[used], pool[used]).solitary()
-            closing = problem.close(0.5 + TIE, None, most, deadline)
-            if closing.status == Status.FOUND:
-                response, _ = problem.improve(closing.response)
-                new = response - problem.corners.first[:-1]
+            closing = game.folded(weights[used], pool[used]).close(0.5 + TIE, most, deadline)
         yield Oracle(pool, payoffs, weights, closing)
         if closing.status != Status.FOUND:
             return
-        wins = game.rates(new, pool)
-        pool = np.concatenate([pool, new[None]])
+        wins = game.against(pool).values(closing.response)
+        pool = np.concatenate([pool, closing.response[None]])
         payoffs = np.block([[payoffs, 1.0 - wins[:, None]], [wins[None], np.full((1, 1), 0.5)]])
         weights = polished(payoffs, equilibrium(payoffs, TIE))
 
@@ -160,30 +153,6 @@ def dyadic(weights: Floats) -> Floats:
     return found / 2.0**40
 
 
-def kuhn(game: SymmetricGame, weights: Floats, matrices: Ints) -> Floats:
-    """Policy of a mixture: in each row its components by their reach against the mixture."""
-    total = np.zeros((game.rows, game.actions))
-    policies = game.policy(matrices)
-    for weight, matrix in zip(weights, matrices, strict=True):
-        problem = game.against(weights, policies)
-        problem.gradient(problem.corners.first[:-1] + matrix)
-        total[np.arange(game.rows), matrix] += weight * reached(problem, game.rows)
-    mean = np.tensordot(weights, policies, 1)
-    sums = total.sum(axis=1, keepdims=True)
-    return np.where(sums > 0.0, total / np.where(sums > 0.0, sums, 1.0), mean)
-
-
-def reached(problem: Responses, rows: int) -> Floats:
-    """How often the last response comes to each row, (R,)."""
-    mass = np.zeros(rows)
-    states, others = problem.states, problem.others
-    for one in range(len(others.weight)):
-        member = others.member[others.begin[one] : others.begin[one + 1]]
-        own = member[states.is_own[member]]
-        np.add.at(mass, states.row[own], problem.scratch.reach[one, own])
-    return mass
-
-
 def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equilibrium | None:
     """Solve a game in mixtures by a double oracle that an exact response ends; None if none does.
 
@@ -198,8 +167,8 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     single = [np.arange(len(less)) == one for one in candidates(oracle)]
     for chosen in [one.astype(float) for one in single] + [less]:
         used = chosen > 0.0
-        problem = game.folded(chosen[used], oracle.pool[used]).solitary()
-        closing = problem.close(0.5 + TIE, None, MOST, deadline)
+        problem = game.folded(chosen[used], oracle.pool[used])
+        closing = problem.close(0.5 + TIE, MOST, deadline)
         if closing.status == Status.CLOSED:
             weights, pool, bound = chosen[used], oracle.pool[used], closing.bound
             break

@@ -9,8 +9,9 @@ import pytest
 
 import hogeq
 from hogeq.search.branching import Closing, Status
-from hogeq.search.rationals import solved
-from hogeq.solvers.boxes import matrix_game
+from hogeq.search.rationals import floats, rational, solved
+from hogeq.solvers import existence
+from hogeq.solvers.responses import matrix_game
 from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
@@ -70,7 +71,7 @@ def test_no_component_can_be_dropped() -> None:
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
-    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int), 0)
+    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
     weights = fewer(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
@@ -84,6 +85,16 @@ def test_without_time_it_is_open(looks: int) -> None:
     clock = count().__next__
     found = game.existence(looks, clock)
     assert (found.exists, found.lower, found.kind) == (None, 0.0, "open")
+    response = game.attack(found.policy.reshape(game.engine.shape), hogeq.Budget(starts=1))
+    assert response.value - 0.5 <= found.upper <= response.bound - 0.5 + 1e-9
+
+
+def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the policy's exploitability is too hard to prove, the upper end is full memory's."""
+    monkeypatch.setattr(existence, "MOST", 0)
+    found = hogeq.Game(TWO_COINS).existence(30.0)
+    assert found.kind == "none"
+    assert 0.001 < found.lower <= 1 / 216 < found.upper
 
 
 @pytest.mark.parametrize(
@@ -96,6 +107,17 @@ def test_other_games_are_refused(given: Any, says: str) -> None:
         hogeq.Game(given).existence(1.0)
 
 
+def test_probabilities_are_rounded_to_small_denominators() -> None:
+    known = [[Fraction(19, 199), Fraction(180, 199), Fraction(0)], [Fraction(1, 3)] * 3]
+    off = np.array([[1e-9, -1e-9, 0.0], [1e-9, 2e-9, -3e-9]])
+    assert rational(floats(known) + off, 256) == known
+    assert rational(np.array([[0.0, 1.0], [1.0, 0.0]]), 1) == [[0, 1], [1, 0]]
+    draws = np.random.default_rng(0).dirichlet(np.ones(5), 100)
+    rows = rational(draws, 256)
+    assert all(sum(row) == 1 and min(row) >= 0 for row in rows)
+    assert np.abs(floats(rows) - draws).max() < 5 / 256
+
+
 def test_small_parts() -> None:
     third = [Fraction(1, 3)] * 3
     lines = [[0, 1, -1, 0], [-1, 0, 1, 0], [1, -1, 0, 0], [1, 1, 1, 1]]
@@ -103,7 +125,7 @@ def test_small_parts() -> None:
     assert solved([[Fraction(0), Fraction(0)]]) is None
     assert solved([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
-    value, columns, rows = matrix_game(rock)
+    value, rows, columns = matrix_game(rock)
     assert value == pytest.approx(0.5)
     np.testing.assert_allclose([columns, rows], 1 / 3, atol=1e-9)
     np.testing.assert_allclose(polished(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12)
