@@ -14,6 +14,7 @@ from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
+FINE: Final = 20  # payoffs that are whole in units of 2**-20 are what they say
 SETTLED: Final = 2.0**-60  # share of the largest payoff by which a round raises nothing of use
 
 Policy = Floats | None
@@ -83,10 +84,10 @@ def enclose(
         helping = [PLAY if one is not None else MAXIMISE for one in policies]
         bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
         turns, falls = _turns(graph, sign), bool(found)
-        least = float((sign * graph.paid).min())
+        least = float(_rounded_down(sign * graph.paid).min())
         count = bound_below(
             turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
-            least, sign * endless, rounds, settled, falls,
+            least, float(_rounded_down(sign * endless)), rounds, settled, falls,
             bound, chosen, above, kept, safe, best,
         )  # fmt: skip
         above = -bound
@@ -138,7 +139,13 @@ def _table(policy: Floats) -> Floats:
     return table
 
 
+def _rounded_down(payoffs: Any) -> Any:
+    """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
+    in_steps = np.ldexp(payoffs, FINE)
+    return np.where(in_steps == np.rint(in_steps), payoffs, np.nextafter(payoffs, -np.inf))
+
+
 def _turns(graph: Graph, sign: float) -> Turns:
     arrays = {name: getattr(graph, name) for name in Turns._fields if name != "payoff"}
     arrays["recurring"] = graph.recurring.astype(np.uint8)
-    return Turns(**arrays, payoff=sign * graph.payoff)
+    return Turns(**arrays, payoff=_rounded_down(sign * graph.payoff))

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
-from hogeq.trees.enclosures import are_held, is_held
+from hogeq.trees.enclosures import are_held, is_held, meant
 from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,
@@ -223,6 +224,31 @@ class _Level(NamedTuple):
     drawn: "array[Any]"  # ... their numbers
 
 
+class _Paid(NamedTuple):
+    """Payoffs at an end: to one player, to two, or to two teams."""
+
+    players: int
+    payoff: float  # to the first
+    is_held: bool  # whether this number stands for it
+    total: Fraction
+    missed: Fraction  # by which the total may miss that of another end
+
+
+@lru_cache(2**16, typed=True)
+def _paid(sides: Sides | None, *given: Fraction | float) -> _Paid:
+    """Add up payoffs as the numbers that they stand for."""
+    for one in given:
+        if not -LARGEST <= one <= LARGEST:
+            raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+    exact = [one if isinstance(one, Fraction) else meant(float(one)) for one in given]
+    paid = exact if sides is None else paid_to(exact, sides)
+    # Fractions are what was meant; other numbers may have been rounded before.
+    rounds = not all(isinstance(one, Fraction) for one in given)
+    missed = rounds * Fraction(ROUNDED) * max(map(abs, exact))
+    total = sum(paid, Fraction()) if len(paid) > 1 else Fraction()
+    return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
+
+
 class InformationSets:
     """Information sets and payoffs of the nodes that a walk meets, each checked."""
 
@@ -260,25 +286,18 @@ class InformationSets:
 
     def payoff_of(self, end: Node) -> float:
         """Give the payoff to player 0 at an end; both players' payoffs have one sum."""
-        paid: Sequence[Any] = end.payoffs or (end.payoff, -end.payoff)
-        for one in paid:
-            if not abs(one) <= LARGEST:
-                raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
-        largest = max(map(abs, paid))
-        if self.sides is not None:
-            paid = paid_to(paid, self.sides)
-        total = sum(paid) if len(paid) > 1 else 0
+        paid = _paid(self.sides, *(end.payoffs or (end.payoff, -end.payoff)))
         if not self.num_players:
-            self.num_players = len(paid)
-            self.total = 0 if abs(total) <= ROUNDED * largest else total
-        if len(paid) != self.num_players:
-            raise NodeError(f"{len(paid)} payoffs; allowed: {self.num_players}")
-        if total != self.total and abs(total - self.total) > ROUNDED * largest:
-            sums = f"{one_line(total)}, at the first end to {one_line(self.total)}"
+            self.num_players = paid.players
+            self.total = 0 if abs(paid.total) <= paid.missed else paid.total
+        if paid.players != self.num_players:
+            raise NodeError(f"{paid.players} payoffs; allowed: {self.num_players}")
+        if paid.total != self.total and abs(paid.total - self.total) > paid.missed:
+            sums = f"{one_line(paid.total)}, at the first end to {one_line(self.total)}"
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
-        self.is_rounded = self.is_rounded or not (is_held(paid[0]) and is_held(self.total))
-        return float(paid[0])
+        self.is_rounded = self.is_rounded or not (paid.is_held and is_held(self.total))
+        return paid.payoff
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
         """List what is known, player and number of each row, by player and by name."""

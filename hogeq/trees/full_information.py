@@ -131,7 +131,8 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
         position = None
     graph = positions.graph
     if position is None or graph.player[position] == NATURE:
-        allowed = f"a state at which a player moves, {positions.states[0]!r} say"
+        moves = int(np.argmax(graph.player != NATURE))
+        allowed = f"a state at which a player moves, {positions.states[moves]!r} say"
         raise BadInputError(refusal("state", state, allowed))
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]

@@ -14,8 +14,7 @@ from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.trees.building import Node, NodeError, flatten
-from hogeq.trees.enclosures import is_held
-from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Teams, sides_of
 
@@ -167,12 +166,10 @@ def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
 
 
 def _number(given: Any) -> Fraction | float:
-    """Give a number as a double, if one stands for it."""
-    if not isinstance(given, Rational):
-        return float(given)
-    exact = Fraction(int(given.numerator), int(given.denominator))
-    # A number out of range is refused with the node.
-    return exact if abs(exact) <= LARGEST and not is_held(exact) else float(given)
+    """Give a whole number or a fraction as a fraction, another one as a double."""
+    if isinstance(given, Rational):
+        return Fraction(int(given.numerator), int(given.denominator))
+    return float(given)
 
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:

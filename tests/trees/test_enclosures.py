@@ -3,7 +3,7 @@
 import itertools
 import math
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -646,23 +646,60 @@ def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
         assert best[0] <= value <= best[1]
 
 
-def test_numbers_of_a_game_in_python_are_those_it_gives() -> None:
-    class Large(GameRules):
-        players = 1
+class Choice(GameRules):
+    """Player 0 chooses between two ends."""
 
-        def initial(self) -> int:
-            return 0
+    def __init__(self, players: int, *ends: Sequence[Any]) -> None:
+        self.players, self.ends = players, ends
 
-        def to_move(self, state: int) -> int:
-            return hogeq.END if state else 0
+    def initial(self) -> int:
+        return 0
 
-        def actions(self, state: int) -> list[int]:
-            return [state + 1, state + 2]
+    def to_move(self, state: int) -> int:
+        return hogeq.END if state else 0
 
-        def next(self, state: int, action: int) -> int:
-            return state + action
+    def actions(self, state: int) -> list[int]:
+        return [state + 1, state + 2]
 
-        def payoffs(self, state: int) -> tuple[int]:
-            return (10**16 + state,)
+    def next(self, state: int, action: int) -> int:
+        return state + action
 
-    assert from_rules(Large()).is_rounded
+    def payoffs(self, state: int) -> Sequence[Any]:
+        return self.ends[state - 1]
+
+
+@pytest.mark.parametrize(
+    ("players", "teams", "first", "value"),
+    [
+        (1, None, [10**16 + 1], Fraction(10**16 + 1)),
+        (3, "02/1", [2**53 + 1, -(2**53) - 1, 0], Fraction(2**53 + 1)),
+        (3, "01/2", [10**16 + 1, -(10**16), -1], Fraction(1)),
+        (3, "01/2", [10**17 + 3, -(10**17), -3], Fraction(3)),
+        (3, "01/2", [0.1, 0.2, -0.3], Fraction(3, 10)),
+        (
+            3,
+            "01/2",
+            [Fraction(10**17, 3), Fraction(1 - 10**17, 3), Fraction(-1, 3)],
+            Fraction(1, 3),
+        ),
+    ],
+)
+def test_numbers_of_a_game_in_python_are_those_it_gives(
+    players: int, teams: str | None, first: Sequence[Any], value: Fraction
+) -> None:
+    tree = from_rules(Choice(players, first, [0] * players), teams=teams)
+    found = columns.equilibrium(tree, 2.0)
+    assert Fraction(found.lower) <= value <= Fraction(found.upper)
+    assert found.upper - found.lower <= 1e-9 * max(1.0, abs(float(value)))
+
+
+def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
+    """It was taken as 0 if it was small beside the payoffs."""
+    whole = [10**13, 5 - 10**13]
+    tree = from_rules(Choice(2, whole, whole))
+    assert 2.0 * tree.shift == 5.0
+    assert respond(tree, tree.uniform(), 2.0).value == 2.5
+    with pytest.raises(hogeq.HogeqError, match="payoffs sum to 0, at the first end to 5"):
+        from_rules(Choice(2, whole, [1, -1]))
+    sloppy = [0.1 * 3, -0.3]
+    assert from_rules(Choice(2, [1.0, -1.0], sloppy)).shift == 0.0

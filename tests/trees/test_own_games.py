@@ -116,7 +116,7 @@ def broken() -> None:
         (("chances", "", {"x": "a"}), "Coins: at the start: chances: got 'a'; allowed: numbers"),
         (("next", "x", broken), "Coins: after chance: x: KeyError: 'coin'"),
         (("knows", "xh", []), "after chance: x; player 0: h: TypeError: unhashable type: 'list'"),
-        (("payoffs", "xth", (1, 1)), "player 1: h: is not zero-sum: payoffs sum to 2.0, at the"),
+        (("payoffs", "xth", (1, 1)), "player 1: h: is not zero-sum: payoffs sum to 2, at the"),
         (("payoffs", "xth", (1,)), "player 1: h: 1 payoffs; allowed: 2, one for each player"),
         (("payoffs", "xth", (np.nan, 0)), "player 1: h: payoff nan; allowed: numbers from"),
         (("payoffs", "xth", None), "player 1: h: TypeError: 'NoneType' object is not iterable"),

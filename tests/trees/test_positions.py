@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -330,6 +331,22 @@ def test_chance_that_moves_first_and_players_that_wait() -> None:
     paid = [held.graph.payoff[-1 - there] for there in held.graph.next if there < 0]
     assert sorted(paid) == [-1.0, 1.0]
     assert start_of(held.graph, enclose(held.graph)) in {(1.0, 1.0), (0.5, 0.5)}
+
+
+@pytest.mark.parametrize("paid", [Fraction(4, 3), Fraction(1, 10), Fraction(-6, 7), Fraction(1, 4)])
+def test_ends_are_those_of_the_fractions_that_were_given(paid: Fraction) -> None:
+    class One(Walk):
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.movers, self.odds, self.moves = [0], [0.5], [[-1, -1]]
+
+        def payoffs(self, state: Any) -> Any:  # noqa: ARG002 - there is one end
+            return paid, -paid
+
+    graph = of_rules(One()).graph
+    lower, upper = start_of(graph, enclose(graph))
+    assert Fraction(lower) <= paid <= Fraction(upper)
+    assert upper - lower <= 1e-15
 
 
 # --- what is refused ------------------------------------------------------------------------------
