@@ -16,11 +16,9 @@ from functools import cached_property, partial
 from itertools import islice, product
 from pathlib import Path, PurePath
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hogeq.contest import probe
-from hogeq.evaluation.values import win_rate
-from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, is_prime, square_swine
 from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
@@ -33,6 +31,9 @@ from hogeq.strategies.sandbox import Entry, hear
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.files import read_whole
 from hogeq.support.messages import EXACT, Text, loss, printable
+
+if TYPE_CHECKING:
+    from hogeq.model.game import HogEngine
 
 PROJECT: Final = "hog.py"
 """Name of the file that holds the functions of a project."""
@@ -205,7 +206,7 @@ def _values(asked: Asked, takes: Sequence[int], rules: Rules) -> Any:
 class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
-    def __init__(self, game: HogEngine, main: Path, more: Sequence[str] = ()) -> None:
+    def __init__(self, game: "HogEngine", main: Path, more: Sequence[str] = ()) -> None:
         self.game, self.known = game, functions_of(game.rules)
         folder, self.main = main.parent.resolve(), PurePath(main.name)
         self.texts: dict[PurePath, str] = {}
@@ -340,7 +341,9 @@ def compare_functions(
     return Comparison(compared, [*failed], table if samples else None)
 
 
-def _rate(game: HogEngine, table: Strategy, against: Strategy) -> float:
+def _rate(game: "HogEngine", table: Strategy, against: Strategy) -> float:
+    from hogeq.evaluation.values import win_rate  # brings compiled code with it
+
     return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 

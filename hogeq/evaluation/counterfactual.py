@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from hogeq.graph.graph import Graph
-from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
@@ -58,6 +57,8 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
 
     That player plays the first of two policies (2, R, K); NaN where there is no such action.
     """
+    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
+
     require_weight(weight)
     met = policies.copy()
     if weight == "counterfactual":

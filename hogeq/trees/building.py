@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
-from hogeq.trees.enclosures import are_held, is_held, meant
+from hogeq.trees.exact_numbers import are_held, is_held, meant
 from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,

@@ -4,11 +4,9 @@ Searches and programs work on float64 numbers and prove nothing. What they find,
 side, is valued here again: the payoffs of the other side's sequences against them, what a strategy
 gets of these, and the most that any strategy gets. ``docs/theory.md`` has the theorems.
 
-**Fractions.** A tree of at most `MOST_NODES` nodes is valued without rounding. A number stands for
-the shortest fraction that rounds to it, if there is one of a small denominator, or for a short
-decimal, else for itself; probabilities that then do not sum to 1 have the difference put on the
-largest of them. What there is no time for in fractions has margins, and so has a tree with a number
-that no double stands for.
+**Fractions.** A tree of at most `MOST_NODES` nodes is valued without rounding, by the numbers that
+its own stand for (:mod:`hogeq.trees.exact_numbers`). What there is no time for in fractions has
+margins, and so has a tree with a number that no double stands for.
 
 **Margins.** In other trees every number stands for one within a rounding of it. With u = 2**-53
 a product of n such numbers, and a sum of n products by their sizes, is off by the factor
@@ -17,9 +15,8 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -31,6 +28,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
+from hogeq.trees.exact_numbers import distribution, meant
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
@@ -38,9 +36,6 @@ from hogeq.trees.shuffling import solving_form
 MOST_NODES: Final = 2_000  # of a tree that is valued in fractions: a fifth of a second
 MOST_WORK: Final = 1_000_000  # nodes times depth, choices or decisions times depth and components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
-SHORT: Final = (1, 64, 1000, 10**6, 3 * 10**7)  # denominators that tell fractions apart
-DIGITS: Final = 12  # of decimals that they stand for
-WHOLE: Final = 2.0**53  # beyond which numbers are whole, and decimals that are not are shorter
 MEANT: Final = 1000  # denominators of probabilities that a program gives with an error
 NEAR: Final = 1e-10  # of probabilities to fractions that may be meant
 ROUNDING: Final = 2.0**-53  # u
@@ -66,42 +61,6 @@ def below(number: Fraction) -> float:
 def above(number: Fraction) -> float:
     """Round up."""
     return -below(-number)
-
-
-@lru_cache(2**16)
-def meant(number: float) -> Fraction:
-    """Give the fraction that a number stands for."""
-    whole = Fraction(number)
-    for most in SHORT if abs(number) < WHOLE else ():
-        short = whole.limit_denominator(most)
-        if float(short) == number:
-            return short
-    decimal = repr(number)
-    return Fraction(decimal) if len(Decimal(decimal).as_tuple().digits) <= DIGITS else whole
-
-
-def is_held(number: Fraction | float) -> bool:
-    """Whether the double nearest to a number stands for it."""
-    return not isinstance(number, Fraction) or meant(float(number)) == number
-
-
-def are_held(chances: Sequence[Fraction | float]) -> bool:
-    """Whether the doubles nearest to probabilities stand for them."""
-    if not any(isinstance(one, Fraction) for one in chances):
-        return True
-    return distribution(map(float, chances)) == [*chances]
-
-
-def distribution(numbers: Iterable[float]) -> Fractions:
-    """Give the probabilities that numbers stand for, of sum 1."""
-    given = [*numbers]
-    short = [meant(one) for one in given]
-    if sum(short) == 1 or not short:
-        return short
-    found = [Fraction(one) for one in given]
-    largest = max(range(len(found)), key=found.__getitem__)
-    found[largest] += 1 - sum(found)
-    return found if found[largest] >= 0 else [one / sum(short) for one in short]
 
 
 def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:

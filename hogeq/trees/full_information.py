@@ -11,6 +11,8 @@ import numpy as np
 from hogeq.evaluation.enclosures import Enclosure, enclose, start_of
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.graph_engine import GraphEngine
+from hogeq.model.graph_passes import GraphPasses
+from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
 from hogeq.search.results import (
     FULL_INFORMATION,
@@ -25,8 +27,9 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import BadInputError, Table, refusal
-from hogeq.trees.enclosures import above, below, distribution
+from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
+from hogeq.trees.enclosures import above, below
+from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable, seated
 
@@ -183,14 +186,36 @@ def payoff_in_seat(
 
 
 def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
-    """Payoff to a strategy against another one, in either seat: the middle of proved bounds."""
+    """Payoff to a strategy against another one, in either seat.
+
+    It is the middle of proved bounds. Where play goes on for so long that these are apart, it is
+    what elimination finds, which loses no digit.
+    """
     a, b = a.whole(), b.whole()
-    first = second = 0.0
-    for chance, mine in zip(a.chances.tolist(), a.policies, strict=True):
-        one, two = (payoff_in_seat(positions, mine, b, seat) for seat in (0, 1))
-        first += chance * float(one.least + one.most) / 2.0
-        second += chance * float(two.least + two.most) / 2.0
+    each = [0.0, 0.0]
+    for share, mine in zip(a.chances.tolist(), a.policies, strict=True):
+        for chance, theirs in zip(b.chances.tolist(), b.policies, strict=True):
+            for seat in (0, 1):
+                each[seat] += share * chance * _payoff(positions, mine, theirs, seat)
+    first, second = each
     return Value((first + second) / 2.0, first, second)
+
+
+def _payoff(positions: Positions, mine: Floats, theirs: Floats, seat: int) -> float:
+    pair = (mine, theirs) if seat == 0 else (theirs, mine)
+    lower, upper = start_of(positions.graph, enclose(positions.graph, pair))
+    found, apart = lower / 2.0 + upper / 2.0, PROVED * positions.units.per_rate
+    if upper - lower > apart:
+        passes = GraphPasses(positions.graph)
+        starts, _ = passes.backward(Role.EVALUATE, np.stack(pair), np.ones(1))
+        found = float(starts[0] @ positions.graph.start_chance)
+        if passes.error > apart:
+            allowed = "strategies that end it sooner"
+            raise HogeqError(
+                f"{positions.name}: play goes on for too long to be valued: from {lower:.6g} to "
+                f"{upper:.6g}; allowed: {allowed}"
+            )
+    return found if seat == 0 else positions.graph.total - found
 
 
 def bound(positions: Positions, target: Strategy) -> float:

@@ -7,10 +7,12 @@ The tree of Pig has no end, and its positions are few. Who moves sees `knows`, s
 from array import array
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from math import inf
+from numbers import Rational, Real
 from typing import Any, Final
 
 import numpy as np
@@ -31,7 +33,8 @@ from hogeq.trees.building import (
     drawn_moves,
     history,
 )
-from hogeq.trees.flat import CHANCE, TERMINAL
+from hogeq.trees.exact_numbers import is_held
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
 from hogeq.trees.rows import Rows
 from hogeq.trees.rules import GameRules, name_of, node_of
 
@@ -330,9 +333,11 @@ class _Walk:
 
 
 def _payoff(name: str, given: Any) -> float:
-    is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not is_number or not np.isfinite(given):
-        raise HogeqError(f"{name}: endless: got {one_line(given)}; allowed: a payoff to player 0")
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    exact = Fraction(given) if isinstance(given, Rational) else given
+    if not (is_number and -LARGEST <= exact <= LARGEST and is_held(exact)):
+        allowed = "a payoff to player 0 that a double can hold"
+        raise HogeqError(f"{name}: endless: got {one_line(given)}; allowed: {allowed}")
     return float(given)
 
 

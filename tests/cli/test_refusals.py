@@ -179,9 +179,11 @@ def test_a_folder_names_the_file_in_it(folder: Path) -> None:
     (folder / "project").mkdir()
     for name in ("dice.py", "final_strategy.py", "notes.md"):
         (folder / "project" / name).write_text("")
-    for command in ("check", "export"):
-        line = refused(command, "project", *R, "--trust", *["--out=x.csv"] * (command == "export"))
-        assert line.endswith(f"; nearest: {Path('project/final_strategy.py')}\n")
+    line = refused("export", "project", *R, "--trust", "--out=x.csv")
+    assert line.endswith(f"; nearest: {Path('project/final_strategy.py')}\n")
+    found = CliRunner().invoke(app, ["check", "project", *R, "--trust"])
+    assert found.exit_code == 2
+    assert found.stdout.startswith(f"{Path('project/final_strategy.py')}: not valid")
     (folder / "empty").mkdir()
     assert "empty: is a folder; allowed: a file\n" in refused("check", "empty", *R)
 

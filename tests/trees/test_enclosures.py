@@ -24,8 +24,9 @@ from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
 from hogeq.trees.columns import equilibrium
-from hogeq.trees.enclosures import Payoffs, meant, plan_of, shortened
+from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
+from hogeq.trees.exact_numbers import meant
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program

@@ -349,6 +349,46 @@ def test_ends_are_those_of_the_fractions_that_were_given(paid: Fraction) -> None
     assert upper - lower <= 1e-15
 
 
+class Tosses(hogeq.GameRules):
+    """Chance ends play once in many rounds: 3 of 4 times player 0 wins."""
+
+    def __init__(self, rounds: int = 10**9, endless: Any = None) -> None:
+        self.rounds, self.endless = rounds, endless
+
+    def initial(self) -> Any:
+        return "toss"
+
+    def to_move(self, state: Any) -> int:
+        return {"toss": 0, "coin": hogeq.CHANCE}.get(state, hogeq.END)
+
+    def actions(self, state: Any) -> Any:  # noqa: ARG002 - there is one
+        return ["toss"]
+
+    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
+        win, lose = Fraction(3, self.rounds), Fraction(1, self.rounds)
+        return {"on": 1 - win - lose, "win": win, "lose": lose}
+
+    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
+        return {"toss": "coin", "on": "toss"}.get(action, action)
+
+    def payoffs(self, state: Any) -> Any:
+        return (1, -1) if state == "win" else (0, 0)
+
+
+def test_a_payoff_is_valued_however_long_play_stays() -> None:
+    found = hogeq.Game(Tosses()).value("uniform")
+    assert found.first == pytest.approx(0.75, abs=1e-9)
+    assert found.second == pytest.approx(-0.75, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "endless", [10**30 + 1, 2**53 + 1, float("nan"), True, "0", Fraction(10**400)]
+)
+def test_what_is_no_payoff_of_play_without_end_is_refused(endless: Any) -> None:
+    with pytest.raises(hogeq.HogeqError, match=r"endless: got .*; allowed: a payoff to player 0"):
+        hogeq.Game(Tosses(10, endless))
+
+
 # --- what is refused ------------------------------------------------------------------------------
 
 
