@@ -120,6 +120,8 @@ class Solving:
         self.tree, self.unit = tree, stakes(tree)
         inflated_forms(tree, self.deadline)
         self.forms = solving_form(tree, 0), solving_form(tree, 1)
+        for form in self.forms:  # those in another order, too
+            form.inflate(self.deadline.share(0.5))
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
         self.met: list[Met | None] = [None, None]  # that a search bounded

@@ -474,11 +474,15 @@ def _parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
     waiting = [np.arange(len(acts))]
     while waiting:
         group = waiting.pop()
+        if len(group) == 1:
+            yield group
+            continue
         table = acts[group]
         telling = np.flatnonzero((table >= 0).all(axis=0) & (table != table[0]).any(axis=0))
         if len(telling):  # all met this row, and did not act alike
-            chosen = table[:, telling[0]]
-            waiting += [group[chosen == one] for one in np.unique(chosen)]
+            order = np.argsort(table[:, telling[0]], kind="stable")
+            chosen = table[order, telling[0]]
+            waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
             continue
         part, left = [group[:1]], group[1:]
         for found in part:  # grows

@@ -20,7 +20,7 @@ from hogeq.support.aliases import Ints
 from hogeq.trees.flat import TERMINAL, FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-MOST_STEPS = 5_000_000  # sequences times the square of the depth, of what is put in order
+MOST_STEPS = 1_000_000  # sequences times the square of the depth, of what is put in order
 
 Acts: TypeAlias = dict[int, int]
 """Action by row, of those that a play meets."""
