@@ -101,9 +101,8 @@ class Roster:
             one["name"] = one["name"] or f"{one['first name']} {one['last name']}".strip()
             is_student = one["role"].lower() in {"", "student"}
             if is_student and any(row) and one["name"] not in {"Points Possible", "Student, Test"}:
-                for word in dict.fromkeys(
-                    _words(one)
-                ):  # two of the same name are known by other words alone
+                # Two of the same name are known by other words alone.
+                for word in dict.fromkeys(_words(one)):
                     self.words[word] = None if word in self.words else len(self.people)
                 self.people.append(one)
 

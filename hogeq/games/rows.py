@@ -45,7 +45,7 @@ class RowGame(CompiledGame):
         raise NotImplementedError
 
     def strategy(self, given: StrategySpec) -> Strategy:
-        """Make a strategy of this game, checked: its its rows are those of `rows`.
+        """Make a strategy of this game, checked: its rows are those of `rows`.
 
         Parameters
         ----------
