@@ -82,7 +82,7 @@ class Roster:
         where, lines = printable(path), read_text(path).splitlines()
         self.settings = _settings(lines, where)
         try:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(lines)]
+            rows = [[cell.strip() for cell in row] for row in csv.reader(lines, strict=True)]
         except csv.Error as error:
             raise BadInputError(f"{where}: cannot be read: {error}") from error
         header = [cell.lower() for cell in rows[0]] if rows else []
@@ -103,6 +103,11 @@ class Roster:
             if is_student and any(row) and one["name"] not in {"Points Possible", "Student, Test"}:
                 # Two of the same name are known by other words alone.
                 for word in dict.fromkeys(_words(one)):
+                    if word in self.words and not word.startswith("name "):
+                        allowed = "each account and number once"
+                        raise BadInputError(
+                            f"{where}: {printable(word)} comes twice; allowed: {allowed}"
+                        )
                     self.words[word] = None if word in self.words else len(self.people)
                 self.people.append(one)
 

@@ -334,6 +334,8 @@ def test_points_are_by_rank_and_by_win_rate() -> None:
         ("", "columns account, name, group"),
         ("account\n\xff", "not UTF-8"),
         (f"account\n{'x' * 200_000}\n", "field larger than"),
+        ('account,name\na,"Ann\nb,Bob\n', "unexpected end of data"),
+        ("account,name\na,Ann\nA,Bob\n", "account a comes twice; allowed: each account and"),
     ],
 )
 def test_a_roster_is_refused_in_one_line(text: str, words: str) -> None:
