@@ -315,7 +315,7 @@ def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     one = tmp_path / "one.png"
     figures.convergence(METRICS, one)
     threads = [
-        threading.Thread(target=figures.exploitability, args=(METRICS, tmp_path / f"{i}.png"))
+        threading.Thread(target=figures.convergence, args=(METRICS, tmp_path / f"{i}.png"))
         for i in range(2)
     ]
     for thread in threads:

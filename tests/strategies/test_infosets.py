@@ -130,8 +130,7 @@ def test_names_are_those_of_the_game() -> None:
 def test_results_know_their_names(game: Any) -> None:
     solved = game.equilibrium(seconds=5)
     found = [solved.profile, game.attack(solved).strategy]
-    if hasattr(game, "solve"):
-        found += [game.solve("cfr_plus", 2).policy, game.purify(drawn(game))]
+    found += [game.solve("bundle", 2).policy, game.purify(drawn(game))]
     for one in found:
         part = one if one.kind != "mixture" else game.strategy(one.components[0])
         assert part.to_dict().keys() == drawn(game).to_dict().keys()
