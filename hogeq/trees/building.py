@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -230,22 +229,23 @@ class _Paid(NamedTuple):
     players: int
     payoff: float  # to the first
     is_held: bool  # whether this number stands for it
-    total: Fraction
-    missed: Fraction  # by which the total may miss that of another end
+    total: Any
+    missed: float  # by which the total may miss that of another end
 
 
-@lru_cache(2**16, typed=True)
-def _paid(sides: Sides | None, *given: Fraction | float) -> _Paid:
-    """Add up payoffs as the numbers that they stand for."""
+def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
+    """Add up payoffs; those of teams as the numbers that they stand for."""
     for one in given:
         if not -LARGEST <= one <= LARGEST:
             raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
-    exact = [one if isinstance(one, Fraction) else meant(float(one)) for one in given]
-    paid = exact if sides is None else paid_to(exact, sides)
-    # Fractions are what was meant; other numbers may have been rounded before.
-    rounds = not all(isinstance(one, Fraction) for one in given)
-    missed = rounds * Fraction(ROUNDED) * max(map(abs, exact))
-    total = sum(paid, Fraction()) if len(paid) > 1 else Fraction()
+    # Fractions and whole numbers are what was meant; others may have been rounded before.
+    exact = all(isinstance(one, Fraction | int) for one in given)
+    missed = 0.0 if exact else ROUNDED * max(abs(float(one)) for one in given)
+    paid = given
+    if sides is not None:
+        known = [Fraction(one) if isinstance(one, int) else one for one in given]
+        paid = paid_to([one if isinstance(one, Fraction) else meant(one) for one in known], sides)
+    total = sum(paid) if len(paid) > 1 else 0
     return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
 
 
@@ -286,7 +286,7 @@ class InformationSets:
 
     def payoff_of(self, end: Node) -> float:
         """Give the payoff to player 0 at an end; both players' payoffs have one sum."""
-        paid = _paid(self.sides, *(end.payoffs or (end.payoff, -end.payoff)))
+        paid = _paid(end.payoffs or (end.payoff, -end.payoff), self.sides)
         if not self.num_players:
             self.num_players = paid.players
             self.total = 0 if abs(paid.total) <= paid.missed else paid.total

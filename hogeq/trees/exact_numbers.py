@@ -32,7 +32,9 @@ def meant(number: float) -> Fraction:
 
 def is_held(number: Fraction | float) -> bool:
     """Whether the double nearest to a number stands for it."""
-    return not isinstance(number, Fraction) or meant(float(number)) == number
+    if isinstance(number, float) or (isinstance(number, int) and abs(number) <= WHOLE):
+        return True
+    return meant(float(number)) == number
 
 
 def are_held(chances: Sequence[Fraction | float]) -> bool:

@@ -166,10 +166,11 @@ def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
 
 
 def _number(given: Any) -> Fraction | float:
-    """Give a whole number or a fraction as a fraction, another one as a double."""
-    if isinstance(given, Rational):
-        return Fraction(int(given.numerator), int(given.denominator))
-    return float(given)
+    """Give a whole number or a fraction as it is, another one as a double."""
+    if isinstance(given, float) or not isinstance(given, Rational):
+        return float(given)
+    whole = int(given.numerator)
+    return whole if given.denominator == 1 else Fraction(whole, int(given.denominator))
 
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
