@@ -80,6 +80,39 @@ class Ladder(hogeq.GameRules):
         return (level if level <= made else -level,)
 
 
+class Walk(hogeq.GameRules):
+    """A walker who forgets how far he came: at each step he goes on, or stops for what is there."""
+
+    players = 1
+
+    def __init__(self, steps: int, signs: int) -> None:
+        self.steps, self.signs = steps, signs
+
+    def initial(self) -> int:
+        """Begin at the first step."""
+        return 0
+
+    def to_move(self, state: int) -> int:
+        """Let him walk until he stops or has made all steps."""
+        return 0 if 0 <= state < self.steps else hogeq.END
+
+    def actions(self, state: int) -> list[str]:  # noqa: ARG002
+        """List the two."""
+        return ["go", "stop"]
+
+    def next(self, state: int, action: str) -> int:
+        """Count the steps; where he stopped is below 0."""
+        return state + 1 if action == "go" else -1 - state
+
+    def knows(self, state: int, player: int) -> int:  # noqa: ARG002
+        """Read a sign: signs come again and again."""
+        return state % self.signs
+
+    def payoffs(self, state: int) -> tuple[float]:
+        """Pay most at the end."""
+        return (2.0 if state >= 0 else -state * 7919 % 1009 / 1009.0,)
+
+
 def games() -> dict[str, Callable[[], Any]]:
     """List hard games: of partners, random, with perfect recall."""
     return {
@@ -129,6 +162,16 @@ def _entry(tree: FlatTree, family: str) -> Entry:
     return Entry(tree.name, family, "", lambda: tree)
 
 
+def of_walk(game: hogeq.Game, seconds: float) -> Runs:
+    """List what takes a time where a row is met again in a play."""
+    return {
+        "equilibrium": partial(game.equilibrium, seconds),
+        "equilibrium --policies": partial(game.in_policies, seconds),
+        "attack --seconds": partial(game.attack, "uniform", hogeq.Budget(seconds=seconds)),
+        "gaps": partial(game.gaps, "uniform", seconds),
+    }
+
+
 def of_hog(game: hogeq.Game, seconds: float) -> Runs:
     """List what takes a time in Hog."""
     six, budget = game.strategy("always_roll:6"), hogeq.Budget(seconds=seconds)
@@ -154,6 +197,13 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
         numbers_of(game.tree)
         nodes = f"{game.tree.num_nodes:,} nodes"
         yield from timed(f"limits: {name}, {nodes}", of_tree(game, seconds), seconds, only)
+    _run_all(of_walk(hogeq.Game(Walk(8, 2)), 0.2), only)
+    for steps, signs in ((6_000, 200), (4_000, 2_000), (10_000, 1)):
+        game = hogeq.Game(Walk(steps, signs))
+        for player in (0, 1):
+            sequence_form(game.tree, player)
+        group = f"limits: {steps:,} steps, {signs:,} signs"
+        yield from timed(group, of_walk(game, seconds), seconds, only)
     small = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})  # is laid out as a tree
     exactly = hogeq.Budget(exact_seconds=seconds)
     by_tree: Runs = {

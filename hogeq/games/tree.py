@@ -158,11 +158,8 @@ class TreeGame(RowGame):
 
         policy, deadline = self.strategy(strategy).whole().policy, Deadline(seconds)
         sides = [Decision.of(self.tree, policy, player, around=True) for player in (0, 1)]
-        first, second = (
-            side.gaps(policy, deadline.share(1.0 / (2 - player)))
-            for player, side in enumerate(sides)
-        )
-        return first, second
+        half = deadline.share(0.5 if len(sides[1].rows) else 1.0)
+        return sides[0].gaps(policy, half), sides[1].gaps(policy, deadline)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.

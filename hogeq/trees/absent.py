@@ -25,6 +25,7 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
 
+from hogeq.kernels import box_passes
 from hogeq.search.results import PROVED, Equilibrium, Units
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
@@ -91,15 +92,12 @@ class Decision:
         self.before = place[form.before]
         self.payoffs = np.zeros(1 + count * actions)  # others and chance weighed in
         self.payoffs[place] = payoffs
+        self.row = np.ascontiguousarray(form.row)  # (J,), as compiled passes read it
         self.rows, shape = np.unique(form.row), (form.tree.num_rows, count)
         self.visits: Ints = np.zeros(shape[0], np.int64)  # most of each row in a play
         np.maximum.at(self.visits, form.row, form.visits)
         self.again = np.flatnonzero(self.visits > 1)
         self.by_row = csr_array((np.ones(count), (form.row, np.arange(count))), shape)
-        self.levels = []
-        for refined in form.levels:
-            ordered = refined[np.argsort(self.before[refined], kind="stable")]
-            self.levels.append((ordered, *np.unique(self.before[ordered], return_index=True)))
         sizes = form.remember(np.abs(payoffs))[0]
         self.size = float(sizes[0])  # most that payoffs of a play can come to, whatever their signs
         self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)
@@ -118,26 +116,23 @@ class Decision:
         payoffs = np.bincount(form.at[ends], won, form.size)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
 
-    def _worth(self, lower: Floats, upper: Floats | None = None, sign: int = 1) -> Any:
-        """Payoff of policies, (S,), and after every step, (J, K, S); of boxes the most or least."""
+    def _worth(self, policies: Floats) -> tuple[Floats, Floats]:
+        """Payoff of policies, (S,), and after every step, (J, K, S)."""
+        worth = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
+        box_passes.value_policies(self.before, self.row, policies, worth)
+        return worth[0], worth[1:].reshape(-1, *policies.shape[1:])
+
+    def _most_worth(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
+        """Most, or with sign -1 least, that boxes allow, (S,), and after every step, (J, K, S)."""
         worth = np.repeat(sign * self.payoffs[:, None], lower.shape[2], axis=1)
-        after = worth[1:].reshape(-1, *lower.shape[1:])
-        for refined, befores, starts in reversed(self.levels):
-            rows, then = self.form.row[refined], after[refined]
-            each = (lower[rows] * then).sum(axis=1)
-            if upper is not None:
-                each = _most(then, lower[rows], upper[rows])
-            worth[befores] += np.add.reduceat(each, starts)
-        return sign * worth[0], sign * after
+        box_passes.value_boxes(self.before, self.row, lower, upper, worth)
+        return sign * worth[0], sign * worth[1:].reshape(-1, *lower.shape[1:])
 
     def _reach(self, policies: Floats) -> Floats:
         """Probability of coming to every past by the own actions, (J, 1, S)."""
-        weights = np.ones((len(self.payoffs), policies.shape[2]))
-        after = weights[1:].reshape(-1, *policies.shape[1:])
-        for refined, *_ in self.levels:
-            before, rows = self.before[refined], self.form.row[refined]
-            after[refined] = weights[before, None] * policies[rows]
-        return weights[self.before, None]
+        reach = np.empty((len(self.payoffs), policies.shape[2]))
+        box_passes.reach_sequences(self.before, self.row, policies, reach)
+        return reach[self.before, None]
 
     def _per_row(self, by_past: Floats) -> Floats:
         """Sum over the pasts of each row, (R, ...)."""
@@ -219,12 +214,15 @@ class Decision:
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds of boxes, (S,), how much each row adds to them, (R, S), and mean derivatives."""
-        (bound, high), (_, low) = self._worth(lower, upper), self._worth(lower, upper, -1)
+        bound, high = self._most_worth(lower, upper)
+        low = self._most_worth(lower, upper, -1)[1]
         least, most, centre = self._reach(lower), self._reach(upper), middles(lower, upper)
-        apart = most[:, 0] * _most(high, lower[self.form.row], upper[self.form.row])
-        score = self._per_row(apart) - _most(self._per_row(most * high), lower, upper)
+        rows = np.arange(len(lower))
+        apart = most[:, 0] * _most(high, lower, upper, self.row)
+        together = _most(self._per_row(most * high), lower, upper, rows)
+        score = self._per_row(apart) - together
         # What all actions of a past have in common moves no probability.
-        level = ((high + low) / 2.0 * centre[self.form.row]).sum(axis=1, keepdims=True)
+        level = ((high + low) / 2.0 * centre[self.row]).sum(axis=1, keepdims=True)
         high, low = high - level, low - level
         top = self._per_row(np.where(high > 0.0, most, least) * high)
         bottom = self._per_row(np.where(low > 0.0, least, most) * low)
@@ -232,9 +230,9 @@ class Decision:
         score = np.maximum(score, 0.0) + ((upper - lower) * half).sum(axis=1)
         at, pinned = self.again, (lower.copy(), upper.copy())
         pinned[0][at] = pinned[1][at] = centre[at]
-        moved = _most(middle[at], lower[at], upper[at]) - (middle * centre)[at].sum(axis=1)
+        moved = _most(middle[at], lower, upper, at) - (middle * centre)[at].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * half)[at].sum(axis=(0, 1))
-        bound = np.minimum(bound, self._worth(*pinned)[0] + moved.sum(axis=0) + slack)
+        bound = np.minimum(bound, self._most_worth(*pinned)[0] + moved.sum(axis=0) + slack)
         return bound + self._margin(most), score, middle
 
     def _margin(self, most: Floats) -> Floats:
@@ -242,8 +240,8 @@ class Decision:
 
         ``docs/absent-mindedness.md`` counts them.
         """
-        pasts, actions, levels = len(self.sizes), self.legal.shape[1], len(self.levels)
-        steps = (levels + 1) * (4 * actions + 8) + 2 * pasts + 16
+        pasts, actions = len(self.sizes), self.legal.shape[1]
+        steps = (len(self.form.levels) + 1) * (4 * actions + 8) + 2 * pasts + 16
         sums = self.size + (actions + 3.0) * (self.sizes @ most[:, 0])
         return np.asarray(2.0 * ROUNDING * steps * sums)
 
@@ -345,14 +343,12 @@ class Decision:
         return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
 
 
-def _most(worth: Floats, lower: Floats, upper: Floats) -> Floats:
-    """Most that probabilities between ends are worth, (n, S), of (n, K, S): the best first."""
-    order = np.argsort(-worth, axis=1)
-    room = np.take_along_axis(upper - lower, order, 1)
-    before = np.cumsum(room, axis=1) - room
-    given = np.clip(1.0 - lower.sum(axis=1, keepdims=True) - before, 0.0, room)
-    best = np.take_along_axis(worth, order, 1)
-    return np.asarray((lower * worth).sum(axis=1) + (given * best).sum(axis=1))
+def _most(worth: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:
+    """Most that probabilities in boxes of rows, (n,), are worth, (n, S), of (n, K, S)."""
+    most = np.empty((len(rows), worth.shape[2]))
+    flat = np.ascontiguousarray(worth).reshape(-1, worth.shape[2])
+    box_passes.most_in_boxes(rows, flat, lower, upper, most)
+    return most
 
 
 def middles(lower: Floats, upper: Floats) -> Floats:

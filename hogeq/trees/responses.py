@@ -114,7 +114,8 @@ def respond(
 
     def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
         form, plain = solving_form(tree, player), sequence_form(tree, player)
-        proof, search = (one.share(1.0 / (2 - player)) for one in (limit, deadline))
+        seats = 1 + bool((tree.seat > player).any())  # that decide something, from this one on
+        proof, search = (one.share(1.0 / seats) for one in (limit, deadline))
         plan = plan_of(solving_form(tree, 1 - player), target, search)
         payoffs, search = Payoffs(tree, player, plan, search), search.share(SEARCHING)
         one = settle(payoffs, proof, begin, wholes[player], search, finer)

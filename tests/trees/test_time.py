@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from itertools import count
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -61,6 +61,30 @@ class Partners(hogeq.GameRules):
         first, second = int(str(state[0])), int(str(state[1]))
         made = (first * second + first + 2 * second) % (self.top + 3)
         return (float(level if level <= made else -level),)
+
+
+class Driver(hogeq.GameRules):
+    """Piccione and Rubinstein's driver: exits look alike, the second is home."""
+
+    players = 1
+
+    def initial(self) -> int:
+        return 0
+
+    def to_move(self, state: int) -> int:
+        return 0 if state in {0, 1} else hogeq.END
+
+    def actions(self, state: int) -> list[str]:  # noqa: ARG002
+        return ["go on", "exit"]
+
+    def next(self, state: int, action: str) -> int:
+        return state + 1 if action == "go on" else state + 10
+
+    def knows(self, state: int, player: int) -> str:  # noqa: ARG002
+        return "an exit"
+
+    def payoffs(self, state: int) -> tuple[float]:
+        return (float({10: 0, 11: 4, 2: 1}[state]),)
 
 
 def ticking(looks: float) -> Deadline:
@@ -143,6 +167,20 @@ def test_no_command_of_a_game_is_refused_for_want_of_time(seconds: float) -> Non
     first, _ = game.gaps("uniform", seconds)
     assert first.edt[0] <= first.edt[1] + 1e-12
     assert first.ex_ante[0] <= first.ex_ante[1] + 1e-12
+
+
+@pytest.mark.parametrize("ask", ["attack", "exploitability"])
+def test_a_player_alone_has_all_the_time(monkeypatch: pytest.MonkeyPatch, ask: str) -> None:
+    given: list[float] = []
+    solve = Decision.solve
+
+    def noted(decision: Decision, limit: Any, *rest: Any, **more: Any) -> Any:
+        given.append(Deadline.of(limit).left)
+        return solve(decision, 0.0, *rest, **more)
+
+    monkeypatch.setattr(Decision, "solve", noted)
+    getattr(hogeq.Game(Driver()), ask)("uniform", Budget(seconds=50.0))
+    assert max(given) > 40.0
 
 
 def test_an_equilibrium_of_full_hog_needs_no_time() -> None:
