@@ -18,12 +18,12 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role
 from hogeq.model.rows import improvable
-from hogeq.search.ascent import random_policy, to_matrix, with_random_rolls
+from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.search.results import WIN_RATES, Budget, Units, Value
-from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
@@ -174,7 +174,7 @@ def _search(
         policy, budget.anneal_steps, budget.damping, weights=weights, progress=progress.step
     )
     progress.now(f"{which}, ascent")
-    best = _climb(field, to_matrix(policy), objective)
+    best = _climb(field, likeliest(policy), objective)
     progress.step(ASCENT)
     for kick in range(1, budget.kicks + 1):
         kept = np.array(best.strategy, np.int8)

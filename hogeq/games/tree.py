@@ -3,7 +3,6 @@
 import os
 from functools import cached_property
 from pathlib import Path
-from sys import float_info
 from typing import TYPE_CHECKING
 
 from hogeq.evaluation.counterfactual import RegretWeight
@@ -96,11 +95,8 @@ class TreeGame(RowGame):
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv."""
-        found, tree = super().exploitability(strategy, budget), self.tree
-        if found.lower > float_info.epsilon * tree.num_nodes * tree.largest_payoff:
-            return found
-        # It may be rounding alone, and nothing is below 0.
-        return Interval(min(found.lower, 0.0), found.upper, found.response)
+        found = super().exploitability(strategy, budget)
+        return found._replace(lower=max(found.lower, 0.0))  # a strategy answers itself with 0
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

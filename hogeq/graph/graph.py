@@ -432,11 +432,15 @@ def _check_rows(graph: Graph) -> None:
     # Rows that nobody sees are allowed, in Hog those beyond a lower goal; not a table beyond all.
     most = MOST_BYTES // (8 * graph.num_actions)
     _require("row", nature | (graph.row < most), f"numbers below {most:,}")
-    legal = graph.legal[graph.row[~nature]]
-    same = (legal == always[graph.situation[~nature]]).all(axis=1)
+    # Sets of actions are compared by number: all positions times all actions may be too many.
+    sets, number = np.unique(always, axis=0, return_inverse=True)
+    seen, row = number.ravel()[graph.situation], graph.row
+    of_row = np.zeros(1 + row.max(initial=0), np.int64)
+    of_row[row[~nature]] = seen[~nature]
+    same = of_row[row[~nature]] == seen[~nature]
     _require("row", same, "the same actions wherever a player sees a row")
-    here = always[graph.situation[nature]]
-    _check_chances("fixed", graph.fixed[graph.row[nature]], here)
+    rows, acts = np.unique(np.stack([row[nature], seen[nature]]), axis=1)
+    _check_chances("fixed", graph.fixed[rows], sets[acts])
     sums = np.add.reduceat(graph.chance, graph.first[:-1])
     right = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
     _require("chance", right & (np.abs(sums - 1.0) <= ROW_SUM), "probabilities that sum to 1")

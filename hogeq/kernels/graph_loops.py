@@ -21,7 +21,7 @@ needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better
 :func:`settle` sets rows, :func:`visit` sends reach through them.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Loop(NamedTuple):
     turns: NDArray[np.float64]  # (C, H) bound on the turns in a block, zeros elsewhere
     fresh: NDArray[np.float64]  # (H,)
     nothing: NDArray[np.float64]  # (T,) zeros
-    no_choice: NDArray[np.int8]  # (C, H) NO_CHOICE
+    no_choice: NDArray[np.signedinteger[Any]]  # (C, H) NO_CHOICE
 
 
 # --- a small block ------------------------------------------------------------------------------

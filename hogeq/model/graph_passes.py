@@ -14,7 +14,7 @@ from hogeq.kernels import graph_passes as kernels
 from hogeq.kernels.graph_loops import IMPROVE, LEAVE, MOST_DENSE, NO_CHOICE, STAY, Loop
 from hogeq.kernels.graph_turns import STEP, Lists, Scratch
 from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats, Ints, matrix_type
 
 NONE = np.zeros(0, np.int32)
 PLAIN, SMALL, LARGE = range(3)  # kinds of blocks: that do not recur, with few states, with many
@@ -234,7 +234,7 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
         turns=np.zeros(values),
         fresh=np.zeros(graph.memories),
         nothing=np.zeros(len(graph.payoff)),
-        no_choice=np.full(values, NO_CHOICE, np.int8),
+        no_choice=np.full(values, NO_CHOICE, matrix_type(graph.num_actions)),
     )
 
 
@@ -266,7 +266,7 @@ class GraphPasses:
             self.lists = lists = lists._replace(order=order.astype(np.int32))
         states = matches, graph.positions, graph.memories
         self.values, self.reach = np.zeros(states), np.zeros(states)
-        self.choice = np.zeros(states[1:], np.int8)
+        self.choice = np.zeros(states[1:], matrix_type(graph.num_actions))
         self.action_values = np.zeros((size, graph.num_actions))
         self.row_reach = np.zeros((matches, size))
         self._rows = np.zeros(size)

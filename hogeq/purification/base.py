@@ -12,9 +12,9 @@ from hogeq.search.attack import attack
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, read_counters
 from hogeq.search.results import Budget, write_rate
-from hogeq.strategies.arrays import StrategyError, check_matrix, one_hot
+from hogeq.strategies.arrays import StrategyError, check_matrix, likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
-from hogeq.support.aliases import Floats, Matrix, Policy
+from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
 from hogeq.support.plugins import entering, is_ours, named
@@ -53,7 +53,7 @@ def purifier(name: str) -> Callable[[Kind], Kind]:
     ...     "The fewest dice that the policy ever rolls there."
     ...
     ...     def matrix(self, game, policy):
-    ...         return np.argmax(np.asarray(policy) > 0, axis=-1).astype(np.int8)
+    ...         return np.argmax(np.asarray(policy) > 0, axis=-1)
     >>> game = hogeq.Game({"edition": "fa22", "goal": 10, "max_dice": 2})
     >>> int(game.purify(np.full((10, 10, 3), 1 / 3), "fewest_dice").array.max())
     0
@@ -116,7 +116,7 @@ def purify(
 
 def argmax(game: Engine, policy: StrategyLike) -> Matrix:
     """Most probable roll of every cell, the lower roll on ties."""
-    return policy_of(game, policy).argmax(axis=-1).astype(np.int8)
+    return likeliest(policy_of(game, policy))
 
 
 def thresholded(game: Engine, policy: StrategyLike, threshold: float) -> Floats:
@@ -178,7 +178,8 @@ class Threshold(Purifier):
             for _ in range(self.samples):
                 # Scaled, since a row may sum to a little less than 1.
                 limits = random.random(cumulative.shape[:-1])[..., None] * cumulative[..., -1:]
-                drawn.append((cumulative <= limits).sum(axis=-1).astype(np.int8))
+                chosen = (cumulative <= limits).sum(axis=-1)
+                drawn.append(chosen.astype(matrix_type(game.num_actions)))
                 rates.append(attack(game, drawn[-1], budget).win_rate)
                 progress.step()
         return np.stack(drawn), np.array(rates)

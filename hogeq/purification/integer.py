@@ -14,7 +14,7 @@ from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import SearchPurifier, argmax, purifier
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
 from hogeq.search.population import CounterPool, Population, overlooked
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.files import redirected
@@ -290,7 +290,7 @@ def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Si
 
 def _matrix(policy: Floats, chosen: Ints) -> Matrix:
     """Matrix (G, G) of the rolls chosen, elsewhere the policy's likeliest."""
-    rolls: Any = policy.argmax(axis=-1).astype(np.int8)
+    rolls = likeliest(policy)
     rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]
     return rolls
 

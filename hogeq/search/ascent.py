@@ -128,11 +128,6 @@ def to_pure(policy: Floats) -> None:
     policy[:] = one_hot(policy.argmax(axis=-1), policy.shape[-1])
 
 
-def to_matrix(policy: Floats) -> Matrix:
-    """Matrix (G, G) of the most probable rolls, the lower on ties."""
-    return policy.argmax(axis=-1).astype(np.int8)
-
-
 def with_random_rolls(
     matrix: Matrix, share: float, num_actions: int, random: np.random.Generator
 ) -> Matrix:

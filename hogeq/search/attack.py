@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import ascend, climb, to_matrix
+from hogeq.search.ascent import ascend, climb
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
 from hogeq.search.results import WIN_RATES, Budget, Units, write_rate
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
@@ -292,7 +292,7 @@ class AttackSearch:
         """Let a search go on from where an ascent has come to."""
         rate, sweeps = reached
         self.sweeps += sweeps
-        self.trails.append(_Trail(start, SearchState(to_matrix(policies[0]), rate), rate))
+        self.trails.append(_Trail(start, SearchState(likeliest(policies[0]), rate), rate))
 
     def round(self, most: int) -> list[CounterSearch]:
         """List a round of kicks of every trail, the best first, at most so many in all."""

@@ -22,11 +22,10 @@ from hogeq.search.ascent import (
     climb,
     ith_start,
     log_uniform,
-    to_matrix,
     to_pure,
 )
 from hogeq.search.moves import MOVES, STAY, Bandit, SearchContext, bandits
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import likeliest, one_hot, zero_matrices
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
@@ -122,7 +121,7 @@ class CounterSearch(NamedTuple):
                 least_gain = -1.0 if self.is_exact else SINGLE_ERROR
                 limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
                 rate, sweeps = context.ascend(limit, least_gain)
-            start = SearchState(to_matrix(policies[0]), rate, sweeps + self.steps)
+            start = SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
             progress.step(ASCENT)
             progress.found(rate)
         return self._kicked(context, start, progress) if self.kicks else start
@@ -146,7 +145,7 @@ class CounterSearch(NamedTuple):
             again, more = context.ascend(least_gain=margin or -1.0, to_beat=to_beat)
             if move.by_roll and kind == "near":
                 choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
-            return to_matrix(policies[0]), again, sweeps + more
+            return likeliest(policies[0]), again, sweeps + more
 
         for _ in takewhile(lambda _: not self.deadline.is_over, range(self.kicks)):
             if away is None:
@@ -179,7 +178,7 @@ class CounterSearch(NamedTuple):
             return SearchState(best, rate, spent, away, choices)
         policies[0] = one_hot(best, game.num_actions)
         rate, sweeps = climb(game, policies, context.weights, self.deadline)
-        return SearchState(to_matrix(policies[0]), rate, spent + sweeps, away, choices)
+        return SearchState(likeliest(policies[0]), rate, spent + sweeps, away, choices)
 
 
 class Trails(NamedTuple):
@@ -215,7 +214,7 @@ class Trails(NamedTuple):
     def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
         """Trails when so many kicks more are done, from where each has come to."""
         left = np.abs(self.left) - kicks
-        matrices = np.array(reached, np.int8).reshape(self.matrices.shape)
+        matrices = np.array(reached, self.matrices.dtype).reshape(self.matrices.shape)
         return Trails(matrices, np.where(left > 0, left, -life))
 
     def followed(
@@ -236,4 +235,4 @@ class Trails(NamedTuple):
 def no_trails(game: Engine, number: int, life: int) -> Trails:
     """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
     left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
-    return Trails(np.zeros((number, *game.shape[:-1]), np.int8), left)
+    return Trails(zero_matrices(number, game.shape), left)

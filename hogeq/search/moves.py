@@ -21,11 +21,10 @@ from hogeq.search.ascent import (
     anneal,
     ascend,
     log_uniform,
-    to_matrix,
     to_pure,
     with_random_rolls,
 )
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
@@ -110,7 +109,7 @@ def stay(at: SearchContext, strength: float) -> int:  # noqa: ARG001
 
 def random_rolls(at: SearchContext, share: float) -> int:
     """Put random rolls into a share of the cells: the uniform kick."""
-    matrix = with_random_rolls(to_matrix(at.policies[0]), share, at.game.num_actions, at.random)
+    matrix = with_random_rolls(likeliest(at.policies[0]), share, at.game.num_actions, at.random)
     at.policies[0] = one_hot(matrix, at.game.num_actions)
     return 0
 

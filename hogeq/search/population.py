@@ -21,10 +21,10 @@ from hogeq.model.rows import soften
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
-from hogeq.strategies.arrays import StrategyError, one_hot
+from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
-from hogeq.support.aliases import Floats, Ints, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.messages import HogeqError, Table, Text, pp, printable, refusal, unreadable
 from hogeq.support.workers import compute
 
@@ -106,13 +106,13 @@ class Population:
 
 
 class CounterPool(Population):
-    """A growing pool of counter-matrices, int8 (n, G, G), which computes no win rate twice."""
+    """A growing pool of counter-matrices, (n, G, G), which computes no win rate twice."""
 
     members: Matrix
 
     def __init__(self, game: Engine, matrices: Matrix | None = None) -> None:
-        empty = np.zeros((0, *game.shape[:-1]), np.int8)
-        super().__init__(game, empty if matrices is None else np.array(matrices, np.int8))
+        empty = zero_matrices(0, game.shape)
+        super().__init__(game, empty if matrices is None else np.array(matrices, empty.dtype))
         self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
 
     def rates_against(self, policy: Floats) -> Floats:
@@ -172,18 +172,18 @@ def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Co
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
-    """Read counter-matrices, int8 (n, G, G), that a search begins with."""
+    """Read counter-matrices, (n, G, G), that a search begins with."""
     found = _pool(path) if path.suffix.lower() == ".npz" else None
     if found is None:
         read = read_strategy(path, **sizes_of(game))
         if read.kind != "matrix":
             raise StrategyError(f"{printable(path)}: a {read.kind}; allowed: matrices")
         return read.array[None]
-    cells = game.shape[:-1]
-    if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != np.int8:
+    cells, kind = game.shape[:-1], matrix_type(game.num_actions)
+    if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != kind:
         raise StrategyError(
             f"{printable(path)}: got counters {found.dtype} {found.shape}; "
-            f"allowed: int8 (n, {', '.join(map(str, cells))})"
+            f"allowed: {kind.__name__} (n, {', '.join(map(str, cells))})"
         )
     if found.size and not 0 <= found.min() <= found.max() < game.num_actions:
         most = game.num_actions - 1

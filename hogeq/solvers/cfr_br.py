@@ -1,7 +1,7 @@
 """CFR-BR: a regret minimiser against best responders (Johanson et al. 2012)."""
 
 from functools import partial
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,13 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
-from hogeq.search.ascent import ascend, ith_start, log_uniform, to_matrix, with_random_rolls
+from hogeq.search.ascent import ascend, ith_start, log_uniform, with_random_rolls
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
 from hogeq.solvers.base import Solver, solver, start_of
 from hogeq.solvers.regret import check_weight
-from hogeq.strategies.arrays import match_regrets, normalised, one_hot, row_sums
+from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Matrix, matrix_type
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
@@ -112,7 +112,8 @@ class CFRBR(Solver[CFRBRState]):
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
-        counters = random.integers(game.shape[-1], size=shape, dtype=np.int8)
+        kind: Any = matrix_type(game.num_actions)
+        counters = random.integers(game.num_actions, size=shape, dtype=kind)
         won = np.zeros(self.responders)
         done = np.array(0, np.int64)
         return CFRBRState(regrets, linear, older, recent, counters, won, done)
@@ -201,4 +202,4 @@ class CFRBR(Solver[CFRBRState]):
         if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
             work = shared_workspace(game, 2)
         met = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return to_matrix(policies[0]), win_rate, met
+        return likeliest(policies[0]), win_rate, met

@@ -16,7 +16,7 @@ from hogeq.model.protocol import Engine, WinRate
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import one_hot, zero_matrices
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.workers import compute
@@ -45,7 +45,7 @@ class Counters(NamedTuple):
         """Empty pool, for the models of so many components."""
         rows = int(np.prod(game.shape[:-1]))
         return cls(
-            np.zeros((0, *game.shape[:-1]), np.int8),
+            zero_matrices(0, game.shape),
             np.zeros((0, parts, rows, game.num_actions), np.float32),
             np.zeros((0, parts)),
             np.zeros((0, parts, rows), np.float32),
@@ -192,4 +192,4 @@ def _answer(
 
 
 def _digest(counter: Matrix) -> bytes:
-    return sha256(np.ascontiguousarray(counter, np.int8).data).digest()
+    return sha256(np.ascontiguousarray(counter).data).digest()

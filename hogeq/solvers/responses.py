@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import random_policy, to_matrix
+from hogeq.search.ascent import random_policy
 from hogeq.search.counter_search import CounterSearch, SearchState
 from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
-from hogeq.strategies.arrays import normalised, one_hot
+from hogeq.strategies.arrays import likeliest, normalised, one_hot, zero_matrices
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import HogeqError, refusal
@@ -87,7 +87,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         mixed = self.keep_matrices and self.responder == "stochastic"
         return FictitiousState(
             np.full(game.shape, 1.0 / game.shape[-1]),
-            np.zeros((0, *game.shape)) if mixed else np.zeros((0, *game.shape[:-1]), np.int8),
+            np.zeros((0, *game.shape)) if mixed else zero_matrices(0, game.shape),
             np.array(0.5),
             np.array(0, np.int64),
         )
@@ -107,7 +107,7 @@ class FictitiousPlay(Solver[FictitiousState]):
         average[reached] = normalised(mixed[reached])
         matrices = state.matrices
         if self.keep_matrices:
-            new_one = response if self.responder == "stochastic" else to_matrix(response)
+            new_one = response if self.responder == "stochastic" else likeliest(response)
             matrices = np.concatenate([matrices, new_one[None]])
         rate = np.array(target.chances @ wins)
         return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
@@ -183,7 +183,7 @@ class DoubleOracle(Solver[OracleState]):
 
     def init(self, game: Engine) -> OracleState:
         return OracleState(
-            np.zeros((1, *game.shape[:-1]), np.int8),
+            zero_matrices(1, game.shape),
             np.full((1, 1), 0.5),
             np.ones(1),
             np.array(0.5),

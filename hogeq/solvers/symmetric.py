@@ -11,7 +11,7 @@ from hogeq.search.folding import folded
 from hogeq.search.results import Equilibrium
 from hogeq.solvers.responses import SUPPORT, equilibrium
 from hogeq.strategies.strategy import Mixture, strategy_of
-from hogeq.support.aliases import Floats, Ints
+from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import Deadline
 
 TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
@@ -172,7 +172,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         if closing.status == Status.CLOSED:
             weights, pool, bound = chosen[used], oracle.pool[used], closing.bound
             break
-    tables = pool.reshape(-1, *engine.shape[:-1]).astype(np.int8)
+    tables = pool.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
     found = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
     return Equilibrium(
         lower=1.0 - bound,

@@ -1,6 +1,6 @@
 """Strategies as arrays: their checks, and rows of probabilities as solvers need them.
 
-A *matrix* is an int8 array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
+A *matrix* is an array of shape (G, G): ``matrix[s, o]`` dice are rolled by a player with score
 ``s`` against ``o``. A *policy* is a float64 array of shape (G, G, K): ``policy[s, o, k]`` is the
 probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from hogeq.support.aliases import Floats, Matrix, Policy
+from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import BadInputError, shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
@@ -145,7 +145,7 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
         has = "actions out of range" if fits else f"{table.dtype} values of shape {table.shape}"
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
         raise StrategyError(f"{called}: has {has}; allowed: {allowed}")
-    return table.astype(np.int8)
+    return table.astype(matrix_type(shape[-1]))
 
 
 def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
@@ -184,6 +184,16 @@ def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
     rows = np.zeros((*chosen.shape, num_actions))
     np.put_along_axis(rows, chosen[..., None], 1.0, axis=-1)
     return rows
+
+
+def zero_matrices(number: int, shape: tuple[int, ...]) -> Matrix:
+    """So many matrices of a game with policies of a shape, (number, ...), that take action 0."""
+    return np.zeros((number, *shape[:-1]), matrix_type(shape[-1]))
+
+
+def likeliest(policy: Policy) -> Matrix:
+    """Most probable action of every row of a policy, (..., K), the lowest on ties."""
+    return policy.argmax(axis=-1).astype(matrix_type(policy.shape[-1]))
 
 
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:

@@ -25,12 +25,13 @@ from hogeq.strategies.arrays import (
     as_array,
     bad_cells,
     check_table,
+    likeliest,
     more_precise,
     one_hot,
 )
 from hogeq.strategies.infosets import PROBABILITY, NamedRow, NamedRows
 from hogeq.support import html
-from hogeq.support.aliases import Floats, Matrix, Policy
+from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import ExplainedError, not_installed, one_line, percent, raised, refusal
 
 if TYPE_CHECKING:
@@ -316,7 +317,7 @@ class Strategy:
         """The array; a matrix, or matrices, with -1 for that choice."""
         if self.least == 0 or not self.is_pure:
             return self.array
-        return np.where(self.array == self.shape[-1] - 1, np.int8(-1), self.array)
+        return np.where(self.array == self.shape[-1] - 1, -1, self.array).astype(self.array.dtype)
 
     @property
     def is_pure(self) -> bool:
@@ -356,8 +357,8 @@ class Strategy:
 
     @property
     def likeliest(self) -> Matrix:
-        """Most probable roll of every row of the mean, the lower on ties, int8 (G, G)."""
-        return self.array if self.kind == "matrix" else self.mean.argmax(axis=-1).astype(np.int8)
+        """Most probable roll of every row of the mean, the lower on ties, (G, G)."""
+        return self.array if self.kind == "matrix" else likeliest(self.mean)
 
     def drawn(self) -> list[tuple[float, NDArray[Any]]]:
         """List the components that can be drawn, each with its probability."""
@@ -564,9 +565,8 @@ def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int)
     shape = shape or shape_like(tables)
     pure = all(table.ndim != len(shape) for table in tables)
     # One by one into the array: there may be many.
-    checked = np.empty(
-        (len(tables), *(shape[:-1] if pure else shape)), np.int8 if pure else np.float64
-    )
+    size = shape[:-1] if pure else shape
+    checked = np.empty((len(tables), *size), matrix_type(shape[-1]) if pure else np.float64)
     for number, table in enumerate(tables):
         part = strategy_of_shape(shape, table, f"{name}, part {number + 1}", least).array
         checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])

@@ -25,7 +25,7 @@ from hogeq.trees.best_response import (
 )
 from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequence_payoffs import payoffs_against, stakes
+from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import inflated_forms, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import tree_strategy
@@ -155,7 +155,10 @@ def respond(
 
 
 def full_memory(tree: FlatTree, target: Strategy) -> float:
-    """Payoff of a responder with perfect recall, in the mean of both seats."""
-    forms = (sequence_form(tree, player) for player in (0, 1))
-    worth = [float(form.remember(payoffs_against(target, form))[0][0]) for form in forms]
-    return sum(worth) / 2 * stakes(tree) + tree.shift
+    """Payoff of a responder with perfect recall, in the mean of both seats, rounded up."""
+    forms = [sequence_form(tree, player) for player in (0, 1)]
+    most = Fraction()
+    for player, form in enumerate(forms):
+        payoffs = Payoffs(tree, player, plan_of(forms[1 - player], target), FOREVER, form)
+        most += payoffs.most(remembering(form))
+    return above(most / 2)

@@ -10,14 +10,14 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.rows import softmax
 from hogeq.rules import rules_from
-from hogeq.search.ascent import random_policy, to_matrix
+from hogeq.search.ascent import random_policy
 from hogeq.search.attack import attack
 from hogeq.search.counter_search import CounterSearch, no_trails
 from hogeq.search.results import Budget
 from hogeq.solvers.bundle import BundleState, ProximalBundle
 from hogeq.solvers.cuts import Check, cut, search
 from hogeq.solvers.proximal import proximal_step, soft_maximum
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
@@ -145,7 +145,7 @@ def test_searches_model_what_they_find_and_known_models_that_miss_by_more_than_i
 ) -> None:
     random = np.random.default_rng(0)
     policy, *others = (random_policy(small, random) for _ in range(5))
-    pool = np.array([to_matrix(other) for other in others])
+    pool = np.array([likeliest(other) for other in others])
     target = Strategy.unchecked(policy)
     starts = [
         CounterSearch(pool[0], sweeps=1),

@@ -1,0 +1,87 @@
+"""Games with more actions than a byte counts: solvers, purifiers, attacks and what is written."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.purification.base import PURIFIERS
+from hogeq.solvers import SOLVERS
+from hogeq.strategies.arrays import likeliest, one_hot
+from hogeq.support.aliases import matrix_type
+
+ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
+HOG_ALONE: Final = {"dynamic", "openspiel"}
+OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "cfr_br": {"responders": 2, "newcomers": 1},
+    "bundle": {"trails": 2, "kicks": 2, "life": 4},
+    "mixture_bundle": {"parts": 2, "trails": 2, "kicks": 2, "life": 4},
+}
+
+
+def hide_and_seek(path: Path, actions: int) -> Path:
+    """Write a game: of the hider's many places the last two alone are any good."""
+    names = " ".join(f'"{one}"' for one in range(actions))
+    lines = ['EFG 2 R "wide" { "hider" "seeker" } ""', f'p "" 1 1 "" {{ {names} }} 0']
+    for place in range(actions):
+        lines.append('p "" 2 1 "" { "left" "right" } 0')
+        for looks in range(2):
+            paid = 10 * (place == actions - 1 - looks)
+            lines.append(f't "" {2 * place + looks + 1} "" {{ {paid} {-paid} }}')
+    path.write_text("\n".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return hogeq.Game(hide_and_seek(tmp_path_factory.mktemp("wide") / "wide.efg", ACTIONS))
+
+
+@pytest.mark.parametrize(
+    ("actions", "kind"), [(11, np.int8), (128, np.int8), (129, np.int32), (200_000, np.int32)]
+)
+def test_matrices_hold_every_action(actions: int, kind: Any) -> None:
+    last = one_hot([actions - 1], actions)
+    assert matrix_type(actions) is kind
+    assert likeliest(last).dtype == kind
+    assert likeliest(last).tolist() == [actions - 1]
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE))
+def test_solvers_find_the_last_actions(wide: Any, name: str) -> None:
+    """Half of the two last actions is the equilibrium: another action wins nothing."""
+    solved = wide.solve(name, 40, **OPTIONS.get(name, {}))
+    hider = np.atleast_2d(solved.strategy.mean)[0]
+    assert hider[-2:].sum() > 0.9
+    assert wide.exploitability(solved.strategy).upper < 2.5  # of 2.5 if one of the two is played
+
+
+@pytest.mark.parametrize("method", sorted(PURIFIERS))
+def test_purifiers_keep_the_last_action(wide: Any, method: str) -> None:
+    policy = wide.strategy("uniform").policy.copy()
+    policy[0] = one_hot(ACTIONS - 1, ACTIONS)
+    matrix = wide.purify(policy, method)
+    assert matrix.array[0] == ACTIONS - 1
+    assert wide.value(matrix, matrix).first in {0.0, 10.0}
+
+
+def test_a_response_wins_what_the_attack_says(wide: Any, tmp_path: Path) -> None:
+    found = wide.attack("uniform")
+    assert found.is_proved
+    assert found.seats[0] == pytest.approx(5.0)
+    path = tmp_path / "response.npz"
+    found.strategy.write(path)
+    again = wide.strategy(path)
+    assert wide.value(again, "uniform").first == pytest.approx(found.seats[0], abs=1e-12)
+    mixture = hogeq.Mixture([0.5, 0.5], [again, again])
+    assert wide.value(mixture, "uniform").first == pytest.approx(found.seats[0], abs=1e-12)
+
+
+def test_optimal_play_of_many_actions_takes_no_table_of_positions_by_actions(
+    tmp_path: Path,
+) -> None:
+    game = hogeq.Game(hide_and_seek(tmp_path / "wider.efg", 40_000))
+    assert game.tablebase().value == 0.0  # the seeker sees where the hider is
+    assert game.graph.positions == 40_001

@@ -1,0 +1,48 @@
+"""What responses are worth where a lottery dwarfs every decision."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hogeq
+
+
+def between_lotteries(path: Path, lotteries: Sequence[Sequence[float]]) -> hogeq.Game:
+    """Write a game of one decision, whose actions are lotteries with even chances."""
+    names = " ".join(f'"{one}"' for one in range(len(lotteries)))
+    lines = ['EFG 2 R "lotteries" { "one" "two" } ""', f'p "" 1 1 "" {{ {names} }} 0']
+    for number, prizes in enumerate(lotteries):
+        chances = " ".join(f'"{prize}" 1/{len(prizes)}' for prize in range(len(prizes)))
+        lines.append(f'c "" {number + 1} "" {{ {chances} }} 0')
+        for prize in prizes:
+            lines.append(f't "" {len(lines)} "" {{ {prize!r} {-prize!r} }}')
+    path.write_text("\n".join(lines))
+    return hogeq.Game(path)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_bound_of_full_memory_holds_whatever_was_rounded(tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = 10.0 ** float(random.integers(6, 14))
+    lotteries = []
+    for _ in range(3):
+        large = size * random.random(3)
+        lotteries.append([*large.tolist(), *(-large).tolist(), float(random.random())])
+    game = between_lotteries(tmp_path / "lotteries.efg", lotteries)
+    mean = [sum(map(Fraction, prizes)) / len(prizes) for prizes in lotteries]
+    # In the other seat there is nothing to decide, and the uniform strategy plays.
+    known = (max(mean) - sum(mean) / 3) / 2
+    assert Fraction(game.bound("uniform")) >= known
+    assert game.bound("uniform") >= game.attack("uniform").value
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9, 1e15])
+def test_exploitability_is_that_of_what_is_decided(tmp_path: Path, size: float) -> None:
+    game = between_lotteries(tmp_path / "lotteries.efg", [[size, -size, 1.0, 1.0], [0.0] * 4])
+    found = game.exploitability("uniform", hogeq.Budget(exact_seconds=0))
+    assert (found.lower, found.upper) == (0.125, 0.125)
+    assert found.rows()[0][1] == "0.125000000 to 0.125000000"
+    assert found.to_json()["lower"] == found.to_json()["upper"] == 0.125
