@@ -79,9 +79,18 @@ def test_a_response_wins_what_the_attack_says(wide: Any, tmp_path: Path) -> None
     assert wide.value(mixture, "uniform").first == pytest.approx(found.seats[0], abs=1e-12)
 
 
-def test_optimal_play_of_many_actions_takes_no_table_of_positions_by_actions(
-    tmp_path: Path,
-) -> None:
-    game = hogeq.Game(hide_and_seek(tmp_path / "wider.efg", 40_000))
-    assert game.tablebase().value == 0.0  # the seeker sees where the hider is
-    assert game.graph.positions == 40_001
+@pytest.fixture(scope="module")
+def wider(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return hogeq.Game(hide_and_seek(tmp_path_factory.mktemp("wider") / "wider.efg", 40_000))
+
+
+def test_optimal_play_takes_no_table_of_positions_by_actions(wider: Any) -> None:
+    assert wider.graph.positions == 40_001
+    assert wider.tablebase().value == 0.0  # the seeker sees where the hider is
+
+
+def test_actions_are_named_without_counting_their_siblings(wider: Any) -> None:
+    uniform = wider.strategy("uniform")
+    named = uniform[0, "(1)"]
+    assert list(named)[-1] == "39999"
+    assert wider.diff(uniform, uniform).changes == ()

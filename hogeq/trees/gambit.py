@@ -161,15 +161,18 @@ class _Reader:
         return Node(TERMINAL, payoffs=paid)
 
     @cached_property
-    def sizes(self) -> Sequence[int]:
-        """Number of nodes from each node on, (N,)."""
-        sizes = array("i", [1]) * len(self.nodes)
+    def children(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Where the children of each node begin in a list, (N,), and that list, (N - 1,)."""
+        begins, children = (array("i", [0]) * len(self.nodes), array("i"))
+        sizes = array("i", [1]) * len(self.nodes)  # number of nodes from each node on
         for node in range(len(sizes) - 1, -1, -1):
             row, after = self.nodes[node], node + 1
+            begins[node] = len(children)
             for _ in self.infosets[row].actions if row >= 0 else ():
+                children.append(after)
                 after += sizes[after]
             sizes[node] = after - node
-        return sizes
+        return begins, children
 
     @cached_property
     def labels(self) -> list[list[str]]:
@@ -190,16 +193,19 @@ class _Reader:
                 met[label] += 1
         return numbers
 
+    @cached_property
+    def actions_of(self) -> list[dict[int, int]]:
+        """Actions of each information set by the numbers of moves."""
+        return [{move: action for action, move in enumerate(moves)} for moves in self.moves]
+
     def words(self, moves: Sequence[int]) -> list[str]:
         """Write the moves of a history in the words of the file."""
-        node, words = 0, []
+        (begins, children), node, words = self.children, 0, []
         for move in moves:
             row = self.nodes[node]
-            place = self.moves[row].index(move)
-            words.append(self.labels[row][place])
-            node += 1
-            for _ in range(place):
-                node += self.sizes[node]
+            action = self.actions_of[row][move]
+            words.append(self.labels[row][action])
+            node = children[begins[node] + action]
         return words
 
     # --- nodes ------------------------------------------------------------------------------------
