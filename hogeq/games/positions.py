@@ -13,7 +13,8 @@ from hogeq.graph.graph import Graph
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Role
-from hogeq.search.results import Budget, Equilibrium, Response, Value
+from hogeq.search.results import PROVED, Budget, Equilibrium, Response, Value
+from hogeq.solvers.solving import by_bundle
 from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
@@ -21,6 +22,7 @@ from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.trees import full_information
 from hogeq.trees.full_information import PositionAnalysis
 from hogeq.trees.positions import Positions
+from hogeq.trees.strategies import seated
 from hogeq.trees.teams import Teams
 
 
@@ -175,17 +177,39 @@ class PositionGame(RowGame):
         return full_information.bound(self.positions, self.strategy(strategy).whole())
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
-        """Solve the game by optimal play, which is pure; both ends are proved.
+        """Solve the game; what both sides secure against opponents who see everything is proved.
+
+        Where nothing is hidden, optimal play is pure, and proves the value. Elsewhere the solver
+        ``mixture_bundle`` looks for a mixture in half of the time.
 
         Raises
         ------
         ValueError
-            If the game hides something from the players.
+            If `method` is not ``auto``.
         """
         Budget(seconds=seconds)  # refuses what is no time
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games held by their positions"))
-        return self._named(full_information.equilibrium(self.positions, Deadline(seconds)))
+        deadline, positions = Deadline(seconds), self.positions
+        if positions.is_open:
+            profile, iterations = full_information.optimal(positions)
+        else:
+            profile, iterations = by_bundle(self.engine, deadline.share(0.5))
+        lower, upper = full_information.secured(positions, profile)
+        first, second = (seated(positions, profile, seat) for seat in (0, 1))
+        units = positions.units
+        solved = Equilibrium(
+            lower=lower,
+            upper=upper,
+            strategies=(first, second),
+            is_proved=upper - lower <= PROVED * units.per_rate and units.are_one(lower, upper),
+            method="tablebase" if positions.is_open else "mixture_bundle",
+            effort={"iterations": iterations, "components": [len(profile.chances)] * 2},
+            seconds=deadline.spent,
+            units=units,
+            seats=positions.seat,
+        )
+        return self._named(solved)
 
     def analyze(self, state: Hashable) -> PositionAnalysis:
         """Value every action of the player to move at a state, who sees everything."""

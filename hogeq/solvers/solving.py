@@ -195,7 +195,7 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     if not game.has_memory:
         found = strategy_of(game, tablebase.solve(game).matrix)
     else:
-        found, iterations = _by_bundle(game, deadline.share(SEARCHING))
+        found, iterations = by_bundle(game, deadline.share(SEARCHING))
     begun = deadline.spent
     full = full_memory_bound(game, found)
     bound = max(bound_in_time(game, found, deadline, full, deadline.spent - begun), 0.5)
@@ -210,7 +210,7 @@ def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     )
 
 
-def _by_bundle(game: HogEngine, deadline: Deadline) -> tuple[Strategy, int]:
+def by_bundle(game: Engine, deadline: Deadline) -> tuple[Strategy, int]:
     """Find a mixture by the solver, and how many steps it took; a policy if there is none in time.
 
     The solver begins with as much self-play again, and its first step takes longer than that. It

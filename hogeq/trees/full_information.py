@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.enclosures import Enclosure, enclose, start_of
+from hogeq.evaluation.enclosures import Enclosure, Interval, enclose, start_of
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.graph_passes import GraphPasses
@@ -18,7 +18,6 @@ from hogeq.search.results import (
     FULL_INFORMATION,
     PROVED,
     Budget,
-    Equilibrium,
     Response,
     Units,
     Value,
@@ -31,7 +30,7 @@ from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
 from hogeq.trees.enclosures import above, below
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
-from hogeq.trees.strategies import playable, seated
+from hogeq.trees.strategies import playable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,28 +262,21 @@ def respond(
     )
 
 
-def equilibrium(positions: Positions, deadline: Deadline) -> Equilibrium:
-    """Pure strategies of both sides of a game in which nothing is hidden; each is checked."""
-    positions.require_open("equilibrium")
-    graph, found = positions.graph, enclose(positions.graph)
-    joint = positions.uniform()
+def optimal(positions: Positions) -> tuple[Strategy, int]:
+    """Optimal play of a game in which nothing is hidden, which is pure; and the rounds it took."""
+    found, joint = enclose(positions.graph), positions.uniform()
     for seat in (0, 1):
         _choose(joint, positions, found, seat)
-    secures = start_of(graph, enclose(graph, (joint, None))).lower
-    allows = start_of(graph, enclose(graph, (None, joint))).upper
-    first, second = (seated(positions, Strategy.unchecked(joint), seat) for seat in (0, 1))
-    units = positions.units
-    return Equilibrium(
-        lower=secures,
-        upper=allows,
-        strategies=(first, second),
-        is_proved=allows - secures <= PROVED * units.per_rate and units.are_one(secures, allows),
-        method="tablebase",
-        effort={"iterations": found.rounds, "components": [1, 1]},
-        seconds=deadline.spent,
-        units=units,
-        seats=positions.seat,
-    )
+    return Strategy.unchecked(joint), found.rounds
+
+
+def secured(positions: Positions, profile: Strategy) -> Interval:
+    """Bound the value of a game: what each side's part of a profile secures, whoever answers it.
+
+    The answers see everything, and what was drawn from a mixture, too.
+    """
+    theirs = [payoff_in_seat(positions, None, profile, seat).most for seat in (0, 1)]
+    return Interval(below(Fraction(positions.graph.total) - theirs[1]), above(theirs[0]))
 
 
 def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int) -> None:

@@ -22,7 +22,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.search.results import Units, payoffs
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import BadInputError, HogeqError, one_line, raised, refusal
+from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
@@ -116,12 +116,6 @@ class Positions(Rows):
     def is_open(self) -> bool:
         """Whether who moves knows the position: nothing is hidden."""
         return self.num_rows == int((self.graph.player != NATURE).sum())
-
-    def require_open(self, what: str) -> None:
-        """Refuse a question that only games without hidden information answer."""
-        if not self.is_open:
-            allowed = "allowed: games in which every player knows the position"
-            raise BadInputError(f"{self.name}: {what}: hides something; {allowed}")
 
 
 class TooManyError(HogeqError):

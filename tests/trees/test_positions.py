@@ -206,8 +206,22 @@ def test_what_a_responder_to_positions_is_told_is_said() -> None:
         assert found.rows()[-1][2] == "best responder that sees everything"
     with pytest.raises(ValueError, match=r"^OwnHog: exact seconds: allowed: .* no integer program"):
         game.attack("uniform", hogeq.Budget(exact_seconds=1.0))
-    with pytest.raises(ValueError, match=r"^OwnHog: equilibrium: hides something; allowed: "):
-        game.equilibrium()
+
+
+def test_a_mixture_is_looked_for_where_something_is_hidden() -> None:
+    rules = OwnHog()
+    rules.goal, rules.max_dice = 5, 1
+    by_positions: Any = hogeq.Game(of_rules(rules))
+    unrolled: Any = hogeq.Game(from_rules(rules))
+    solved, known = by_positions.equilibrium(20.0), unrolled.equilibrium(20.0)
+    assert known.is_proved
+    assert solved.method == "mixture_bundle"
+    assert solved.lower - 1e-9 <= known.lower <= known.upper <= solved.upper + 1e-9
+    assert solved.upper - solved.lower < 0.01
+    uniform = by_positions.equilibrium(0.0)
+    assert uniform.lower <= known.lower <= known.upper <= uniform.upper
+    with pytest.raises(ValueError, match=r"^method: got 'lp'; allowed: auto"):
+        by_positions.equilibrium(1.0, "lp")
 
 
 # --- which of the two -----------------------------------------------------------------------------
