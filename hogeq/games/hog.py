@@ -35,6 +35,7 @@ from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.parameters import NotNegative, check
 
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
@@ -264,7 +265,7 @@ class Hog(ByScores):
         ValueError
             If there is a goal for each player, or `method` is not ``auto``.
         """
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games of Hog"))
         return self._named(small.equilibrium(self.engine, lambda: self.graph, seconds))
@@ -283,7 +284,7 @@ class Hog(ByScores):
         """
         from hogeq.trees.answers import hog_in_policies
 
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         return self._named(hog_in_policies(self.engine, Deadline(seconds)))
 
     def existence(
@@ -306,7 +307,7 @@ class Hog(ByScores):
             For two goals, for rules under which the total score need not rise, and for games that
             are too large.
         """
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         return small.existence(self.engine, lambda: self.graph, seconds, clock)
 
     def audit(self) -> "tuple[Audit, Audit]":

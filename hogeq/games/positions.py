@@ -19,6 +19,7 @@ from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.parameters import NotNegative, check
 from hogeq.trees import full_information
 from hogeq.trees.full_information import PositionAnalysis
 from hogeq.trees.positions import Positions
@@ -187,7 +188,7 @@ class PositionGame(RowGame):
         ValueError
             If `method` is not ``auto``.
         """
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games held by their positions"))
         deadline, positions = Deadline(seconds), self.positions

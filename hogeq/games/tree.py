@@ -15,6 +15,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.parameters import NotNegative, check
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
@@ -122,7 +123,7 @@ class TreeGame(RowGame):
         """
         from hogeq.solvers import dags
 
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         return self._named(dags.equilibrium(self.tree, seconds, method))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
@@ -140,7 +141,7 @@ class TreeGame(RowGame):
         """
         from hogeq.trees import maxmin
 
-        Budget(seconds=seconds)  # refuses what is no time
+        check(NotNegative, seconds=seconds)
         deadline = Deadline(seconds)
         solved = self.equilibrium(seconds / 2.0, method)
         return self._named(maxmin.in_policies(self.tree, solved, deadline))
@@ -150,12 +151,12 @@ class TreeGame(RowGame):
 
         With absent-mindedness or without. Each player answers the other's rows of the policy.
         """
-        from hogeq.trees.absent import Decision
+        from hogeq.trees.absent import gaps_of
 
-        policy, deadline = self.strategy(strategy).whole().policy, Deadline(seconds)
-        sides = [Decision.of(self.tree, policy, player, around=True) for player in (0, 1)]
-        half = deadline.share(0.5 if len(sides[1].rows) else 1.0)
-        return sides[0].gaps(policy, half), sides[1].gaps(policy, deadline)
+        check(NotNegative, seconds=seconds)
+        tree, policy, deadline = self.tree, self.strategy(strategy).whole(), Deadline(seconds)
+        half = deadline.share(0.5 if (tree.seat == 1).any() else 1.0)
+        return gaps_of(tree, policy, 0, half), gaps_of(tree, policy, 1, deadline)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.

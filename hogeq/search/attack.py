@@ -164,8 +164,8 @@ def attack(
     reach of a cell depends on cells not yet changed, its values on cells already changed, so every
     step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
     strategy itself, so that no attack wins less. With more starts the win rate is never lower,
-    kicks apart. Counters that are known are starts too, so that it is not below theirs. Without
-    time each start, and each known counter, is left one sweep of ascent.
+    kicks apart. Counters that are known are starts too, so that it is not below theirs. When the
+    time is over, what has begun is left one sweep of ascent, and only the first start still begins.
     """
     budget = Budget() if budget is None else budget
     if not isinstance(budget, Budget):
@@ -177,8 +177,15 @@ def attack(
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
-        starts = compute(run, search.starts(), lambda number: progress.reach((number + 1) * steps))
-        search.begin(starts, known)
+
+        def begun(start: CounterSearch) -> SearchState | None:
+            is_late = search.deadline.is_over and start.start
+            return None if is_late else run(start)
+
+        starts = compute(
+            begun, search.starts(), lambda number: progress.reach((number + 1) * steps)
+        )
+        search.begin([one for one in starts if one is not None], known)
         while search.kicks_left:
             searches = search.round(search.kicks_left)
             search.learn(searches, compute(run, searches))
@@ -276,12 +283,14 @@ class AttackSearch:
             self.sweeps += state.sweeps
         context = SearchContext.of(self.game, self.strategy)
         policies, number = context.policies, self.budget.starts
-        if self.found[0] < VALUE:
+        if self.found[0] < VALUE and not self.deadline.is_over:
             policies[0] = self.strategy.mean
             reached = climb(self.game, policies, context.weights, self.deadline)
             self._add(number, policies, reached)
         exact = shared_workspace(self.game, len(policies))
         for place, matrix in enumerate(known, number + 1):
+            if self.deadline.is_over:
+                break
             policies[0] = one_hot(matrix, self.game.num_actions)
             reached = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
             self.known = max(self.known or 0.0, reached[0])

@@ -23,11 +23,12 @@ from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
 SEARCHING: Final = 0.8  # share of a limited time
+BOUNDING: Final = 0.5  # share of it, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
 UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
@@ -42,7 +43,7 @@ def respond(
     """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
     limit = None if budget is None else budget.seconds
     deadline, target = Deadline(inf if limit is None else limit), strategy_of(game, strategy)
-    full = full_memory_bound(game, target)
+    full = full_memory_bound(game, target, deadline.share(BOUNDING))
     seconds = deadline.spent
     search = attack(game, target, budget, known, deadline.share(SEARCHING))
     least = bound_in_time(game, target, deadline, full, seconds)
@@ -126,12 +127,19 @@ def bound_in_time(
     return upper_bound(game, target, resolution)
 
 
-def full_memory_bound(game: Engine, strategy: StrategyLike) -> float:
-    """Win rate of the best responder with full memory and knowledge of the draw."""
+def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline = FOREVER) -> float:
+    """Win rate of the best responder with full memory and knowledge of the draw.
+
+    Components of a mixture for which there is no time, but for the first, lose every game.
+    """
     target = strategy_of(game, strategy)
-    work = game.workspace(2)
-    both = [np.stack([policy, policy]) for policy in target.policies]
-    return float(target.chances @ [work.win_rate(pair, Role.FULL_MEMORY).win_rate for pair in both])
+    work, rates = game.workspace(2), np.ones(len(target.policies))
+    for place, policy in enumerate(target.policies):
+        if place and deadline.is_over:
+            break
+        pair = np.stack([policy, policy])
+        rates[place] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
+    return float(target.chances @ rates)
 
 
 def default_resolution(game: HogEngine, strategy: Strategy) -> int:

@@ -17,7 +17,7 @@ from hogeq.solvers.bundle import MixtureBundle, self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
-from hogeq.support.parameters import keys, require_known
+from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
 FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
@@ -150,15 +150,18 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     if name not in SOLVERS:
         raise HogeqError(refusal("solver", name, f"one of {', '.join(sorted(SOLVERS))}", SOLVERS))
     require_known(parameters, keys(SOLVERS[name]))
-    if iterations < 1:
-        raise HogeqError(refusal("iterations", iterations, "1 or more"))
+    check(Count, iterations=iterations)
     solver, begun = SOLVERS[name](**parameters), perf_counter()
     snapshots, aside = list[Snapshot](), 0.0
     with phase("solving", iterations) as progress:
         state, pace, finished = solver.init(game), Pace(), 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
-                state, done = pace.steps(solver, game, state, stop - finished)
+                try:
+                    state, done = pace.steps(solver, game, state, stop - finished)
+                except (OverflowError, FloatingPointError) as error:
+                    what = f"failed at iteration {finished + 1}: {error.args[-1]}"
+                    raise HogeqError(f"solver {name}: {what}") from error
                 finished += done
                 progress.step(done)
             now = perf_counter()

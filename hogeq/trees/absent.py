@@ -103,15 +103,10 @@ class Decision:
         self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)
 
     @classmethod
-    def of(
-        cls, tree: FlatTree, policy: Floats, player: int = 0, *, around: bool = False
-    ) -> "Decision":
-        """Decide for a player in the game's own payoffs, the other playing a policy, (R, K).
-
-        `around` leaves them around 0, as they are in the tree.
-        """
+    def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
+        """Decide for a player in the game's own payoffs, the other playing a policy, (R, K)."""
         form, ends, sign = sequence_form(tree, player), tree.player == TERMINAL, 1.0 - 2.0 * player
-        own = tree.payoff * sign if around else tree.shift + (tree.payoff + tree.centre) * sign
+        own = tree.shift + (tree.payoff + tree.centre) * sign
         won = np.where(tree.possible, reach(tree, policy, player) * own, 0.0)[ends]
         payoffs = np.bincount(form.at[ends], won, form.size)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
@@ -315,17 +310,19 @@ class Decision:
                 box[0][row, half] = 1.0
         return Step(leaf, row, -1, 0.0), boxes
 
-    def gaps(self, policy: Floats, limit: float | Deadline = 10.0) -> Gaps:
+    def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.
 
-        A row that there is no time for gains no more than all rows together.
+        A row that there is no time for gains no more than all rows together. Ends are rounded
+        outward, where payoffs of no policy are off by more than `missed`.
         """
         deadline = Deadline.of(limit)
         if not len(self.rows):  # there is nothing to decide
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
+        margin = 2.0 * (float(self._margin(np.ones((len(self.sizes), 1, 1)))[0]) + missed)
         pure = np.setdiff1d(self.rows, self.again)
-        edt = [(0.0, 0.0), *((gap, gap) for gap in gaps[pure, 0].tolist())]
+        edt = [(0.0, 0.0), *((gap - margin, gap + margin) for gap in gaps[pure, 0].tolist())]
         done = 0
         for row in self.again:
             if done and deadline.is_over:
@@ -333,14 +330,28 @@ class Decision:
             one = self.solve(
                 deadline.share(1.0 / (1 + len(self.again) - done)), policy, np.array([row])
             )
-            edt.append((one.value - value, one.bound - value))
+            edt.append((one.value - value - margin, one.bound - value + margin))
             done += 1
         best = self.solve(deadline, policy)
         if done < len(self.again):
-            edt.append((0.0, best.bound - value))
+            edt.append((0.0, best.bound - value + margin))
         least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
-        ex_ante = max(float(best.value - value), least), max(float(best.bound - value), least)
+        moved = float(best.value - value - margin), float(best.bound - value + margin)
+        ex_ante = max(moved[0], least), max(moved[1], least)
         return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
+
+
+def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline) -> Gaps:
+    """Measure a player's part of a policy against the other's, in the game's own units.
+
+    Payoffs that the player cannot change are taken off before anything is rounded.
+    """
+    plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
+    payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
+    decision, unit = Decision(payoffs.form, payoffs.middle), float(payoffs.unit)
+    found = decision.gaps(strategy.policy, deadline, payoffs.form.most(payoffs.radius))
+    edt, ex_ante = ((unit * least, unit * most) for least, most in (found.edt, found.ex_ante))
+    return Gaps(unit * found.kkt, edt, ex_ante)
 
 
 def _most(worth: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:

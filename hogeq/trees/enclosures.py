@@ -356,6 +356,20 @@ class Payoffs:
         return self.payoff(math.nextafter(total - SAFE * off - TINY, -math.inf))
 
 
+def exact_payoffs(
+    tree: FlatTree, first: Strategy, second: Strategy
+) -> tuple[Fraction, Fraction] | None:
+    """Payoffs to both players, in fractions; None if those would be too many or too long."""
+    mine, theirs = (
+        plan_of(solving_form(tree, player), one) for player, one in enumerate((first, second))
+    )
+    payoffs = Payoffs(tree, 0, theirs)
+    if payoffs.exact is None or mine.exact is None:
+        return None
+    won = payoffs.least_of(mine)
+    return won, payoffs.total - won
+
+
 def _risen(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
     """Most that choices of a belief DAG get of the payoffs of sequences."""
     worth = [Fraction()] * len(dag.allowed)

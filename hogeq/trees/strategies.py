@@ -29,6 +29,7 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
+from hogeq.trees.enclosures import exact_payoffs
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.rows import Rows
 
@@ -40,6 +41,7 @@ POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
 HEAD: Final = 100  # bytes of a file that say whether it is a table
 ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
+LARGE: Final = 1e3  # payoff from which on sums may be off in the digits that are written
 
 
 def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
@@ -182,8 +184,16 @@ def playable(
 
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
-    """Payoff to a strategy against another one, in either seat."""
+    """Payoff to a strategy against another one, in either seat.
+
+    Where large payoffs cancel in a small tree, it is computed in fractions.
+    """
     a, b = a.whole(), b.whole()
+    if tree.largest_payoff > LARGE:
+        won, lost = exact_payoffs(tree, a, b), exact_payoffs(tree, b, a)
+        if won is not None and lost is not None:
+            each = (won[0] + lost[1]) / 2, won[0], lost[1]
+            return Value(*map(float, each))
     first, second = 0.0, 0.0
     for weight, mine in zip(a.chances, a.policies, strict=True):
         for chance, theirs in zip(b.chances, b.policies, strict=True):

@@ -1,6 +1,8 @@
 """Solvers called from Python: a solution's strategy, its exploitability and the curve of that."""
 
+import math
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,3 +59,23 @@ def test_nothing_is_measured_before_it_is_asked_for() -> None:
         assert name not in solved.__dict__
         with pytest.raises(hogeq.HogeqError, match=r"^solution: has no game; allowed: game"):
             getattr(again, name)
+
+
+@pytest.mark.parametrize("iterations", [0, 1.5, math.nan, "3", None])
+def test_iterations_are_whole_numbers(iterations: Any) -> None:
+    with pytest.raises(ValueError, match=r"^iterations: got .*; allowed: whole numbers from 1 "):
+        hogeq.Game("kuhn_poker").solve("cfr_plus", iterations)
+
+
+@pytest.mark.parametrize("method", ["equilibrium", "in_policies", "gaps"])
+@pytest.mark.parametrize("seconds", [None, "1", math.nan, math.inf, -1.0])
+def test_times_are_numbers(method: str, seconds: Any) -> None:
+    game = hogeq.Game("kuhn_poker")
+    ask = partial(game.gaps, "uniform") if method == "gaps" else getattr(game, method)
+    with pytest.raises(ValueError, match=r"^seconds: got .*; allowed: numbers from 0$"):
+        ask(seconds)
+
+
+def test_numbers_that_overflow_are_said_in_a_line() -> None:
+    with pytest.raises(ValueError, match=r"^solver dcfr: failed at iteration 2: Numerical result"):
+        hogeq.Game("kuhn_poker").solve("dcfr", 4, alpha=1e308)

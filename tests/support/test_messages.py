@@ -174,7 +174,12 @@ def test_times_and_counts() -> None:
     ("refused", "where", "got", "allowed"),
     [
         (lambda: hogeq.Hog("su20", forget="order"), "forget", "order", "for games other than Hog"),  # type: ignore[arg-type]
-        (lambda: hogeq.Game("su20").solve("cfr_plus", 0), "iterations", 0, "1 or more"),
+        (
+            lambda: hogeq.Game("su20").solve("cfr_plus", 0),
+            "iterations",
+            0,
+            "whole numbers from 1 to 1000000000",
+        ),
         (lambda: hogeq.SOLVERS["cfr_pls"], "solver", "cfr_pls", "one of bundle, cfr"),
         (lambda: hogeq.load_config("no.yaml"), "no.yaml", "cannot be read: No such file", ""),
         (lambda: hogeq.Game("su20").strategy("always:3"), "strategy 'always:3'", "no built-in", ""),

@@ -23,14 +23,20 @@ def between_lotteries(path: Path, lotteries: Sequence[Sequence[float]]) -> hogeq
     return hogeq.Game(path)
 
 
+def cancelling(random: np.random.Generator, size: int) -> list[list[float]]:
+    """Draw lotteries whose large prizes cancel; all are doubles without rounding."""
+    lotteries = []
+    for _ in range(3):
+        large = random.integers(size, size=3).astype(float).tolist()
+        small = float(random.integers(1, 64)) / 64.0
+        lotteries.append([*large, *(-one for one in large), small])
+    return lotteries
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_the_bound_of_full_memory_holds_whatever_was_rounded(tmp_path: Path, seed: int) -> None:
     random = np.random.default_rng(seed)
-    size = 10.0 ** float(random.integers(6, 14))
-    lotteries = []
-    for _ in range(3):
-        large = size * random.random(3)
-        lotteries.append([*large.tolist(), *(-large).tolist(), float(random.random())])
+    lotteries = cancelling(random, 10 ** int(random.integers(6, 14)))
     game = between_lotteries(tmp_path / "lotteries.efg", lotteries)
     mean = [sum(map(Fraction, prizes)) / len(prizes) for prizes in lotteries]
     # In the other seat there is nothing to decide, and the uniform strategy plays.
@@ -46,3 +52,22 @@ def test_exploitability_is_that_of_what_is_decided(tmp_path: Path, size: float) 
     assert (found.lower, found.upper) == (0.125, 0.125)
     assert found.rows()[0][1] == "0.125000000 to 0.125000000"
     assert found.to_json()["lower"] == found.to_json()["upper"] == 0.125
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_policy_lacks_lies_in_its_interval_beside_any_lottery(
+    tmp_path: Path, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    lotteries = cancelling(random, 10 ** int(random.integers(0, 14)))
+    game = between_lotteries(tmp_path / "lotteries.efg", lotteries)
+    mean = [sum(map(Fraction, prizes)) / len(prizes) for prizes in lotteries]
+    known = max(mean) - sum(mean) / 3
+    first, second = game.gaps("uniform")
+    for least, most in (first.edt, first.ex_ante):
+        assert Fraction(least) <= known <= Fraction(most)
+        assert most - least < 1e-12, "what nobody can change is taken off first"
+    assert first.kkt == pytest.approx(float(known), abs=1e-12)
+    assert second == (0.0, (0.0, 0.0), (0.0, 0.0))
+    value = game.value("uniform")
+    assert value.first == pytest.approx(float(sum(mean) / 3), abs=1e-15)
