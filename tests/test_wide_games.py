@@ -94,3 +94,27 @@ def test_actions_are_named_without_counting_their_siblings(wider: Any) -> None:
     named = uniform[0, "(1)"]
     assert list(named)[-1] == "39999"
     assert wider.diff(uniform, uniform).changes == ()
+
+
+def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:
+    """One after the other goes on or out; who is last of all is paid against the others."""
+    players = 200
+    names = " ".join(f'"{one}"' for one in range(players))
+
+    def end(number: int, paid: int) -> str:
+        return f't "" {number} "" {{ {" ".join([str(paid), *["0"] * (players - 2), str(-paid)])} }}'
+
+    lines = [f'EFG 2 R "many" {{ {names} }} ""']
+    lines += [f'p "" {one + 1} 1 "" {{ "on" "out" }} 0' for one in range(players)]
+    lines += [end(1, players), *(end(one + 2, one) for one in reversed(range(players)))]
+    path = tmp_path / "many.efg"
+    path.write_text("\n".join(lines))
+    teams = [list(range(players - 1)), [players - 1]]
+    game: Any = hogeq.Game(path, teams=teams)
+    assert [one.player for one in game.audit()[0].members] == teams[0]
+    assert game.strategy("uniform")[0, "player 150: (1)"]["on"] == 0.5
+    written = tmp_path / "again.efg"
+    game.write(written)
+    again: Any = hogeq.Game(written, teams=teams)
+    # The last player chooses between 199, by going out, and 200.
+    assert again.equilibrium(5.0).lower == pytest.approx(players - 1)

@@ -212,14 +212,14 @@ class FlatTree(Rows):
         return mover
 
     @cached_property
-    def member(self) -> NDArray[np.int8]:
+    def member(self) -> NDArray[np.signedinteger[Any]]:
         """Player of each row in the game as it was given, (R,): of a team the member."""
         if self.sides is None:
             return self.seat
-        return np.array([name.player for name in self.names], np.int8)
+        return np.array([name.player for name in self.names], np.int32)  # of many players
 
     @cached_property
-    def moved(self) -> NDArray[np.int8]:
+    def moved(self) -> NDArray[np.signedinteger[Any]]:
         """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
         row = np.where(self.mover == CHANCE, -1, self.row[self.parent])
         return np.append(self.member, np.int8(CHANCE))[row]

@@ -69,7 +69,7 @@ class Rows:
         return self.num_rows, self.num_actions
 
     @property
-    def member(self) -> NDArray[np.int8]:
+    def member(self) -> NDArray[np.signedinteger[Any]]:
         """Player of each row in the game as it was given, (R,): of a team the member."""
         return self.seat
 
