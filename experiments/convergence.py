@@ -42,7 +42,6 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "double_oracle": ("double_oracle", {"responder_steps": 20}),
     "mirror": ("mirror", {}),
     "bundle": ("bundle", {}),
-    "dynamic": ("dynamic", {}),
 }
 
 AGAINST_RESPONDERS = ("cfr_br", "bundle", "fictitious", "double_oracle")
@@ -57,7 +56,6 @@ COLOURS = {
     "mirror": "#009E73",
     "cfr": "#000000",
     "linear": "#CC79A7",
-    "dynamic": "#999999",
     "fsicfr": "#8C564B",
     "cfr_br": "#332288",
     "bundle": "#AA3377",

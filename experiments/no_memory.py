@@ -29,7 +29,6 @@ RUNS: dict[str, tuple[int, dict[str, Any]]] = {
     "double_oracle": (40, {}),
     "mirror": (1000, {"cold": 1e-6, "cooling": 0.98}),
     "bundle": (60, {}),
-    "dynamic": (1, {}),
 }
 """Iterations and parameters; rows that are never reached learn by belief, not by reach."""
 

@@ -134,7 +134,7 @@ TARGETS = (
     Target(
         "solvers",
         "solvers",
-        "regret cfr_br responses proximal bundle cuts dynamic",
+        "regret cfr_br responses proximal bundle cuts",
         "solvers/regret_steps solvers/steps solvers/base solvers/regret_hog"
         " solvers/regret_convergence solvers/solvers solvers/bundle solvers/mixtures"
         " solvers/against_openspiel",

@@ -452,7 +452,6 @@ def test_a_thread_finds_its_workspace_again(game: Engine) -> None:
 
 # --- what runs on it ------------------------------------------------------------------------------
 
-HOG_ALONE = {"dynamic", "openspiel"}
 SOLVING: dict[str, dict[str, Any]] = {
     "cfr_br": {"responders": 2, "newcomers": 1},
     "bundle": {"trails": 1, "kicks": 1, "life": 2},
@@ -465,7 +464,7 @@ PURIFYING: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE - TREES_ALONE))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - TREES_ALONE))
 def test_every_solver_runs(game: Engine, name: str) -> None:
     options = SOLVING.get(name, {})
     if name in FAMILY and game.positions_recur:

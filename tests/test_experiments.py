@@ -57,7 +57,7 @@ GAME = "--goal 8 --dice 2"
 
 
 def test_convergence(table: Run) -> None:
-    solvers = "cfr_plus cfr_br double_oracle mirror dynamic"
+    solvers = "cfr_plus cfr_br double_oracle mirror fictitious"
     options = f"{GAME} --iterations 3 --solvers {solvers} --starts 2 --kicks 5"
     rows = table("convergence", options, "convergence_su20")
     assert [row["solver"] for row in rows] == solvers.split()
@@ -102,7 +102,7 @@ def test_certificates(table: Run) -> None:
 
 
 def test_no_memory(table: Run) -> None:
-    chosen = "--editions fa22 hw13 --solvers dcfr mirror dynamic --share 0.3"
+    chosen = "--editions fa22 hw13 --solvers dcfr mirror fictitious --share 0.3"
     rows = table("no_memory", f"--goal 10 --dice 2 {chosen}")
     assert len(rows) == 6
     assert max(float(row["matrix"]) for row in rows) < 1e-6

@@ -13,7 +13,6 @@ from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.support.aliases import matrix_type
 
 ACTIONS: Final = 300  # numbers from 256 on come back, in a byte, to actions that are legal
-HOG_ALONE: Final = {"dynamic", "openspiel"}
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "cfr_br": {"responders": 2, "newcomers": 1},
     "bundle": {"trails": 2, "kicks": 2, "life": 4},
@@ -49,7 +48,7 @@ def test_matrices_hold_every_action(actions: int, kind: Any) -> None:
     assert likeliest(last).tolist() == [actions - 1]
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ALONE))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys()))
 def test_solvers_find_the_last_actions(wide: Any, name: str) -> None:
     """Half of the two last actions is the equilibrium: another action wins nothing."""
     solved = wide.solve(name, 40, **OPTIONS.get(name, {}))

@@ -25,7 +25,8 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget
-from hogeq.strategies.strategy import Strategy, StrategyLike, Submission, policies_of, table_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
+from hogeq.strategies.submissions import Submission
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.messages import EXACT, Table, Text, at_most, counted, loss, percent, pp

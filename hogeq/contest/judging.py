@@ -23,7 +23,8 @@ from hogeq.contest.submission import inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import LONGEST_NAME, is_folder
-from hogeq.strategies.strategy import Fault, Strategy, Submission, strategy_of
+from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute
 

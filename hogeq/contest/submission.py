@@ -7,7 +7,7 @@ from pathlib import Path
 from hogeq.rules import Rules
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import Sizes, check_player_name, inspect
-from hogeq.strategies.strategy import Fault, Submission
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import printable
 
 _RUN = {"raises", "range", "impure"}  # faults of code that runs; other code has no name either

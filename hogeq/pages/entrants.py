@@ -31,7 +31,7 @@ from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.field import DECIMALS, SHARED
 from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
-from hogeq.strategies.strategy import Fault
+from hogeq.strategies.submissions import Fault
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, duration, percent, printable
 from hogeq.support.progress import phase

@@ -1,19 +1,16 @@
 """Purifiers: their base classes, those that treat every cell by itself, and all by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from hogeq.model.protocol import Engine
 from hogeq.search.attack import attack
-from hogeq.search.counter_search import CROSSED, Trails, no_trails
-from hogeq.search.population import CounterPool, read_counters
-from hogeq.search.results import Budget, write_rate
+from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, check_matrix, likeliest, one_hot
-from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
+from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import HogeqError, raised, refusal
 from hogeq.support.parameters import Count, Natural, Seed, Share, check, parameters
@@ -183,77 +180,3 @@ class Threshold(Purifier):
                 rates.append(attack(game, drawn[-1], budget).win_rate)
                 progress.step()
         return np.stack(drawn), np.array(rates)
-
-
-State = TypeVar("State", bound=Any)  # a named tuple of arrays
-
-
-class SearchPurifier(Purifier, Generic[State]):
-    """A purifier that searches in rounds, each from one state of arrays to the next.
-
-    A state that was saved goes on with the same bits: nothing else is remembered.
-    """
-
-    STATE: ClassVar[type[Any]]  # with a best `matrix`, its `rate`, the `pool` and the `iteration`
-    rounds: int
-    trails: int
-    kicks: int
-    life: int
-    counters: str
-    seed: int
-
-    @abstractmethod
-    def init(self, game: Engine, strategy: StrategyLike) -> State:
-        """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
-
-    @abstractmethod
-    def step(self, game: Engine, state: State) -> State:
-        """Do one round."""
-
-    def rounds_from(self, game: Engine, state: State) -> Iterator[State]:
-        """Do the rounds that are left, and give the state after each."""
-        done = int(state.iteration)
-        with phase("searching near it", self.rounds, "rounds", done=done) as progress:
-            for _ in range(done, self.rounds):
-                state = self.step(game, state)
-                rate = write_rate(game, float(state.rate))
-                progress.measured(f"attack {rate}, pool {len(state.pool)}")
-                progress.step()
-                yield state
-
-    def _begun(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
-        """Pool of the file of counters, and the first trails, which have attacked the policy."""
-        known = read_counters(Path(self.counters), game) if self.counters else None
-        pool, trails = CounterPool(game, known), no_trails(game, self.trails, self.life)
-        return pool, self._attacked(pool, policy, trails, (self.seed, 0))
-
-    def _attacked(
-        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
-    ) -> Trails:
-        """Search for counters to a policy and add them to the pool; give where the trails are."""
-        known = pool.members[pool.strongest(policy, CROSSED)]
-        target = Strategy.unchecked(policy)
-        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
-        pool.add(trails.matrices)
-        return trails
-
-    def _withstood(
-        self,
-        pool: CounterPool,
-        policy: Floats,
-        trails: Trails,
-        rate: float,
-        seeds: Iterable[tuple[int, ...]],
-    ) -> tuple[Trails, bool]:
-        """Attack a policy until a counter wins so much; give whether none did."""
-        for seed in seeds:
-            trails = self._attacked(pool, policy, trails, seed)
-            if pool.rates_against(policy).max() >= rate:
-                return trails, False
-        return trails, True
-
-    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
-        state = self.init(game, policy)
-        for later in self.rounds_from(game, state):
-            state = later
-        return state.matrix

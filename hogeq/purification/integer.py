@@ -5,15 +5,18 @@ for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it 
 it is a linear program, and each row makes the roll of the largest share.
 """
 
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
-from hogeq.purification.base import SearchPurifier, argmax, purifier
+from hogeq.purification.base import Purifier, argmax, purifier
 from hogeq.search.counter_search import CROSSED, Trails, no_trails
-from hogeq.search.population import CounterPool, Population, overlooked
+from hogeq.search.population import CounterPool, Population, overlooked, read_counters
+from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix, Singles
@@ -68,7 +71,7 @@ class RoundingState(NamedTuple):
 
 @purifier("integer")
 @parameters
-class IntegerRounding(SearchPurifier[RoundingState]):
+class IntegerRounding(Purifier):
     """Choose the rolls of all mixed rows at once by an integer program, attack, and repeat.
 
     Linear models, taken at the policy, say what every choice of rolls loses to every counter,
@@ -109,8 +112,6 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         Seed of the attacks.
     """
 
-    STATE: ClassVar = RoundingState
-
     rounds: Count = 40
     anew: Count = 20
     least: Share = 1e-3
@@ -128,7 +129,25 @@ class IntegerRounding(SearchPurifier[RoundingState]):
     active: Count = 300
     seed: Seed = 0
 
+    def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
+        state = self.init(game, policy)
+        for later in self.rounds_from(game, state):
+            state = later
+        return state.matrix
+
+    def rounds_from(self, game: Engine, state: RoundingState) -> Iterator[RoundingState]:
+        """Do the rounds that are left, and give the state after each."""
+        done = int(state.iteration)
+        with phase("searching near it", self.rounds, "rounds", done=done) as progress:
+            for _ in range(done, self.rounds):
+                state = self.step(game, state)
+                rate = write_rate(game, float(state.rate))
+                progress.measured(f"attack {rate}, pool {len(state.pool)}")
+                progress.step()
+                yield state
+
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
+        """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
             pool, trails = self._begun(game, policy)
@@ -166,6 +185,7 @@ class IntegerRounding(SearchPurifier[RoundingState]):
         )
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
+        """Do one round."""
         iteration = int(state.iteration) + 1
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
@@ -198,6 +218,37 @@ class IntegerRounding(SearchPurifier[RoundingState]):
             iteration=np.array(iteration),
         )
         return state if iteration % self.anew else self._modelled_anew(game, state)
+
+    def _begun(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
+        """Pool of the file of counters, and the first trails, which have attacked the policy."""
+        known = read_counters(Path(self.counters), game) if self.counters else None
+        pool, trails = CounterPool(game, known), no_trails(game, self.trails, self.life)
+        return pool, self._attacked(pool, policy, trails, (self.seed, 0))
+
+    def _attacked(
+        self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
+    ) -> Trails:
+        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        known = pool.members[pool.strongest(policy, CROSSED)]
+        target = Strategy.unchecked(policy)
+        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
+        pool.add(trails.matrices)
+        return trails
+
+    def _withstood(
+        self,
+        pool: CounterPool,
+        policy: Floats,
+        trails: Trails,
+        rate: float,
+        seeds: Iterable[tuple[int, ...]],
+    ) -> tuple[Trails, bool]:
+        """Attack a policy until a counter wins so much; give whether none did."""
+        for seed in seeds:
+            trails = self._attacked(pool, policy, trails, seed)
+            if pool.rates_against(policy).max() >= rate:
+                return trails, False
+        return trails, True
 
     def _ranked(
         self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix

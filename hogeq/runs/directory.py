@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.model.game import HogEngine
-from hogeq.purification.base import SearchPurifier, State
+from hogeq.purification.integer import IntegerRounding, RoundingState
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -292,8 +292,8 @@ def _arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
 
 
 def saved_rounds(
-    game: HogEngine, search: SearchPurifier[State], strategy: NDArray[Any], path: Path
-) -> Iterator[State]:
+    game: HogEngine, search: IntegerRounding, strategy: NDArray[Any], path: Path
+) -> Iterator[RoundingState]:
     """Do the rounds that are left, with the same bits as without an interruption."""
     parameters = plain(search)
     del parameters["rounds"]
@@ -302,14 +302,14 @@ def saved_rounds(
     made_by = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
         arrays = _arrays(path)
-        if arrays.keys() != {"made_by", *search.STATE._fields}:
+        if arrays.keys() != {"made_by", *RoundingState._fields}:
             raise ResultsError(f"{path} is not a checkpoint of a search")
         if str(arrays.pop("made_by")) != made_by:
             raise ResultsError(
                 f"{path} is of another search; allowed: one of this strategy by these rules and "
                 "parameters, rounds aside"
             )
-        state: Any = search.STATE(**arrays)
+        state = RoundingState(**arrays)
     else:
         state = search.init(game, strategy)
     yield state

@@ -9,7 +9,6 @@ import json
 import math
 import re
 import secrets
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -33,10 +32,9 @@ from hogeq.runs.config import (
     set_key,
     tables_read,
 )
-from hogeq.runs.directory import RunDirectory, require_same, require_same_game
+from hogeq.runs.directory import require_same, require_same_game
 from hogeq.runs.files import (
     CONFIG,
-    LOCK_FILE,
     MANIFEST,
     HeldError,
     ResultsError,
@@ -252,26 +250,17 @@ class SweepSummary:
         ]
 
 
-def compute_point(
-    folder: Path, token: str, overwrite: bool, config: Config
-) -> str | dict[str, bytes]:
-    """Run one point where the sweep's folder is, or give its files, or an error."""
+def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> str:
+    """Run one point in the sweep's folder; say why it failed, nothing if it did not."""
+    if not _sees(folder, token):
+        return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
-        if _sees(folder, token):
-            _run_in_place(config, folder, overwrite)
-            return ""
-        with tempfile.TemporaryDirectory(prefix="hogeq-") as scratch:
-            path = run_experiment(config, scratch, quiet=True).directory
-            written = (file for file in path.rglob("*") if file.is_file())
-            return {
-                file.relative_to(path).as_posix(): file.read_bytes()
-                for file in written
-                if file.name != LOCK_FILE
-            }
+        _run_in_place(config, folder, overwrite)
     except (ConfigError, ResultsError, RunError, Interrupted) as error:
         return str(error)
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
         return f"internal failure: {type(error).__name__}: {error}"
+    return ""
 
 
 def _sees(folder: Path, token: str) -> bool:
@@ -374,21 +363,12 @@ def _computed(
             if isinstance(result, Exception):
                 why = one_line(result, LONGEST)
                 errors[name] = f"no worker could compute it: {type(result).__name__}: {why}"
-            elif isinstance(result, dict):
-                _keep_files(result, folder, name)
             elif result:
                 errors[name] = one_line(result, LONGEST)
             progress.step()
             progress.measured(f"{len(errors)} failed" if errors else "")
     (folder / TOKEN).unlink(missing_ok=True)
     return errors
-
-
-def _keep_files(contents: Mapping[str, bytes], folder: Path, name: str) -> None:
-    """Write the files of a run that a worker sent; the manifest comes last and makes it whole."""
-    with RunDirectory.create(folder, name, overwrite=(folder / name).exists()) as directory:
-        for file in sorted(contents, key=MANIFEST.__eq__):
-            directory.write(file, contents[file])
 
 
 # --- the table and the picture --------------------------------------------------------------------

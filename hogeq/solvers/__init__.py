@@ -12,7 +12,6 @@ from hogeq.solvers import (  # noqa: F401
     cfr_br,
     responses,
     bundle,
-    dynamic,
     dag_cfr,
 )
 # isort: on

@@ -17,7 +17,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.trees import columns
 from hogeq.trees.absent import optimum
-from hogeq.trees.beliefs import BeliefDag, Choices
+from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.flat import FlatTree
@@ -25,7 +25,6 @@ from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
-from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time

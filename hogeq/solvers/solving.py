@@ -16,7 +16,7 @@ from hogeq.solvers.base import Solver
 from hogeq.solvers.bundle import MixtureBundle, self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import HogeqError, refusal
+from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
@@ -147,11 +147,10 @@ class Pace:
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
     """Run a solver, by its name and parameters, for so many iterations."""
-    if name not in SOLVERS:
-        raise HogeqError(refusal("solver", name, f"one of {', '.join(sorted(SOLVERS))}", SOLVERS))
-    require_known(parameters, keys(SOLVERS[name]))
+    kind = SOLVERS[name]
+    require_known(parameters, keys(kind))
     check(Count, iterations=iterations)
-    solver, begun = SOLVERS[name](**parameters), perf_counter()
+    solver, begun = kind(**parameters), perf_counter()
     snapshots, aside = list[Snapshot](), 0.0
     with phase("solving", iterations) as progress:
         state, pace, finished = solver.init(game), Pace(), 0

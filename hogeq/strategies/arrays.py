@@ -6,15 +6,15 @@ probability of rolling ``k`` dice. G is the goal, K = max_dice + 1.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
-from hogeq.support.messages import BadInputError, shown
+from hogeq.support.messages import BadInputError, raised, shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
 # from 1e-6 on.
@@ -24,7 +24,15 @@ TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
 HOG_AXES = 3  # axes of a policy of Hog: own score, opponent's score, dice
 
+MOST_PARTS = 1000  # most components that a mixture has
+
+ROUNDING = 2.0**-53  # of a sum, for each number in it
+
 MOST_DICE = 127  # most dice that a matrix can hold, being int8
+
+
+Rule: TypeAlias = Callable[[int, int], int]
+"""Dice to roll by both scores, the own one first."""
 
 
 class StrategyError(BadInputError):
@@ -146,6 +154,65 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
         raise StrategyError(f"{called}: has {has}; allowed: {allowed}")
     return table.astype(matrix_type(shape[-1]))
+
+
+def name_of_function(function: Rule) -> str:
+    """Name a function, or the class of what can be called like one."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def table_of_function(
+    function: Rule, shape: tuple[int, ...], name: str, least: int = 0
+) -> npt.NDArray[Any]:
+    """Ask a function for every position, twice: it must depend on the scores alone."""
+    called = name_of_function(function)
+    table = np.full(shape[:2], None)
+    cells = list(np.ndindex(table.shape))
+    for cell in cells + cells[::-1]:
+        where = f"{name}: {called}{cell}"
+        try:
+            answer = function(*cell)
+        except Exception as error:
+            raise StrategyError(f"{where} raised {raised(error)}") from error
+        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + least, least):
+            raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
+        if table[cell] not in {None, answer}:
+            is_other = f"is {table[cell]}, and {answer} when asked again"
+            raise StrategyError(f"{where} {is_other}: it must depend on the scores alone")
+        table[cell] = answer
+    return table.astype(int)
+
+
+def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
+    """Check and copy the weights of some parts of a mixture, float64 (n,)."""
+    try:
+        given = np.asarray(weights)
+    except ValueError as error:  # sequences that differ in length
+        raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
+    if given.dtype.kind not in "iuf" or given.ndim != 1:
+        raise StrategyError(
+            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
+        )
+    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
+        raise StrategyError(
+            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
+            f"1 to {MOST_PARTS}"
+        )
+    chances = given.astype(np.float64)
+    bad = np.flatnonzero(~((chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)))
+    if len(bad):
+        raise StrategyError(
+            f"{name}: the weight of part {bad[0] + 1} is {chances[bad[0]]}; allowed: 0 to 1"
+        )
+    if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
+        raise StrategyError(
+            f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
+            f"{more_precise(given)}"
+        )
+    total = math.fsum(chances.tolist())
+    if abs(total - 1.0) > parts * ROUNDING:  # more than a sum of 1 is rounded by
+        chances /= total
+    return chances
 
 
 def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:

@@ -43,15 +43,14 @@ from hogeq.strategies.arrays import HOG_AXES, StrategyError, bad_cells, check_ma
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import policy_csv, policy_json
 from hogeq.strategies.strategy import (
-    Fault,
     Mixture,
     Sized,
     Strategy,
     StrategyLike,
-    Submission,
     least_choice,
     strategy_of_shape,
 )
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole

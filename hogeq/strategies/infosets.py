@@ -10,13 +10,27 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from hogeq.strategies.arrays import StrategyError
+from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import HogeqError, refusal, shown
+from hogeq.support.messages import (
+    ExplainedError,
+    HogeqError,
+    not_installed,
+    percent,
+    refusal,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SHOWN: Final = 20  # information sets in a notebook
 
 PROBABILITY: Final = "probability"  # the last column of a table
 
@@ -138,6 +152,20 @@ def _fill(
             raise HogeqError(refusal(PROBABILITY, line[-1], "0 to 1"))
 
 
+def policy_frame(rows: NamedRows, policy: Floats, seat: int | None = None) -> "DataFrame":
+    """Put a policy, or its rows of one seat, into a pandas frame, as `policy_csv` writes it."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ExplainedError(not_installed("pandas", "to_frame", "pandas")) from error
+    lines = [
+        (*cells, float(policy[place]))
+        for cells, place in rows.places.items()
+        if seat in {None, cells[0]}
+    ]
+    return pd.DataFrame(lines, columns=[*rows.columns, PROBABILITY])
+
+
 def policy_json(rows: NamedRows, policy: Floats) -> str:
     """Write a policy as OpenSpiel's ``TabularPolicy.to_dict`` has it: of each state its actions.
 
@@ -149,3 +177,15 @@ def policy_json(rows: NamedRows, policy: Floats) -> str:
         pairs = [[int(move), chance] for move, chance in zip(row.moves, chances, strict=False)]
         lines += [f"{json.dumps(state)}: {json.dumps(pairs)}" for state in row.states]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def policy_html(
+    listed: Iterator[tuple[NamedRow, dict[Hashable, float]]], count: int, caption: str
+) -> str:
+    """Write the first of so many information sets, with their probabilities, for a notebook."""
+    lines = [
+        (row.key, ", ".join(f"{action} {percent(one)}" for action, one in chances.items()))
+        for row, chances in islice(listed, SHOWN)
+    ]
+    shown = f"; {SHOWN} of {count:,} information sets" * (count > SHOWN)
+    return html.table(lines, ("information set", "probabilities"), f"{caption}{shown}")

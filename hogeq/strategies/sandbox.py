@@ -48,7 +48,8 @@ from hogeq.strategies.bubblewrap import (
     sandboxed,
 )
 from hogeq.strategies.channel import CRASH, FORM, LONGEST, MOST_NOTES, Cell, Heard
-from hogeq.strategies.strategy import Fault, Submission, strategy_of_shape
+from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 

@@ -4,14 +4,12 @@ A mixture draws one of its components before a game and plays it to the end. Und
 that is more than a policy, which draws anew at every position. See ``docs/mixtures.md``.
 """
 
-import math
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,29 +17,24 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from hogeq.strategies.arrays import (
     HOG_AXES,
     MOST_DICE,
-    ROW_SUM_TOLERANCE,
     TABLES,
+    Rule,
     StrategyError,
     as_array,
-    bad_cells,
     check_table,
+    check_weights,
     likeliest,
-    more_precise,
+    name_of_function,
     one_hot,
+    table_of_function,
 )
-from hogeq.strategies.infosets import PROBABILITY, NamedRow, NamedRows
+from hogeq.strategies.infosets import NamedRow, NamedRows, policy_frame, policy_html
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
-from hogeq.support.messages import ExplainedError, not_installed, one_line, percent, raised, refusal
+from hogeq.support.messages import one_line, refusal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-SHOWN: Final = 20  # information sets in a notebook
-
-MOST_PARTS: Final = 1000  # most components that a mixture has
-
-ROUNDING: Final = 2.0**-53  # of a sum, for each number in it
 
 SEATS: Final = ("first", "second")
 
@@ -78,38 +71,6 @@ def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
     actions = max((table.shape[2] for table in tables if table.ndim == HOG_AXES), default=0)
     goal = tables[0].shape[0] if tables[0].ndim else 1
     return goal, goal, actions or MOST_DICE + 1
-
-
-def _checked_weights(weights: ArrayLike, parts: int, name: str) -> Floats:
-    """Copy of the weights of some parts, float64 (n,)."""
-    try:
-        given = np.asarray(weights)
-    except ValueError as error:  # sequences that differ in length
-        raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
-    if given.dtype.kind not in "iuf" or given.ndim != 1:
-        raise StrategyError(
-            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
-        )
-    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
-        raise StrategyError(
-            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
-            f"1 to {MOST_PARTS}"
-        )
-    chances = given.astype(np.float64)
-    bad = np.flatnonzero(~((chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)))
-    if len(bad):
-        raise StrategyError(
-            f"{name}: the weight of part {bad[0] + 1} is {chances[bad[0]]}; allowed: 0 to 1"
-        )
-    if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
-        raise StrategyError(
-            f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
-            f"{more_precise(given)}"
-        )
-    total = math.fsum(chances.tolist())
-    if abs(total - 1.0) > parts * ROUNDING:  # more than a sum of 1 is rounded by
-        chances /= total
-    return chances
 
 
 Kind = Literal["matrix", "policy", "mixture"]
@@ -197,20 +158,12 @@ class Strategy:
 
     def _repr_html_(self) -> str | None:
         """Draw the most probable rolls, in a notebook; of other games, write the first rows."""
-        if len(self.shape) != HOG_AXES:
-            return self._first_rows()
-        dice = range(self.shape[-1] + self.least)
-        return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
-
-    def _first_rows(self) -> str | None:
+        if len(self.shape) == HOG_AXES:
+            choices = [*range(self.shape[-1] + self.least), *range(self.least, 0)]
+            return html.dice_map(self.likeliest, choices, repr(self))
         if self.rows is None or self.kind == "mixture":
             return None
-        lines = [
-            (row.key, ", ".join(f"{action} {percent(one)}" for action, one in chances.items()))
-            for row, chances in islice(self._listed(), SHOWN)
-        ]
-        shown = f"; {SHOWN} of {self.shape[0]:,} information sets" * (self.shape[0] > SHOWN)
-        return html.table(lines, ("information set", "probabilities"), f"{self!r}{shown}")
+        return policy_html(self.listed(), self.shape[0], repr(self))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the names of its game behind: they may be large, and of anybody's classes."""
@@ -255,7 +208,7 @@ class Strategy:
         >>> uniform.to_dict()["0pb"]
         {'Pass': 0.5, 'Bet': 0.5}
         """
-        return {row.key: chances for row, chances in self._listed()}
+        return {row.key: chances for row, chances in self.listed()}
 
     def to_frame(self) -> "DataFrame":
         """Put the probabilities into a pandas frame: a line for each action.
@@ -267,19 +220,7 @@ class Strategy:
         ExplainedError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ExplainedError(not_installed("pandas", "to_frame", "pandas")) from error
-        names, policy = self._names, self.policy
-        return pd.DataFrame(
-            [
-                (*cells, float(policy[place]))
-                for cells, place in names.places.items()
-                if self.seat in {None, cells[0]}
-            ],
-            columns=[*names.columns, PROBABILITY],
-        )
+        return policy_frame(self._names, self.policy, self.seat)
 
     @property
     def _names(self) -> NamedRows:
@@ -288,7 +229,8 @@ class Strategy:
             raise StrategyError(f"strategy: its information sets have no names; allowed: {allowed}")
         return self.rows
 
-    def _listed(self) -> Iterator[tuple[NamedRow, dict[Hashable, float]]]:
+    def listed(self) -> Iterator[tuple[NamedRow, dict[Hashable, float]]]:
+        """List the information sets, each with its probabilities."""
         for row in self._names.listed():
             if self.seat in {None, row.seat}:
                 yield row, self._chances(row)
@@ -413,46 +355,6 @@ class Strategy:
         write_strategy(path, self, player_name)
 
 
-class Fault(NamedTuple):
-    """One kind of fault of a file."""
-
-    kind: str
-    """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
-
-    "time" and "crash" may be of the machine: another call may find another verdict.
-    """
-    times: int
-    line: str  # about the first of them
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A file that was read: a strategy, or faults."""
-
-    size: int  # bytes of the file
-    name: str | None  # of its player or team, if the file says it
-    strategy: Strategy | None  # None if there is any fault
-    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
-    seconds: dict[str, float]
-    """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
-    itself; empty if it is none."""
-    answered: int  # positions that have an answer, good or bad, of G * G
-    asked: tuple[int, int] | None = None
-    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
-    files: tuple[str, ...] = ()
-    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
-    alone: bool | None = None
-    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
-    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
-    draws: bool = False  # whether it drew random numbers without a seed of its own, as it says
-    attempts: tuple[str, ...] = ()
-    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
-    key: str = ""  # hash of the files that were judged, of an entry in a folder
-
-
-Rule: TypeAlias = Callable[[int, int], int]
-
-
 class HasStrategy(Protocol):
     """A result of a search or a solver, which stands for its strategy."""
 
@@ -514,7 +416,11 @@ def strategy_of_shape(
     if isinstance(given, Mixture):
         return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
     if callable(given) and not hasattr(given, "__array__"):
-        return _answered(given, shape, name, least)
+        if shape is None or len(shape) != HOG_AXES:
+            raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
+        found = strategy_of_shape(shape, table_of_function(given, shape, name, least), name, least)
+        called = name_of_function(given)
+        return found if called == "<lambda>" else found.named(called)
     table = as_array(given, name)
     if table.ndim == 0:
         raise StrategyError(refusal(name, given, f"{TABLES}, or a function of two scores"))
@@ -524,29 +430,6 @@ def strategy_of_shape(
     table = check_table(table, shape, name)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
     return Strategy(kind, table, np.ones(1), shape, least)
-
-
-def _answered(function: Rule, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
-    """Ask a function for every position, twice: it must depend on the scores alone."""
-    called = getattr(function, "__name__", type(function).__name__)
-    if shape is None or len(shape) != HOG_AXES:
-        raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
-    table = np.full(shape[:2], None)
-    cells = list(np.ndindex(table.shape))
-    for cell in cells + cells[::-1]:
-        where = f"{name}: {called}{cell}"
-        try:
-            answer = function(*cell)
-        except Exception as error:
-            raise StrategyError(f"{where} raised {raised(error)}") from error
-        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + least, least):
-            raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
-        if table[cell] not in {None, answer}:
-            is_other = f"is {table[cell]}, and {answer} when asked again"
-            raise StrategyError(f"{where} {is_other}: it must depend on the scores alone")
-        table[cell] = answer
-    found = strategy_of_shape(shape, table.astype(int), name, least)
-    return found if called == "<lambda>" else found.named(called)
 
 
 def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
@@ -559,9 +442,9 @@ def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int)
     tables = []
     for number, part in enumerate(parts, 1):
         where = f"{name}, part {number}"
-        asked = _answered(part, shape, where, least) if callable(part) else part
+        asked = strategy_of_shape(shape, part, where, least) if callable(part) else part
         tables.append(as_array(asked, where))
-    weights = _checked_weights(given.weights, len(tables), name)
+    weights = check_weights(given.weights, len(tables), name)
     shape = shape or shape_like(tables)
     pure = all(table.ndim != len(shape) for table in tables)
     # One by one into the array: there may be many.

@@ -20,6 +20,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
+from hogeq.trees.beliefs import dags_of
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -27,7 +28,6 @@ from hogeq.trees.maxmin import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
-from hogeq.trees.whole_dags import dags_of
 
 EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search

@@ -21,7 +21,8 @@ beliefs are one decision. Rows come by rank, and rows of one rank in a fixed ord
 A player who forgets nothing has one decision for each information set: the sequence form.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,13 +34,26 @@ from scipy.sparse import coo_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
+from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, first_of_most, ranges
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequences import (
+    LEAST_GAIN,
+    SequenceForm,
+    first_of_most,
+    ranges,
+    sequence_form,
+)
+from hogeq.trees.shuffling import solving_form
+from hogeq.trees.teams import side_names
 
 MOST: Final = 20_000_000
 """Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
+
+MOST_ENTRIES: Final = 2_000_000  # of a DAG that bounds what an integer program found
+MOST_DRAWN: Final = 1000  # strategies of a mixture that are given
 
 Choices = NDArray[np.bool_]
 
@@ -350,11 +364,10 @@ class _Builder:
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
     """Find the rows below refined information sets, and their turns, once."""
-    known: dict[str, Any] = vars(form)  # beside its cached properties
-    if "below_and_turns" not in known:
+    if "below and turns" not in form.known:
         below = _rows_below(form, deadline)
-        known["below_and_turns"] = below, _turns(form, below)
-    return cast("tuple[csr_array, Ints]", known["below_and_turns"])
+        form.known["below and turns"] = below, _turns(form, below)
+    return cast("tuple[csr_array, Ints]", form.known["below and turns"])
 
 
 def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
@@ -394,3 +407,54 @@ def _components(group: Ints, below: csr_array) -> Ints:
     nodes = size + len(rows)
     links = np.ones(len(key), np.int8), (np.repeat(np.arange(size), lengths), size + key)
     return connected_components(coo_array(links, (nodes, nodes)), directed=False)[1][:size]
+
+
+# --- of a tree ------------------------------------------------------------------------------------
+
+
+def whole_dag(
+    form: SequenceForm, most: int = MOST, deadline: Deadline = FOREVER
+) -> BeliefDag | None:
+    """Build the belief DAG of a player once; None if it is too large or rows have no order."""
+    known, inner = form.known, form.inflate(deadline)
+    if inner.rank is not None and "dag" not in known and known.get("too few entries", -1) < most:
+        try:
+            known["dag"] = belief_dag(form, most=most, deadline=deadline)
+        except TooSlowError:
+            pass
+        except TooLargeError:
+            known["too few entries"] = most
+    return known.get("dag")
+
+
+def dags_of(
+    tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
+) -> list[BeliefDag | None]:
+    """Build the belief DAG of each player once, until some time at most."""
+    return [whole_dag(solving_form(tree, player), most, deadline) for player in (0, 1)]
+
+
+def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
+    """Build a DAG that bounds what an integer program found: of beliefs, or a draw of anything."""
+    rows, counts = np.unique(form.row), form.tree.num_legal
+    if form.inflated.rank is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
+        return whole_dag(form, MOST_ENTRIES, deadline)
+    acts = np.zeros((1, form.tree.num_rows), np.int64)
+    for row in rows.tolist():
+        acts = np.repeat(acts, counts[row], axis=0)
+        acts[:, row] = np.arange(len(acts)) % counts[row]
+    return drawing(form, one_hot(acts, form.tree.num_actions))
+
+
+def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:
+    """Refuse a game without a DAG of each side; give none if there was no time to build one."""
+    for player, dag in enumerate(dags):
+        form = sequence_form(tree, player)
+        if dag is None and (
+            form.inflated.rank is None or form.known.get("too few entries", -1) >= MOST
+        ):
+            raise HogeqError(
+                f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
+                f" {MOST:,} entries, or information sets in no order; allowed: columns"
+            )
+    return [] if None in dags else [dag for dag in dags if dag is not None]

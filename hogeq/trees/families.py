@@ -8,11 +8,10 @@ with three-sided dice (B. H. Zhang, G. Farina and T. Sandholm, "Team belief DAG"
 
 import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from math import comb, perm
+from math import perm
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -90,7 +89,6 @@ class Poker(GameRules):
 
     bets: int = 1  # most bets and raises of a round
     sizes: ClassVar[tuple[int, ...]]  # of a bet, by round
-    dealt_at_once: ClassVar[int] = 1  # by one move of chance
 
     @abstractmethod
     def needed(self, round_: int) -> int:
@@ -101,24 +99,16 @@ class Poker(GameRules):
         """Rank a hand at the end."""
 
     @abstractmethod
-    def deals(self, dealt: int) -> int:
-        """Count the ways in which so many cards can be dealt, as chance draws them."""
+    def deals(self) -> int:
+        """Count ways to deal all cards, or fewer."""
 
-    def num_nodes(self) -> int:
-        """Count the nodes of the tree, without building it."""
-        total, dealt, hands = 0, 0, {self.players: 1}  # histories to the round, by players left
-        for round_ in range(len(self.sizes)):
-            drawn = range(dealt, self.needed(round_), self.dealt_at_once)
-            dealt = self.needed(round_)
-            total += sum(map(self.deals, drawn)) * sum(hands.values())
-            # With as many bets two rounds have more nodes than a tree may have.
-            nodes, hands = _round(min(self.bets, 5000), hands)
-            total += nodes * self.deals(dealt)
-        return total + sum(hands.values()) * self.deals(dealt)
+    def fewest_nodes(self) -> int:
+        """Give a number of nodes that the tree surely has: a bet and each raise end every deal."""
+        return max(self.deals(), 1) * self.bets
 
     def require_small(self) -> None:
-        """Refuse a tree that is too large to be built."""
-        if self.num_nodes() > MOST_NODES:
+        """Refuse a tree that is surely too large, before anything is dealt."""
+        if self.fewest_nodes() > MOST_NODES:
             raise HogeqError(f"has more than {MOST_NODES:,} nodes; allowed: smaller parameters")
 
     def now(self, state: Dealt) -> Bets:
@@ -152,46 +142,6 @@ class Poker(GameRules):
         return [(player in winners) * share - paid for player, paid in enumerate(now.paid)]
 
 
-def _round(most: int, begun: Mapping[int, int]) -> tuple[int, dict[int, int]]:
-    """Count the bets of a round by players left, waiting and raises, of so many histories before.
-
-    Gives the nodes of players and the ends by folds; and how many histories the round ends in, by
-    players left. The next round's first node or move of chance, or the end, is not counted.
-    """
-    nodes, after = 0, Counter[int]()
-    level = Counter({(left, left, 0): many for left, many in begun.items()})
-    while level:
-        below = Counter[tuple[int, int, int]]()
-        for (left, waiting, raises), many in level.items():
-            if left == 1:
-                nodes += many
-            elif not waiting:
-                after[left] += many
-            else:
-                nodes += many
-                below[left, waiting - 1, raises] += many  # check or call
-                if raises:
-                    below[left - 1, waiting - 1, raises] += many  # fold
-                if raises < most:
-                    below[left, left - 1, raises + 1] += many
-        level = below
-        if nodes > MOST_NODES:
-            break
-    return nodes, dict(after)
-
-
-@lru_cache(None)
-def _num_deals(ranks: int, suits: int, cards: int) -> int:
-    """Count the sequences of ranks, each at most `suits` times: n! times a coefficient."""
-    ways = [1, *[0] * cards]  # by cards placed
-    for _ in range(ranks):
-        ways = [
-            sum(ways[total - here] * comb(total, here) for here in range(min(suits, total) + 1))
-            for total in range(cards + 1)
-        ]
-    return ways[cards]
-
-
 @lru_cache(None)
 def _deck(ranks: int, suits: int, dealt: tuple[int, ...]) -> Mapping[int, float]:
     """Chances of the next card's rank."""
@@ -218,8 +168,8 @@ class Kuhn(Poker):
             raise HogeqError(refusal("ranks", self.ranks, f"{self.players} or more, one a player"))
         self.require_small()
 
-    def deals(self, dealt: int) -> int:
-        return perm(self.ranks, dealt)
+    def deals(self) -> int:
+        return perm(self.ranks, self.players)
 
     def needed(self, round_: int) -> int:  # noqa: ARG002 - there is one
         return self.players
@@ -257,9 +207,8 @@ class Leduc(Poker):
             raise HogeqError(refusal("suits", self.suits, allowed))
         self.require_small()
 
-    def deals(self, dealt: int) -> int:
-        ranks, rest = min(self.ranks, MOST_NODES), self.players + 1
-        return _num_deals(ranks, min(self.suits, rest), dealt) if ranks <= 10_000 else ranks**dealt
+    def deals(self) -> int:
+        return perm(self.ranks, self.players + 1)  # all of another rank
 
     def needed(self, round_: int) -> int:
         return self.players + round_
@@ -289,14 +238,12 @@ class DieRollPoker(Poker):
     bets: Count = 2
     sizes: ClassVar[tuple[int, ...]] = (2, 4)
 
-    dealt_at_once: ClassVar[int] = 2
-
     def __post_init__(self) -> None:
         """Refuse trees that are too large to be built."""
         self.require_small()
 
-    def deals(self, dealt: int) -> int:
-        return self.sides**dealt
+    def deals(self) -> int:
+        return self.sides**4
 
     def needed(self, round_: int) -> int:
         return 2 + 2 * round_

@@ -36,18 +36,16 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.beliefs import BeliefDag
-from hogeq.trees.best_response import Answer
+from hogeq.trees.beliefs import BeliefDag, whole_dag
 from hogeq.trees.columns import Side
 from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.integer_program import FINE
 from hogeq.trees.responses import settle
-from hogeq.trees.restricted import Mixed, played
+from hogeq.trees.restricted import Mixed, averaged, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs, stakes, unmoved
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
-from hogeq.trees.whole_dags import whole_dag
 
 MEETING: Final = 1e-6  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
@@ -126,7 +124,8 @@ class Maxmin:
         self.random = np.random.default_rng(0)
         self._dag: BeliefDag | None = None
         # Programs have all mixtures of an opponent who remembers; of another a part, which grows.
-        first = self._respond(self._left(tree.uniform()), -np.inf)
+        left = self._left(tree.uniform())
+        first = self.opponent.best(left, -np.inf, Deadline(0.0), deadline=self.deadline)
         if self.opponent.whole is None:
             self.opponent.takes(first)
         elif len(other.inflated.shared) and first.choices is not None:
@@ -141,7 +140,8 @@ class Maxmin:
         ones = np.append(np.ones(sequences), -np.ones(count))
         ends = tuple(np.append(one, two) for one, two in zip(into, out, strict=True))
         flow = csr_array((ones, ends), (1 + count, sequences + cells))
-        places = np.arange(len(rows)).repeat(actions), _cells(rows, actions)
+        owned = (rows[:, None] * actions + np.arange(actions)).ravel()
+        places = np.arange(len(rows)).repeat(actions), owned
         sums = csr_array((np.ones(len(places[0])), places), (len(rows), cells))
         sums = hstack([csr_array((len(rows), sequences)), sums])
         once = np.concatenate([[1.0], np.zeros(count), np.ones(len(rows))])
@@ -176,10 +176,6 @@ class Maxmin:
     def _left(self, policy: Floats) -> Floats:
         """Payoff of each of the opponent's sequences against a policy."""
         return np.asarray(-(self.payoffs.T @ self.form.realisation(policy)))
-
-    def _respond(self, payoffs: Floats, value: float) -> Answer:
-        """Respond without an integer program."""
-        return self.opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
 
     def ascend(self, policy: Floats) -> float:
         """Move by linear programs over products linearised at a policy, in a trust region."""
@@ -284,10 +280,12 @@ class Maxmin:
         side = self.opponent
         if side.whole is not None and side.kept is None:
             return False
-        answer = self._respond(-(self.payoffs.T @ found.weights), -found.value)
-        is_new = answer.payoff > LEAST_GAIN - found.value and side.takes(answer)
-        self.grown += is_new
-        return is_new
+        left = -(self.payoffs.T @ found.weights)
+        answer = side.best(left, -found.value, Deadline(0.0), deadline=self.deadline)
+        if answer.payoff <= LEAST_GAIN - found.value or not side.takes(answer):
+            return False
+        self.grown += 1
+        return True
 
     def _products(self, box: Box) -> tuple[Floats, Floats]:
         """Least and most weight of each sequence, rounded outward."""
@@ -447,11 +445,6 @@ class Maxmin:
         return found if all(np.isfinite(one).all() for one in found) else None
 
 
-def _cells(rows: Ints, actions: int) -> Ints:
-    """Numbers of all cells of some rows."""
-    return (rows[:, None] * actions + np.arange(actions)).ravel()
-
-
 def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
     """Enclose what each side secures by a policy; the value in mixtures is a bound of both."""
     if not tree.num_rows:
@@ -477,18 +470,17 @@ def one_side(
     unit, level = stakes(tree), tree.shift + tree.centre
     search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
     mixture = solved.strategies[player]
-    starts = np.concatenate([mixture.policies[:PARTS], _mixed_rows(search, mixture)[None]])
+    starts = np.concatenate([mixture.policies[:PARTS], averaged(search.form, mixture)[None]])
     known = solved.upper if player == 0 else solved.lower
-    least_alone, most_alone = unmoved(solving_form(tree, 0), solving_form(tree, 1))
-    alone = least_alone if player == 0 else most_alone  # by which bounds are the wider ones
-    ceiling = sign * (known - level - float(alone)) / unit + search.rounding
+    alone = unmoved(solving_form(tree, 0), solving_form(tree, 1))  # least and most
+    wider, other = alone if player == 0 else alone[::-1]
+    ceiling = sign * (known - level - float(wider)) / unit + search.rounding
     result = search.solve(starts[::-1], ceiling)
     policy = Strategy.unchecked(result.policy)
     payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
     most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
     secured = most if player else payoffs.total - most
-    bound = Fraction(level) + int(sign) * Fraction(unit) * Fraction(result.upper)
-    bound += most_alone if player == 0 else least_alone
+    bound = Fraction(level) + other + int(sign) * Fraction(unit) * Fraction(result.upper)
     least, greatest = sorted((secured, bound))
     return InPolicies(
         lower=below(least),
@@ -501,10 +493,3 @@ def one_side(
         seconds=deadline.spent,
         player=player,
     )
-
-
-def _mixed_rows(search: Maxmin, mixture: Strategy) -> Floats:
-    """Average the rows of a mixture over the ways in which it comes to them."""
-    plans = map(search.form.realisation, mixture.policies)
-    plan = sum(weight * one for weight, one in zip(mixture.chances, plans, strict=True))
-    return played(search.form, np.asarray(plan))

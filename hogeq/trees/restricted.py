@@ -11,11 +11,10 @@ from scipy.sparse import block_array, csr_array
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.beliefs import BeliefDag
+from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag
 from hogeq.trees.integer_program import ENDED, FINE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
-from hogeq.trees.whole_dags import MOST_DRAWN
 
 WRITTEN: Final = 4  # entries of a program in the time of an entry of what it is made of
 
@@ -59,6 +58,13 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
     weights[form.tree.legal] = form.by_actions(plan)
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
+
+
+def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
+    """Strategy whose rows average a mixture over the ways in which it comes to them."""
+    plans = map(form.realisation, mixture.policies)
+    plan = sum(weight * one for weight, one in zip(mixture.chances, plans, strict=True))
+    return played(form, np.asarray(plan))
 
 
 def solve_restricted(

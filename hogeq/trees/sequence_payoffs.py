@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import fits, gamma, numbers_of
@@ -27,13 +26,6 @@ def stakes(tree: FlatTree) -> float:
             f" allowed: {LEAST_STAKES:g} of it or more"
         )
     return tree.expected * tree.largest_payoff
-
-
-def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
-    """Share of the stakes that every sequence of a responder ends in, on average."""
-    parts = zip(strategy.chances, strategy.policies, strict=True)
-    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
-    return np.asarray(worth / form.tree.expected)
 
 
 def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:

@@ -12,7 +12,7 @@ or won by telling them apart, in mixtures and by best responses.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import chain, zip_longest
@@ -47,6 +47,8 @@ class SequenceForm:
     at: Ints  # (N,), sequence at every node, before the player's action there
     first: Ints  # (J,), a shortest node of every refined information set
     refined: Ints  # (N,), refined information set at the player's nodes, -1 elsewhere
+    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """What was found within a limit of time: chains, the inflated form, the belief DAG."""
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""
@@ -194,8 +196,7 @@ class SequenceForm:
 
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """Find the chains, once; None if there is no time for all."""
-        known: dict[str, Any] = vars(self)  # beside its cached properties
-        if "_chains" not in known:
+        if "chains" not in self.known:
             by_row = np.argsort(self.row, kind="stable")
             ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
             chains: list[Ints] = []
@@ -205,8 +206,8 @@ class SequenceForm:
                 pasts = by_row[ends[row] : ends[row + 1]].tolist()
                 found = _chains_of(pasts, self.before, self.above)
                 chains += [np.array(sorted(chain)) for chain in found]
-            known["_chains"] = chains
-        return cast("list[Ints]", known["_chains"])
+            self.known["chains"] = chains
+        return cast("list[Ints]", self.known["chains"])
 
     @property
     def inflated(self) -> "SequenceForm":
@@ -219,13 +220,12 @@ class SequenceForm:
 
     def inflate(self, deadline: Deadline) -> "SequenceForm":
         """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
-        known: dict[str, Any] = vars(self)  # beside its cached properties
-        if "_inflated" not in known:
+        if "inflated" not in self.known:
             seconds = deadline.left
             inner, is_whole = self._split(deadline)
-            vars(inner)["_inflated"] = inner  # no part can be parted again
-            known["_inflated"], known["inflated_within"] = inner, inf if is_whole else seconds
-        return cast("SequenceForm", known["_inflated"])
+            inner.known["inflated"] = inner  # no part can be parted again
+            self.known["inflated"], self.known["seconds"] = inner, inf if is_whole else seconds
+        return cast("SequenceForm", self.known["inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
         """Split rows, as far as there is time for it; and whether all are done."""
@@ -367,7 +367,7 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     """
     forms = [sequence_form(tree, player) for player in (0, 1)]
     patience = INFLATING * deadline.left / 2.0
-    if any(vars(form).get("inflated_within", inf) < patience for form in forms):
+    if any(form.known.get("seconds", inf) < patience for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from second_place import entries, huan2020
+from second_place import countable, entries, huan2020, over_seats, respond_to_beliefs
 
-import hogeq
 from hogeq.baselines import ignore_memory, optimal
 from hogeq.baselines.registry import builtin
-from hogeq.baselines.second_place import countable, respond_to_beliefs
 from hogeq.baselines.simple import always_roll
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import win_rate
@@ -270,8 +268,6 @@ def test_a_response_to_certainty_is_the_best_roll() -> None:
     assert np.array_equal(respond_to_beliefs(of, 0.0 * certain), ignore_memory(of))
 
 
-@pytest.mark.slow
-def test_knowing_the_distribution_beats_counting(su20: HogEngine, second: NDArray[np.int8]) -> None:
-    # Huan (2020) [1] expected as much ("Future Work"). The margin is ours: 0.5200 when written.
-    found = hogeq.Game("su20").solve("dynamic", 20, epsilon=0.01).policy
-    assert win_rate(su20, found.likeliest, second).win_rate > 0.515
+def test_seats_count_alike_where_both_have_weight() -> None:
+    weights = np.array([[[2.0, 2.0], [1.0, 0.0], [0.0, 0.0]], [[0.0, 5.0], [0.0, 0.0], [0.0, 0.0]]])
+    assert over_seats(weights).tolist() == [[0.25, 0.75], [1.0, 0.0], [0.0, 0.0]]

@@ -30,7 +30,7 @@ from hogeq.model.game import compile_game
 from hogeq.pages.entrants import _in_our_words
 from hogeq.rules import rules_from
 from hogeq.strategies.sandbox import isolation
-from hogeq.strategies.strategy import Fault, Submission
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support import files
 from hogeq.support.messages import printable
 from tests.cli.calls import ask, ok

@@ -7,7 +7,7 @@ import pytest
 from hogeq.contest.submission import as_one_file, contest_asks_name, inspect_submission
 from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.strategy import Submission
+from hogeq.strategies.submissions import Submission
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, saved
 
 NAME = "PLAYER_NAME = 'Me'\n"

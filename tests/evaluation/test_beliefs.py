@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.baselines.second_place import over_seats
 from hogeq.evaluation.values import fold
 from hogeq.rules import EDITIONS
 from hogeq.rules.memory import all_memories, axes
@@ -55,8 +54,3 @@ def test_folding_sums_over_what_has_no_axis(name: str) -> None:
         want[..., *at] += shares[..., index]
     assert folded == pytest.approx(want, abs=1e-15)
     np.testing.assert_array_equal(fold(rules, shares[1, 2]), folded[1, 2])
-
-
-def test_seats_count_alike_where_both_have_weight() -> None:
-    weights = np.array([[[2.0, 2.0], [1.0, 0.0], [0.0, 0.0]], [[0.0, 5.0], [0.0, 0.0], [0.0, 0.0]]])
-    assert over_seats(weights).tolist() == [[0.25, 0.75], [1.0, 0.0], [0.0, 0.0]]

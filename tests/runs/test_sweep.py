@@ -17,14 +17,9 @@ from hogeq.cli import main
 from hogeq.runs import runner
 from hogeq.runs.directory import RunDirectory
 from hogeq.runs.files import (
-    CHECKPOINT,
     CONFIG,
     FILES,
-    MANIFEST,
-    MATRIX,
     METRICS,
-    POLICY,
-    POLICY_TABLE,
     ResultsError,
     lock,
     read_metrics,
@@ -138,13 +133,14 @@ def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) ->
     assert str(result).endswith("is being written by another process")
 
 
-def test_a_run_of_another_game_is_sent_from_where_the_folder_is_not_seen(tmp_path: Path) -> None:
-    pytest.importorskip("pyspiel", reason="needs the extra 'openspiel'")
-    base = {key: part for key, part in BASE.items() if key != "rules"}
-    path = written(tmp_path, base={**base, "game": "kuhn_poker"}, grid={"seed": [0]})
-    sent = compute_point(tmp_path, "wrong", False, load_sweep(path).points[0].config)
-    assert isinstance(sent, dict)
-    assert {MANIFEST, CHECKPOINT, POLICY, MATRIX} < sent.keys() < {*FILES, POLICY_TABLE}
+def test_a_worker_that_sees_another_folder_writes_nothing(tmp_path: Path) -> None:
+    point = load_sweep(written(tmp_path, grid={"seed": [0]})).points[0]
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / TOKEN).write_text("of another sweep")
+    for folder in (tmp_path, tmp_path / "there"):
+        found = compute_point(folder, "right", False, point.config)
+        assert found.startswith(f"{folder}: its worker does not see this folder; allowed: ")
+        assert not (folder / point.name).exists()
 
 
 # --- the table ------------------------------------------------------------------------------------

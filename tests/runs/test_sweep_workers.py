@@ -19,17 +19,9 @@ from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.runs.files import (
     CHECKPOINT,
-    FILES,
     FINAL_STRATEGY,
     MATRIX,
     POLICY,
-)
-from hogeq.runs.sweep import (
-    TOKEN,
-    _is_complete,
-    _keep_files,
-    compute_point,
-    load_sweep,
 )
 from hogeq.solvers import SOLVERS
 from hogeq.support.workers import ExecutorError, Remote, WorkersLostError, workers
@@ -53,23 +45,6 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("distributed", reason="sweeps on a cluster need the extra 'cluster'")
 
 # --- workers --------------------------------------------------------------------------------------
-
-
-def test_a_worker_that_sees_another_folder_sends_its_files(tmp_path: Path) -> None:
-    point = load_sweep(written(tmp_path, grid={"seed": [5]})).points[0]
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / TOKEN).write_text("right")
-    seen, blind = (
-        compute_point(tmp_path / "in", token, False, point.config) for token in ("right", "wrong")
-    )
-    assert seen == ""
-    assert isinstance(blind, dict)
-    assert set(blind) == set(FILES)
-    _keep_files(blind, tmp_path / "out", point.name)
-    for name in KEPT:
-        here_, there = (tmp_path / side / point.name / name for side in ("in", "out"))
-        assert here_.read_bytes() == there.read_bytes()
-    assert _is_complete(point, tmp_path / "out", {})
 
 
 def test_a_task_that_kills_its_process_every_time_is_given_up_alone() -> None:

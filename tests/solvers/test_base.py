@@ -104,8 +104,6 @@ def test_what_is_left_out_is_as_the_page_says(name: str, kind: Any) -> None:
         *((SOLVERS["cfr_br"], {"responders": value}) for value in (0, 2.5, True)),
         (SOLVERS["cfr_br"], {"window": 0}),
         (SOLVERS["cfr_br"], {"sharpen": -1.0}),
-        (SOLVERS["dynamic"], {"tremble": 0.0}),
-        (SOLVERS["dynamic"], {"epsilon": 2.0}),
         (SOLVERS["fictitious"], {"damping": 0.0}),
         (SOLVERS["fictitious"], {"cold": 0.1}),
         (SOLVERS["double_oracle"], {"damping": 2.0}),

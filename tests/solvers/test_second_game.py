@@ -15,7 +15,6 @@ from hogeq.support.aliases import Floats
 from tests import toys
 from tests.solvers.family import TREES_ALONE
 
-HOG_ONLY = {"dynamic"}
 LEARN: dict[str, dict[str, Any]] = {
     "mirror": {"rate": 1.0},
     "bundle": {"trails": 1, "kicks": 2, "life": 4},
@@ -37,7 +36,7 @@ def uneven(game: Any) -> Floats:
     return np.random.default_rng(0).dirichlet(np.ones(game.num_actions), game.shape[:-1])
 
 
-@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - HOG_ONLY - TREES_ALONE))
+@pytest.mark.parametrize("name", sorted(SOLVERS.keys() - TREES_ALONE))
 def test_solvers_need_no_scores(name: str, game: Any) -> None:
     solver = SOLVERS[name](**LEARN.get(name, {}))
     state = solver.init(game)
@@ -48,12 +47,6 @@ def test_solvers_need_no_scores(name: str, game: Any) -> None:
     assert policy.sum(axis=-1) == pytest.approx(1.0)
     begun = np.full(game.shape, 1.0 / game.num_actions)
     assert toys.exploitability(game, policy) < 0.6 * toys.exploitability(game, begun)
-
-
-@pytest.mark.parametrize("name", sorted(HOG_ONLY))
-def test_solvers_of_hog_refuse_another_game(name: str, game: Any) -> None:
-    with pytest.raises(ValueError, match=f"solver {name}: got 'Toy'; allowed: Hog"):
-        SOLVERS[name]().init(game)
 
 
 def test_an_attack_finds_the_best_response(game: Any, uneven: Floats) -> None:

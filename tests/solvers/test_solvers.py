@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.baselines.second_place import exact_distribution, respond_to_beliefs
-from hogeq.baselines.solved import ignore_memory
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.rows import softmax
@@ -124,7 +122,6 @@ def test_meta_game_is_solved_exactly() -> None:
         ("fictitious", 40, {"step_size": "square_root"}),
         ("double_oracle", 25, {}),
         ("mirror", 600, {"cold": 1e-6, "cooling": 0.97}),
-        ("dynamic", 1, {}),
     ],
 )
 def test_without_memory_every_solver_comes_to_the_tablebase(
@@ -165,32 +162,6 @@ def test_cfr_br_goes_on_from_a_file(feral: HogEngine, tmp_path: Path) -> None:
     reached = feral.workspace(2).cell_reach(np.stack([policy, policy])) > 0.0
     assert reached.sum() > 200
     np.testing.assert_allclose(found[reached], policy[reached], atol=1e-9)
-
-
-# --- dynamic programming --------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def feral() -> HogEngine:
-    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
-
-
-def test_the_dynamic_program_believes_the_mean_of_all_rounds(feral: HogEngine) -> None:
-    solver, state = run(feral, "dynamic", 4, epsilon=0.01)
-    matrix, met = ignore_memory(feral), []
-    for _ in range(4):
-        met.append(exact_distribution(feral, matrix, 0.01))
-        matrix = respond_to_beliefs(feral, np.mean(met, axis=0), 0.01)
-    np.testing.assert_array_equal(purify(feral, solver.average(feral, state)), matrix)
-
-
-def test_what_the_dynamic_program_cannot_play_is_refused() -> None:
-    turns = compile_game(rules_from({"edition": "su21", "goal": 10, "max_dice": 2}))
-    with pytest.raises(ValueError, match=r"epsilon: 0\.1; allowed: 0 with rules su21"):
-        SOLVERS["dynamic"](epsilon=0.1).init(turns)
-    # Extra turns alone are no obstacle.
-    solver, state = run(turns, "dynamic", 2)
-    assert solver.average(turns, state).sum(axis=2) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from hogeq.strategies import bubblewrap, channel, sandbox
 from hogeq.strategies.files import read_strategy
-from hogeq.strategies.strategy import Submission
+from hogeq.strategies.submissions import Submission
 from hogeq.support.messages import BadInputError
 from tests.strategies import hostile
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused

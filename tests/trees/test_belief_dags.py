@@ -14,15 +14,15 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, columns, restricted
-from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.beliefs import belief_dag, whole_dag
 from hogeq.trees.best_response import MEETING
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.loading import load_tree
-from hogeq.trees.sequence_payoffs import payoffs_against, stakes
+from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
-from tests.trees.test_inflation import payoffs
+from tests.trees.test_inflation import payoffs, payoffs_against
 from tests.trees.test_scale import infosets, random_game, value
 
 GAMES: Final = [
@@ -52,6 +52,14 @@ def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
     forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
     assert len(FORGETS) > 150
     assert sum(len(belief_dag(form).row) > len(form.row) for form in forms) > 100
+
+
+def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
+    form = sequence_form(load_tree("3K4", teams="01/2"), 0)
+    assert whole_dag(form, 1) is None
+    assert whole_dag(form, 2) is None
+    assert form.most(np.ones(form.size)) > 0.0
+    assert whole_dag(form) is not None
 
 
 @pytest.mark.parametrize(

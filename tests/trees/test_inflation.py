@@ -16,7 +16,7 @@ from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
 from hogeq.trees.restricted import Mixed
-from hogeq.trees.sequences import sequence_form
+from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests import toys
 from tests.cli.calls import ask
 from tests.toys import Chance, Choice, first_wins, tree_of
@@ -54,6 +54,13 @@ def game(seed: int, depth: int = 5) -> toys.Node:
 def pure(root: toys.Node, seat: int) -> Floats:
     """Pure strategies, one a row, by the place of an information set."""
     return np.array([*itertools.product((0, 1), repeat=len(infosets(root, seat)))])
+
+
+def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
+    """Share of the stakes that every sequence of a responder ends in, on average."""
+    parts = zip(strategy.chances, strategy.policies, strict=True)
+    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
+    return np.asarray(worth / form.tree.expected)
 
 
 def payoffs(root: toys.Node) -> Floats:

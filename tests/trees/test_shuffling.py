@@ -10,13 +10,13 @@ import pytest
 
 import hogeq
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees import columns, enclosures, whole_dags
+from hogeq.trees import beliefs, columns, enclosures
 from hogeq.trees.best_response import best_response
 from hogeq.trees.recall import Recall
-from hogeq.trees.sequence_payoffs import payoffs_against
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.shuffling import order, shuffled, solving_form
 from tests.toys import Chance, Choice, tree_of
+from tests.trees.test_inflation import payoffs_against
 from tests.trees.test_maxmin import drawn_policies, secured
 
 # --- a second way: each order of each play --------------------------------------------------------
@@ -177,7 +177,7 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
         tree = tree_of(mixed_orders(seed))
         if {*tree.seat.tolist()} == {0, 1} and solving_form(tree, 0) is not sequence_form(tree, 0):
             values.append((tree, hogeq.Game(tree).equilibrium(10.0)))
-    for module in (columns, enclosures, whole_dags):
+    for module in (columns, enclosures, beliefs):
         monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
         before = columns.equilibrium(replace(tree), 10.0)

@@ -19,8 +19,9 @@ from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequence_payoffs import payoffs_against, stakes
+from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from tests.trees.test_inflation import payoffs_against
 
 FORGETFUL: Final = "liars_dice_ir(dice_sides=3)"
 LOOKS: Final = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 10_000)

@@ -102,7 +102,7 @@ def purify_(
     the result is.
     """
     from hogeq.purification import PURIFIERS
-    from hogeq.purification.base import SearchPurifier
+    from hogeq.purification.integer import IntegerRounding
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.messages import refusal
@@ -119,7 +119,7 @@ def purify_(
         if checkpoint is None:
             with refusing():
                 pure = game.purify(strategy, by.method, **plain(by.params))
-        elif isinstance(by.params, SearchPurifier):
+        elif isinstance(by.params, IntegerRounding):
             table = chosen.table(strategy).array
             *_, last = saved_rounds(game.engine, by.params, table, checkpoint)
             pure = game.strategy(last.matrix)

@@ -1,0 +1,43 @@
+"""What was read of a file: a strategy, or its faults."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hogeq.strategies.strategy import Strategy
+
+
+class Fault(NamedTuple):
+    """One kind of fault of a file."""
+
+    kind: str
+    """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
+
+    "time" and "crash" may be of the machine: another call may find another verdict.
+    """
+    times: int
+    line: str  # about the first of them
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A file that was read: a strategy, or faults."""
+
+    size: int  # bytes of the file
+    name: str | None  # of its player or team, if the file says it
+    strategy: Strategy | None  # None if there is any fault
+    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
+    seconds: dict[str, float]
+    """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
+    itself; empty if it is none."""
+    answered: int  # positions that have an answer, good or bad, of G * G
+    asked: tuple[int, int] | None = None
+    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
+    files: tuple[str, ...] = ()
+    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
+    alone: bool | None = None
+    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
+    prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
+    draws: bool = False  # whether it drew random numbers without a seed of its own, as it says
+    attempts: tuple[str, ...] = ()
+    """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
+    key: str = ""  # hash of the files that were judged, of an entry in a folder
