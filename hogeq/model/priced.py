@@ -21,6 +21,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 
 EPSILON = float(np.finfo(float).eps)
+MOST_ACTIONS = 64  # whose claims are valued side by side
 WIDTH = 8  # numbers side by side in a pass over claims
 
 
@@ -163,6 +164,9 @@ class PricedResponders:
         for one in problems:
             if one.graph.recurring.any():
                 raise HogeqError("certificate: positions recur; allowed: games in which none does")
+            if one.graph.num_actions > MOST_ACTIONS:
+                many = f"an information set has {one.graph.num_actions:,} actions"
+                raise HogeqError(f"certificate: {many}; allowed: {MOST_ACTIONS}")
             key = id(one.graph), one.seat
             if key not in made:
                 made[key] = _Passes(one.graph, one.seat, one.order, self.scale)

@@ -115,6 +115,7 @@ class Certificate(NamedTuple):
     full_memory: float  # what a responder gets who remembers everything
     steps: tuple[Step | Revision, ...]
     unit: float = 1.0  # a power of two, of the largest payoff; not in the file
+    is_told: bool = False  # whether who remembers everything knows what was drawn; nor is this
 
     @property
     def rules(self) -> Rules:
@@ -168,8 +169,7 @@ class Certificate(NamedTuple):
         proved, full = at_most(self.bound, 0.0), at_most(self.full_memory)
         if upper is not None:
             proved, full = upper(self.bound), upper(self.full_memory)
-        drawn = self.strategy.kind == "mixture"
-        knows = "is told the draw as well" if drawn else "remembers everything"
+        knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
             ("certified", proved, "nothing that forgets wins more"),
             ("bound", full, f"best responder that {knows}"),
@@ -213,9 +213,8 @@ def certificate_of(game: Rules | OtherGame, strategy: Strategy, found: LiftedBou
     bound = found.bound()
     if isinstance(game, Rules):
         bound = min(1.0, bound)
-    return Certificate(
-        game, strategy, float(bound), found.full_memory, tuple(found.steps), found.unit
-    )
+    steps, of_proof = tuple(found.steps), (found.unit, found.is_told)
+    return Certificate(game, strategy, float(bound), found.full_memory, steps, *of_proof)
 
 
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
@@ -351,11 +350,11 @@ def _array(given: list[Any], name: str) -> Floats:
 
 
 FIELDS: Final = {
-    kind: {True: ("score", "opponent", *fields), False: ("row", *fields)}
-    for kind, fields in {
-        Step: ("roll", "share", "lent", "weight", "cover"),
-        Revision: ("lowered", "lent"),
-    }.items()
+    Step: {
+        True: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
+        False: Step._fields,
+    },
+    Revision: {True: ("score", "opponent", "lowered", "lent"), False: Revision._fields},
 }
 """What numbers of a step are called, by two scores or by a row."""
 
@@ -368,7 +367,8 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
         lists = (f"a list of {', '.join(fields[by_scores])}" for fields in FIELDS.values())
         raise CertificateError(refusal(at, given, " or ".join(lists)))
     kind = kinds[len(given)]
-    tops = {"row": limits[0], "score": size or 0, "opponent": size or 0, "roll": limits[1]}
+    tops = {"row": limits[0], "score": size or 0, "opponent": size or 0}
+    tops |= dict.fromkeys(("roll", "action"), limits[1])
     taken = list[Any]()
     for name, value in zip(FIELDS[kind][by_scores], given, strict=True):
         top = tops[name] - 1 if name in tops else MOST_COVER if name == "cover" else 1
@@ -383,9 +383,12 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
 
 
 def certify(
-    problems: Sequence[Problem], seconds: float, clock: Callable[[], float] | None = None
+    problems: Sequence[Problem],
+    seconds: float,
+    clock: Callable[[], float] | None = None,
+    shown: Callable[[float], str] = percent,
 ) -> LiftedBound:
-    """Look for steps that lower the bound, row by row.
+    """Look for steps that lower the bound, row by row; `shown` writes it while that lasts.
 
     At the end the responder is solved anew, which takes as long as the beginning did.
     """
@@ -401,7 +404,7 @@ def certify(
     search = _Search(found)
     with phase("certificate", 100) as told:
         while not has_ended() and (batch := search.rows()):
-            told.measured(f"bound {percent(found.value)}")
+            told.measured(f"bound {shown(found.payoff)}")
             for row in batch:
                 if has_ended():
                     break

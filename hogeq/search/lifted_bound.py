@@ -62,7 +62,7 @@ class LiftedBound:
         self._room = KEPT
         self._error = sum(one.chance * one.error for one in problems)
         self._level = sum(one.chance * one.level for one in problems)
-        self.full_memory = self._responder.value * self._responder.scale + self._level
+        self.full_memory = self.payoff
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,6 +75,12 @@ class LiftedBound:
         return self._responder.scale
 
     @property
+    def is_told(self) -> bool:
+        """Whether a responder knows what was drawn: a seat has several problems."""
+        problems = self._responder.problems
+        return len(problems) > len({(id(one.graph), one.seat) for one in problems})
+
+    @property
     def hides(self) -> bool:
         """Whether a row joins several states; else full memory is a best response."""
         return self._responder.hides
@@ -83,6 +89,11 @@ class LiftedBound:
     def value(self) -> float:
         """The bound without its margin, in units of the scale."""
         return self._responder.value + math.fsum(self.refunds())
+
+    @property
+    def payoff(self) -> float:
+        """The bound without its margin, as a payoff."""
+        return self.value * self.unit + self._level
 
     def margin(self) -> float:
         """Give more than all rounding errors can come to, as the page argues."""
