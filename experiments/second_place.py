@@ -8,14 +8,20 @@ leaves open, and which choices come closest to the published results. The table 
 results/champions/su20/huan2020.csv.
 """
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 from common import arguments
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.baselines.second_place import Diagonals, diagonals_of, over_seats, respond_to_beliefs
+from hogeq.baselines.second_place import over_seats, require_countable, respond_to_beliefs
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules import rules_from
+from hogeq.rules import Rules, rules_from
+from hogeq.rules.memory import Memory, memory_sizes
+from hogeq.rules.rules import Throw
+from hogeq.rules.turn import TurnTable, effect, land, throw_of
 from hogeq.strategies.files import write_strategy
 from hogeq.strategies.strategy import policy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
@@ -28,13 +34,96 @@ UNCOUNTED = 0.25  # weight in the report of a memory state that was never counte
 Counts = NDArray[np.float32]
 
 
+class RolledColumns(NamedTuple):
+    """Results of one kind of dice: distinct pairs of gain (bonus added) and record, in columns."""
+
+    gain: Ints
+    recorded: Ints
+    leads: NDArray[np.bool_]  # (2 * K, m) by bonus (no, yes) and roll; False for no dice
+
+
+class Diagonals:
+    """Turns of one game as arrays, for all cells of one sum of scores (a diagonal) at once.
+
+    A turn raises the sum of the scores, so a diagonal leads to later ones only. An *afterstate*
+    (t, u) is the mover's score with points and bonus, and the opponent's.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.turns = turns = TurnTable(rules)
+        self.goal, self.num_actions = rules.size, rules.max_dice + 1
+        self.records = memory_sizes(rules)[2]
+        rolls = range(self.num_actions)
+        own_records = [Memory(own=own) for own in range(self.records)]
+        added = np.array(
+            [[effect(rules, 0, 0, own, roll).bonus for roll in rolls] for own in own_records]
+        )
+        self.fires = added > 0  # (W, K)
+        self.bonus = int(added.max())
+        scores = range(self.goal)
+        free = [[turns.free(own, opponent) for opponent in scores] for own in scores]
+        self.zero = np.array([[branch.points for branch in row] for row in free])
+        self.zero_record = np.array([[branch.record for branch in row] for row in free])
+        throws = [throw_of(rules, 0, total, Memory()) for total in range(2 * self.goal - 1)]
+        kinds = {throw: self._rolled(throw) for throw in dict.fromkeys(throws)}
+        self.rolled = [kinds[throw] for throw in throws]  # Hog Wild, Hog Tied: by the sum alone
+        self._land()
+
+    def _rolled(self, throw: Throw) -> RolledColumns:
+        columns: dict[tuple[int, int], int] = {}
+        steps: list[tuple[int, int]] = []
+        for extra in (0, 1):
+            for roll in range(1, self.num_actions):
+                for points, _, recorded, _ in self.turns.branches(roll, throw):
+                    key = points + extra * self.bonus, recorded
+                    column = columns.setdefault(key, len(columns))
+                    steps.append((extra * self.num_actions + roll, column))
+        leads = np.zeros((2 * self.num_actions, len(columns)), bool)
+        leads[tuple(np.array(steps).T)] = True
+        gain, recorded = np.array(list(columns), np.int64).T
+        return RolledColumns(gain, recorded, leads)
+
+    def _land(self) -> None:
+        """Tabulate the afterstates that do not win, and the cells to which they lead."""
+        most = max(int(rolled.gain.max()) for rolled in self.rolled)
+        top = self.goal + max(most, int(self.zero.max()) + self.bonus)
+        rows = []
+        for own in range(top):
+            for opponent in range(self.goal):
+                landing = land(self.turns.rules, own, opponent)
+                if landing.winner is None:
+                    cell = landing.opponent * self.goal + landing.score
+                    rows.append((landing.score + landing.opponent, own, opponent, cell))
+        rows.sort()
+        totals, *self._open = np.array(rows, np.int64).T
+        self._open_from = np.searchsorted(totals, np.arange(2 * self.goal))
+
+    def cells(self, total: int) -> tuple[Ints, Ints]:
+        """Own and opponent's scores of a diagonal."""
+        own = np.arange(max(0, total - self.goal + 1), min(total, self.goal - 1) + 1)
+        return own, total - own
+
+    def arrivals(self, total: int) -> tuple[Ints, Ints, Ints]:
+        """Afterstates (t, u) whose next mover is on a diagonal, and the cell where each is."""
+        here = slice(self._open_from[total], self._open_from[total + 1])
+        own, opponent, cell = (column[here] for column in self._open)
+        return own, opponent, cell
+
+
+@lru_cache(maxsize=4)
+def diagonals_of(rules: Rules) -> Diagonals:
+    """Give the diagonals of a game, made once."""
+    return Diagonals(rules)
+
+
 def entries(game: HogEngine, player: ArrayLike | None = None) -> Counts:
     """Count the ways into every memory state in self-play, or in any play, (2, G, G, H).
 
     A way in is one outcome of one roll, made in one memory state that play can reach, however
     small its probability. The memory before the first turn is entered once.
     """
-    turns = diagonals_of(game)
+    require_countable(game)
+    turns = diagonals_of(game.rules)
     plays = _plays(game, player)
     goal, records, num_actions = turns.goal, turns.records, turns.num_actions
     # Afterstates by t, u, record, seat, opponent's record.
@@ -66,7 +155,7 @@ def _plays(game: HogEngine, player: ArrayLike | None) -> NDArray[np.bool_]:
         return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
     table = np.asarray(player)
     if table.ndim == 3 and table.dtype.kind in "iu":  # of a player who remembers
-        records = diagonals_of(game).records
+        records = diagonals_of(game.rules).records
         rolls = table.reshape(game.goal, game.goal, records, records, 1)
         return np.asarray(rolls == np.arange(game.num_actions))
     return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
@@ -75,7 +164,7 @@ def _plays(game: HogEngine, player: ArrayLike | None) -> NDArray[np.bool_]:
 def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
     """Add the outcomes of the rolls of a diagonal's cells, (2, n, W, 2 * K), to the afterstates."""
     rolled = turns.rolled[own[0] + opponent[0]]
-    outcomes = made @ (rolled.chance > 0.0).astype(np.float32)
+    outcomes = made @ rolled.leads.astype(np.float32)
     reached = own[:, None] + rolled.gain
     cell, way = np.nonzero(reached < turns.goal)
     # Two outcomes of one cell differ in gain or in record, so no cell is added to twice.

@@ -5,6 +5,9 @@ This is the reference of every layout, and plays what is not worth compiling for
 :mod:`hogeq.kernels.graph_loops`.
 """
 
+import numpy as np
+
+from hogeq.kernels import TIE
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_turns import (
     NATURE,
@@ -103,6 +106,34 @@ def act(lists, first, last, how, policies, weights, payoff, reach, values, fille
                     if sole:
                         mirror(lists, position, total, worth)
     return changes
+
+
+@kernel
+def believe(lists, beliefs, errs, payoff, values, choice, worths, scratch):
+    """Value positions whose mover knows no memory and believes a distribution of it, (C, H).
+
+    Player 0 takes the best action, the first on ties, in `choice` (C, H); the other errs with a
+    probability, and takes any. `values` (C, H) are alike in all memories of a position.
+    """
+    rolled = scratch.rolled[0]
+    for place in range(len(lists.order) - 1, -1, -1):
+        position = lists.order[place]
+        sign, here = 1.0 if lists.player[position] == 0 else -1.0, values[position]
+        value_ways(lists, position, here, True, values, payoff, scratch.ends, rolled)
+        places = lists.place[lists.situation[position]]
+        best, mean = -np.inf, 0.0
+        for action in range(len(places)):
+            worths[action] = 0.0
+            for memory in range(len(here)):
+                worths[action] += beliefs[position, memory] * rolled[places[action, memory]]
+            best = max(best, sign * worths[action])
+            mean += worths[action] / len(places)
+        chosen = 0
+        while sign * worths[chosen] < best - TIE:
+            chosen += 1
+        value = sign * best if sign > 0.0 else (1.0 - errs) * sign * best + errs * mean
+        for memory in range(len(here)):
+            values[position, memory], choice[position, memory] = value, chosen
 
 
 @kernel

@@ -340,6 +340,15 @@ class GraphPasses:
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
 
+    def believe(self, beliefs: Floats, errs: float) -> None:
+        """Fill `values` and `choice` where players believe a distribution of the memory, (C, H).
+
+        Player 0 takes its best actions, and player 1 errs with a probability; none recurs.
+        """
+        worths = np.zeros(self.graph.num_actions)
+        filled = self.values[0], self.choice, worths, self._scratch
+        kernels.believe(self.lists, beliefs, float(errs), self.payoff, *filled)
+
     def _value(self, run: Run, policies: Floats, best: bool | None) -> None:
         """Value a run of blocks: by rows, or by best actions, of both players if `best`."""
         me, payoff, scratch = self.me, self.payoff, self._scratch
