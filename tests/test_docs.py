@@ -356,7 +356,7 @@ def test_the_site_is_built_without_a_warning_and_needs_no_network(tmp_path: Path
         assert f'href="{name}.html"' in page  # in the navigation
     search = (tmp_path / "site" / "searchindex.js").read_text("utf-8")
     assert "api/commands" in search
-    assert "TurnLists" not in search  # internals are none of its answers
+    assert "PricedResponders" not in search  # internals are none of its answers
     for file in (tmp_path / "site").rglob("*.html"):
         loaded = re.findall(
             r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"([^\"]*)\"", file.read_text()

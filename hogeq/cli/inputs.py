@@ -18,6 +18,7 @@ from hogeq.trees.teams import teams_text, title_of
 if TYPE_CHECKING:
     from hogeq.games.game import Game
     from hogeq.model.game import HogEngine
+    from hogeq.search.certificate import OtherGame
     from hogeq.strategies.strategy import Strategy
 
 DEFAULT = "fa25"
@@ -69,6 +70,14 @@ class Chosen:
         chosen = cls(rules.name, trust=trust)
         chosen._rules = rules
         return chosen._compiled()
+
+    @classmethod
+    def other(cls, game: "OtherGame", trust: bool = False) -> "Chosen":
+        """Choose the game other than Hog that a certificate is about, and build it."""
+        how = {"forget": game.forget, "teams": game.teams}
+        chosen = cls(None, game.name, **how, trust=trust, hog_alone="")
+        chosen.load()
+        return chosen
 
     @property
     def rules(self) -> Rules:

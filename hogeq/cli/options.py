@@ -102,7 +102,6 @@ HOG_ALONE: Final[dict[str, str]] = {
     "beliefs": "the hidden memory is that of Hog's rules",
     "board": "the page is a board of Hog",
     "check": "submissions are of Hog's contest",
-    "certify": "a certificate is of rules of Hog",
     "export": "a submission is a table of dice; hogeq purify --out FILE.npz writes other games'",
     "improve": "cells are positions, of two scores",
     "play": "turns are Hog's",
@@ -369,14 +368,10 @@ TABLE: Final[dict[str, Any]] = {
         PROOF,
         min=0,
     ),
-    "certify": (
-        option("Seconds to prove a bound below full memory.", "SECONDS", PROOF, min=0),
-        OF_HOG,
-    ),
+    "certify": option("Seconds to prove a bound below full memory.", "SECONDS", PROOF, min=0),
     "certificate": (
         option("Write the proof: certificate.json, say.", "FILE", PROOF),
         Output((".json", ".json.gz"), is_kept=True),
-        OF_HOG,
         beside("--certify"),
     ),
     "certify.file": argument(

@@ -1,7 +1,7 @@
 """`Game`, which every game is; it finds the class of the game that it is given."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Tablebase
     from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
+    from hogeq.model.priced import Problem
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
@@ -253,6 +254,13 @@ class Game:
         ------
         ValueError
             If the game is not for the method.
+        """
+        raise NotImplementedError
+
+    def _problems(self, strategy: StrategySpec) -> "Sequence[Problem]":
+        """Pose the problems of a responder to a strategy, as certificates take them.
+
+        There is one for each seat, and for each part of a mixture if it is told the draw.
         """
         raise NotImplementedError
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hogeq.contest.field import Difference
     from hogeq.contest.tournament import WinRates
     from hogeq.contest.transcript import Review, Transcript
+    from hogeq.model.priced import Problem
     from hogeq.solvers.existence import Existence
     from hogeq.trees.recall import Audit
 
@@ -242,6 +243,12 @@ class Hog(ByScores):
             allowed = f"for mixtures, not for a {target.kind}"
             raise HogeqError(refusal("resolution", resolution, allowed))
         return bounds.upper_bound(self._engine, target, resolution)
+
+    def _problems(self, strategy: StrategySpec) -> "list[Problem]":
+        """Pose the problems of a responder to a strategy, who remembers everything."""
+        from hogeq.search.certificate import hog_problems
+
+        return hog_problems(self.rules, self.strategy(strategy))
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy.

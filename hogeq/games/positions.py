@@ -12,6 +12,7 @@ from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.graph_passes import GraphPasses
+from hogeq.model.priced import Problem
 from hogeq.model.protocol import Role
 from hogeq.search.results import PROVED, Budget, Equilibrium, Response, Value
 from hogeq.solvers.solving import by_bundle
@@ -176,6 +177,16 @@ class PositionGame(RowGame):
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by full information."""
         return full_information.bound(self.positions, self.strategy(strategy).whole())
+
+    def _problems(self, strategy: StrategySpec) -> list[Problem]:
+        """Pose the problems of a responder to a strategy, who sees everything."""
+        target = self.strategy(strategy).whole()
+        drawn = zip(target.policies, target.chances.tolist(), strict=True)
+        return [
+            Problem(self.graph, seat, policy, chance / 2.0)
+            for policy, chance in drawn
+            for seat in (0, 1)
+        ]
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game; what both sides secure against opponents who see everything is proved.

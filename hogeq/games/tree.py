@@ -23,6 +23,7 @@ from hogeq.trees.strategies import action_values, value
 from hogeq.trees.teams import Teams
 
 if TYPE_CHECKING:
+    from hogeq.model.priced import Problem
     from hogeq.trees.absent import Gaps
     from hogeq.trees.recall import Audit
 
@@ -93,6 +94,12 @@ class TreeGame(RowGame):
         from hogeq.trees.responses import full_memory
 
         return full_memory(self.tree, self.strategy(strategy).whole())
+
+    def _problems(self, strategy: StrategySpec) -> "list[Problem]":
+        """Pose the problems of a responder to a strategy, who remembers the own past."""
+        from hogeq.trees.pasts import problems
+
+        return problems(self.tree, self.strategy(strategy).whole())
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv."""

@@ -36,6 +36,7 @@ from hogeq.kernels.graph_turns import (
     send,
     set_row,
     value_ways,
+    way_at,
 )
 from hogeq.kernels.recurrence import ASCEND, COUNTERFACTUAL, SOFTMAX
 
@@ -78,7 +79,8 @@ def link(lists, loop, me, policies, match, positions, choice, values, payoff):
         for other in range(count):
             loop.matrix[state, other] = 0.0
     for position in positions:
-        places, base = lists.place[lists.situation[position]], lists.base[position]
+        situation, base = lists.situation[position], lists.base[position]
+        places = lists.place[situation]
         row = row_of(lists, position, me, policies, match)
         for memory in range(memories):
             state = loop.member[position] * memories + memory
@@ -89,7 +91,8 @@ def link(lists, loop, me, policies, match, positions, choice, values, payoff):
                     weight = 1.0 if action == chosen else 0.0
                 if weight == 0.0:
                     continue
-                way, lane = places[action, memory] // lanes, places[action, memory] % lanes
+                lane = places[action, memory] % lanes
+                way = way_at(lists, situation, places[action, memory])
                 for x in range(lists.first[way], lists.first[way + 1]):
                     share, end = weight * lists.chance[x], base + lists.end[x]
                     there = lists.next[end]
@@ -210,8 +213,8 @@ def iterate(lists, loop, block, me, policies, match, choice, values, payoff, bou
 @part
 def stay_of(lists, loop, position, memory, action):
     """Probability that an action stays in the block."""
-    place, stays = lists.place[lists.situation[position], action, memory], 0.0
-    way = place // lists.following.shape[1]
+    situation, stays = lists.situation[position], 0.0
+    way = way_at(lists, situation, lists.place[situation, action, memory])
     for x in range(lists.first[way], lists.first[way + 1]):
         there = lists.next[lists.base[position] + lists.end[x]]
         if there >= 0 and loop.block[there] == loop.block[position]:

@@ -1,7 +1,8 @@
 """One turn from a position of any graph: values backward, reach forward; what a role does to a row.
 
-Sizes: C positions, H memories, K actions, S situations, W ways (each of one action), J lanes,
-padded to whole vectors, E ends, R rows. Values are payoffs to the player whose pass it is.
+Sizes: C positions, H memories, K actions, S situations, W ways (each of one action), at most U in a
+situation, J lanes, padded to whole vectors, E ends, R rows. Values are payoffs to the player whose
+pass it is.
 """
 
 import math
@@ -30,7 +31,7 @@ class Lists(NamedTuple):
     row: NDArray[np.int32]  # (C,)
     fixed: NDArray[np.float64]  # (F, K)
     situation: NDArray[np.int32]  # (C,)
-    place: NDArray[np.uint32]  # (S, K, H) way and lane, way * J + lane; of no action the first's
+    place: NDArray[np.uint32]  # (S, K, H) way of the situation * J + lane; of no action the first's
     legal: NDArray[np.uint8]  # (S, K)
     ways: NDArray[np.int32]  # ways that a situation has, one situation after another
     ways_start: NDArray[np.int64]  # (S + 1,)
@@ -50,9 +51,9 @@ class Lists(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays that passes work in."""
 
-    rolled: NDArray[np.float64]  # (n, W * J) values of ways, by opponent
+    rolled: NDArray[np.float64]  # (n, U * J) values of a situation's ways, by opponent
     ends: NDArray[np.float64]  # (E * J,)
-    masses: NDArray[np.float64]  # (W * J,), zeros before and after
+    masses: NDArray[np.float64]  # (U * J,), zeros before and after
     flows: NDArray[np.float64]  # (E * J,), zeros before and after
     error: NDArray[np.float64]  # (1,) what iteration may have missed
 
@@ -68,11 +69,16 @@ def row_of(lists, position, me, policies, opponent):
 
 
 @part
-def value_ways(lists, position, row, everything, values, payoff, ends, rolled):
-    """Value the ways that a row uses at a position, or all that it has, (W * J,)."""
-    situation, base = lists.situation[position], lists.base[position]
-    lanes = lists.following.shape[1]
-    for end in range(lists.ends[situation]):
+def way_at(lists, situation, place):
+    """Way of a place of a situation."""
+    return lists.ways[lists.ways_start[situation] + place // lists.following.shape[1]]
+
+
+@part
+def value_ends(lists, position, values, payoff, ends):
+    """Value everything in which a turn from a position can end, (E * J,)."""
+    base, lanes = lists.base[position], lists.following.shape[1]
+    for end in range(lists.ends[lists.situation[position]]):
         there, at = lists.next[base + end], end * lanes
         low, high = lists.end_lanes[end]
         if there < 0:
@@ -83,15 +89,29 @@ def value_ways(lists, position, row, everything, values, payoff, ends, rolled):
             learned, after = lists.following[lists.label[base + end]], values[there]
             for lane in range(low, high):
                 ends[at + lane] = after[learned[lane]]
-    for x in range(lists.ways_start[situation], lists.ways_start[situation + 1]):
+
+
+@part
+def value_way(lists, way, at, width, ends, rolled):
+    """Value a way by its ends, from `rolled[at]` on; there are `width` numbers side by side."""
+    lanes = lists.following.shape[1] * width
+    for lane in range(lists.lanes[way, 0] * width, lists.lanes[way, 1] * width, len(STEP)):
+        total = splat(0.0, STEP)
+        for x in range(lists.first[way], lists.first[way + 1]):
+            total += lists.chance[x] * load(ends, lists.end[x] * lanes + lane, STEP)
+        store(rolled, at + lane, total)
+
+
+@part
+def value_ways(lists, position, row, everything, values, payoff, ends, rolled):
+    """Value the ways that a row uses at a position, or all that it has, (U * J,)."""
+    situation, lanes = lists.situation[position], lists.following.shape[1]
+    value_ends(lists, position, values, payoff, ends)
+    first = lists.ways_start[situation]
+    for x in range(first, lists.ways_start[situation + 1]):
         way = lists.ways[x]
         if everything or row[lists.action[way]] > 0.0:
-            low, high = lists.lanes[way]
-            for lane in range(low, high, len(STEP)):
-                total = splat(0.0, STEP)
-                for y in range(lists.first[way], lists.first[way + 1]):
-                    total += lists.chance[y] * load(ends, lists.end[y] * lanes + lane, STEP)
-                store(rolled, way * lanes + lane, total)
+            value_way(lists, way, (x - first) * lanes, 1, ends, rolled)
 
 
 @part
@@ -136,22 +156,28 @@ def average(lists, position, weight, reach, rolled, found):
 
 
 @part
-def send(lists, position, row, reach, every, masses, flows):
-    """Send the reach of a position's memories to states that follow: the transpose of values."""
-    situation, base = lists.situation[position], lists.base[position]
-    places, lanes = lists.place[situation], lists.following.shape[1]
+def act_out(lists, position, row, reach, masses):
+    """Add the reach of a position's memories to that of their ways to play, (U * J,)."""
+    places = lists.place[lists.situation[position]]
     for action in range(len(row)):
         weight = row[action]
         if weight > 0.0:
             for memory in range(len(reach)):
                 masses[places[action, memory]] += weight * reach[memory]
-    for x in range(lists.ways_start[situation], lists.ways_start[situation + 1]):
-        way = lists.ways[x]
-        if row[lists.action[way]] > 0.0:
+
+
+@part
+def pass_on(lists, position, row, everything, every, masses, flows):
+    """Send the reach of the ways that a row uses, or of all, to states that follow."""
+    situation, base = lists.situation[position], lists.base[position]
+    lanes, start = lists.following.shape[1], lists.ways_start[situation]
+    for x in range(start, lists.ways_start[situation + 1]):
+        way, first = lists.ways[x], (x - start) * lanes
+        if everything or row[lists.action[way]] > 0.0:
             low, high = lists.lanes[way]
             for lane in range(low, high, len(STEP)):
-                mass = load(masses, way * lanes + lane, STEP)
-                store(masses, way * lanes + lane, splat(0.0, STEP))
+                mass = load(masses, first + lane, STEP)
+                store(masses, first + lane, splat(0.0, STEP))
                 for y in range(lists.first[way], lists.first[way + 1]):
                     at = lists.end[y] * lanes + lane
                     store(flows, at, lists.chance[y] * mass + load(flows, at, STEP))
@@ -164,6 +190,13 @@ def send(lists, position, row, reach, every, masses, flows):
                 after[learned[lane]] += flows[at + lane]
         for lane in range(low, high):
             flows[at + lane] = 0.0
+
+
+@part
+def send(lists, position, row, reach, every, masses, flows):
+    """Send the reach of a position's memories to states that follow: the transpose of values."""
+    act_out(lists, position, row, reach, masses)
+    pass_on(lists, position, row, False, every, masses, flows)
 
 
 @part

@@ -11,9 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from hogeq.graph.hog import of_hog
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.priced import Claim, Kept, PricedResponders, width_of
+from hogeq.model.priced import Claim, Kept, PricedResponders, Problem, width_of
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
@@ -71,16 +72,17 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
-    policy = np.full((goal, goal, dice + 1), 1.0 / (dice + 1))
-    priced = PricedResponders(small, [1.0], [policy])
-    nothing = np.zeros((1, priced.memories))
-    claim = Claim(np.zeros(1, np.int64), nothing, nothing[0], 1.0, 1.0)
-    kept = [Kept(np.ones(1, np.int64), np.zeros((1, priced.memories, dice + 1)))]
-    yield priced.infoset_reach
+    policy = np.full((goal**2, dice + 1), 1.0 / (dice + 1))
+    priced = PricedResponders([Problem(of_hog(small), 0, policy, 1.0)])
+    states = np.zeros((1, of_hog(small).memories))
+    claim = Claim(np.zeros(1, np.int64), states, states[0], 1.0, 1.0)
+    kept = {0: Kept(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
+    yield priced.visit
     yield priced.remember
+    yield lambda: priced.is_met_once(1)
     yield lambda: priced.lift(1, claim)
     yield lambda: priced.lend(0, 1, claim, kept)
-    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, priced.memories)), 1.0)
+    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, states.size)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

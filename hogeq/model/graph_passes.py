@@ -57,6 +57,9 @@ def lists_of(graph: Graph) -> Lists:
     most = np.maximum.reduceat(end, first[:-1]) + 1
     begins = np.searchsorted(pairs // len(old), np.arange(situations + 1))
     used = pairs % len(old)
+    # Ways are counted in each situation anew.
+    local = np.searchsorted(pairs, np.arange(situations)[:, None, None] * len(old) + way)
+    local -= begins[:-1, None, None]
     mirror = _mirror(graph)
     order, start, recurs = _blocks(graph, mirror)
     return Lists(
@@ -68,7 +71,7 @@ def lists_of(graph: Graph) -> Lists:
         row=graph.row.copy(),
         fixed=graph.fixed.copy(),
         situation=graph.situation.copy(),
-        place=(way * width + graph.lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
+        place=(local * width + graph.lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
         legal=np.asarray(legal, np.uint8),
         ways=used.astype(np.int32),
         ways_start=begins,
@@ -199,8 +202,9 @@ def _runs(lists: Lists, memories: int) -> list[Run]:
     return [Run(low, high, int(kind[low])) for low, high in pairwise(ends)]
 
 
-def _scratch(lists: Lists, matches: int) -> Scratch:
-    places = len(lists.lanes) * lists.following.shape[1]
+def scratch_for(lists: Lists, matches: int) -> Scratch:
+    """Fresh arrays for passes against so many opponents."""
+    places = int(np.diff(lists.ways_start).max()) * lists.following.shape[1]
     ends = len(lists.end_lanes) * lists.following.shape[1]
     rolled, masses = np.zeros((matches, places)), np.zeros(places)
     return Scratch(rolled, np.zeros(ends), masses, np.zeros(ends), np.zeros(1))
@@ -271,7 +275,7 @@ class GraphPasses:
         self.row_reach = np.zeros((matches, size))
         self._rows = np.zeros(size)
         self.payoff = graph.payoff.copy() if me == 0 else graph.total - graph.payoff
-        self._scratch = _scratch(lists, matches)
+        self._scratch = scratch_for(lists, matches)
         self._runs = _runs(lists, graph.memories)
         self._loop = _loop(graph, lists, me) if lists.recurs.any() else None
 

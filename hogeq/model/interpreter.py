@@ -31,7 +31,7 @@ class Interpreter:
     ) -> None:
         size, _, actions = shape
         mirrored = players == 1 and len(lists_of(graph).mirror) > 0
-        order = _near_first(graph, size) if totals_rise else None
+        order = near_first(graph, size) if totals_rise else None
         self.passes = GraphPasses(graph, matches, sole=mirrored, rows=size**2, order=order)
         self.graph, self.players, self._size = graph, players, size
         self.start = int(graph.start[0, 1])
@@ -99,7 +99,7 @@ class Interpreter:
         return float(values[self.start])
 
 
-def _near_first(graph: Graph, size: int) -> Ints:
+def near_first(graph: Graph, size: int) -> Ints:
     """Order positions so that cells near each other, which the same cells follow, are together.
 
     They are then looked up while still in cache. Totals must rise: then turns only raise the lower

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from hogeq.graph.turns import OTHER
 from hogeq.kernels.memory_vectors import Shape, write_duel, write_reach, write_values
 from hogeq.kernels.program import Program, zeros
-from hogeq.kernels.turns import OTHER
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints

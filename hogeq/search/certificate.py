@@ -1,14 +1,16 @@
 """Certificates: an upper bound on best responses, in a file that anyone can check.
 
 A JSON object: see :meth:`Certificate.to_json`, with an edition's name or fields of `hogeq.Rules`,
-and steps as lists of the fields of a `Step` or a `Revision`. Version 3 had no revisions.
+or what another game is called and its hash; and steps as lists of the fields of a `Step` or a
+`Revision`. Versions 3 and 4 have two scores in place of a row; version 3 has no revisions.
 """
 
 import gzip
 import json
+import math
 import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -17,9 +19,11 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, cast
 import numpy as np
 from pydantic import Field
 
+from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine, required_bytes
+from hogeq.model.interpreter import near_first
+from hogeq.model.priced import Problem
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
-from hogeq.rules.memory import all_memories
 from hogeq.search.lifted_bound import (
     LEAST,
     MOST_STEPS,
@@ -45,28 +49,26 @@ from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase
 
 FORMAT: Final = "hogeq certificate"
-VERSION: Final = 4
+VERSION: Final = 5
 OLDEST: Final = 3
+BY_SCORES: Final = 4  # the last version whose steps have two scores
 MAX_BYTES: Final = 64 * 2**20
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
 MOST_COVER: Final = 10**9
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
-AXES: Final = 4  # of parts
 LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
-LENT = 0.25  # largest share of a roll's slack that is lent
+LENT = 0.25  # largest share of an action's slack that is lent
 COVER = 1.2  # how far claims are covered
-SHARE = 0.4  # share that a cell claims: its others come at later visits
-PAYS = 0.003  # share of a cell's loss by forgetting that a claim must take off
-LOWERED = 0.1  # share of slack in a cell by which what is refunded is lowered
-BATCH = 100  # cells that are visited before all are put in order again
-LEAST_PROMISE = 1e-10  # of a cell that is visited, in win rate
-LEAST_HOPE = 0.02  # of a cell: it is visited again sometime
+SHARE = 0.4  # share that a row claims: its others come at later visits
+PAYS = 0.003  # share of a row's loss by forgetting that a claim must take off
+LOWERED = 0.1  # share of slack in a row by which what is refunded is lowered
+BATCH = 100  # rows that are visited before all are put in order again
+LEAST_PROMISE = 1e-10  # of a row that is visited, in units of the largest payoff
+LEAST_HOPE = 0.02  # of a row: it is visited again sometime
 STEPS_OF_A_VISIT = 2
 ENDED = 1e-8  # what a batch of visits takes off when they have ended
-
-
-ROUNDING: Final = 1e-9  # what a bound may differ by where processors add up differently
+ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
 
 
 class CertificateError(HogeqError):
@@ -79,35 +81,64 @@ class _Top:
 
     format: Literal["hogeq certificate"]
     version: Annotated[int, Field(ge=OLDEST, le=VERSION)]
-    rules: Annotated[
-        str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
-    ]
-    bound: Annotated[float, Field(ge=0.0, le=1.0)]
-    full_memory: Annotated[float, Field(ge=0.0, le=1.0)]
+    bound: Annotated[float, Field(allow_inf_nan=False)]
+    full_memory: Annotated[float, Field(allow_inf_nan=False)]
     steps: Annotated[list[Any], Field(max_length=MOST_STEPS)]
+    rules: Annotated[
+        str | dict[str, Any] | None, Field(description="an edition's name or a mapping of parts")
+    ] = None
+    game: dict[str, Any] | None = None
     policy: list[Any] | None = None
     weights: list[Any] | None = None
     parts: list[Any] | None = None
 
 
+@parameters
+class OtherGame:
+    """A game other than Hog: what a user calls it, and the hash that tells whether it is the same.
+
+    The name is what it is loaded by, so that nothing can be proved under the name of another.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=1000)]
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    forget: str | None = None
+    teams: str | None = None
+
+
 class Certificate(NamedTuple):
     """A bound and its proof."""
 
-    rules: Rules
+    game: Rules | OtherGame
     strategy: Strategy  # that it is about
-    bound: float  # no responder who forgets wins more, rounding included
-    full_memory: float  # win rate of a responder who remembers everything
+    bound: float  # no responder who forgets gets more, rounding included
+    full_memory: float  # what a responder gets who remembers everything
     steps: tuple[Step | Revision, ...]
+    unit: float = 1.0  # a power of two, of the largest payoff; not in the file
+    is_told: bool = False  # whether who remembers everything knows what was drawn; nor is this
+
+    @property
+    def rules(self) -> Rules:
+        """Rules of a game of Hog."""
+        if not isinstance(self.game, Rules):
+            raise CertificateError(f"{self.game.name}: is no game of Hog")
+        return self.game
+
+    @property
+    def name(self) -> str:
+        """Name of the game."""
+        return self.game.name
 
     def to_json(self) -> str:
         """Give the text of a file."""
         drawn = self.strategy.policies.tolist()
         weights = self.strategy.chances.tolist()
         strategy = {"weights": weights, "parts": drawn} if drawn[1:] else {"policy": drawn[0]}
+        kind = "rules" if isinstance(self.game, Rules) else "game"
         content = {
             "format": FORMAT,
             "version": VERSION,
-            "rules": plain(self.rules),
+            kind: plain(self.game),
             "bound": self.bound,
             "full_memory": self.full_memory,
             **strategy,
@@ -124,41 +155,66 @@ class Certificate(NamedTuple):
 
     def require_same(self, given: "Certificate", where: str) -> None:
         """Refuse, with a `CertificateError`, one whose figures are not those proved here."""
-        if self.bound > given.bound + ROUNDING:
+        if self.bound > given.bound + ROUNDING * self.unit:
             raise CertificateError(
                 f"{where}: bound: got {given.bound!r}; its steps prove {self.bound!r} and no less"
             )
-        if abs(self.full_memory - given.full_memory) > ROUNDING:
+        if abs(self.full_memory - given.full_memory) > ROUNDING * self.unit:
             raise CertificateError(
                 f"{where}: full_memory: got {given.full_memory!r}; it is {self.full_memory!r}"
             )
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both bounds, as the command prints them."""
-        drawn = self.strategy.kind == "mixture"
-        knows = "is told the draw as well" if drawn else "remembers everything"
+    def rows(self, upper: Callable[[float], str] | None = None) -> list[tuple[str, str, str]]:
+        """Lay out both bounds, as the command prints them; `upper` writes payoffs."""
+        proved, full = at_most(self.bound, 0.0), at_most(self.full_memory)
+        if upper is not None:
+            proved, full = upper(self.bound), upper(self.full_memory)
+        knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
-            ("certified", at_most(self.bound, 0.0), "nothing that forgets wins more"),
-            ("bound", at_most(self.full_memory), f"best responder that {knows}"),
+            ("certified", proved, "nothing that forgets wins more"),
+            ("bound", full, f"best responder that {knows}"),
         ]
+
+
+def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
+    """Pose the problem of a responder in Hog, by each policy that can be drawn."""
+    graph = of_hog(rules)
+    order = near_first(graph, rules.size)
+    drawn = zip(strategy.policies, strategy.chances.tolist(), strict=True)
+    return [
+        Problem(graph, 0, policy.reshape(-1, rules.num_actions), chance, order)
+        for policy, chance in drawn
+    ]
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
     _check_size(game.rules)
     target = strategy_of(game, strategy)
-    return _certificate(certify(game.rules, target, seconds), target)
+    found = certify(hog_problems(game.rules, target), seconds)
+    return certificate_of(game.rules, target, found)
 
 
-def check_certificate(certificate: Certificate) -> Certificate:
-    """Prove a certificate again from its steps, which set the bound."""
-    found = replay(certificate.rules, certificate.strategy, certificate.steps)
-    return _certificate(found, certificate.strategy)
+def check_certificate(
+    certificate: Certificate, problems: Sequence[Problem] | None = None
+) -> Certificate:
+    """Prove a certificate again from its steps, which set the bound.
+
+    The problems are those of Hog, unless others are given.
+    """
+    game, strategy = certificate.game, certificate.strategy
+    if problems is None:
+        problems = hog_problems(certificate.rules, strategy)
+    return certificate_of(game, strategy, replay(problems, certificate.steps))
 
 
-def _certificate(found: LiftedBound, strategy: Strategy) -> Certificate:
-    bound = float(min(1.0, found.bound()))
-    return Certificate(found.rules, strategy, bound, found.full_memory, tuple(found.steps))
+def certificate_of(game: Rules | OtherGame, strategy: Strategy, found: LiftedBound) -> Certificate:
+    """Write down what was found about a strategy."""
+    bound = found.bound()
+    if isinstance(game, Rules):
+        bound = min(1.0, bound)
+    steps, of_proof = tuple(found.steps), (found.unit, found.is_told)
+    return Certificate(game, strategy, float(bound), found.full_memory, steps, *of_proof)
 
 
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
@@ -199,19 +255,39 @@ def _checked(content: object) -> Certificate:
         allowed = f"an object with {', '.join(keys(_Top))}"
         raise CertificateError(refusal("", content, allowed))
     top = _Top(**content)
-    rules = rules_from(top.rules)
-    _check_name(rules)
-    _check_size(rules)
-    strategy = _strategy(top, rules)
-    steps = [_step(step, number, rules) for number, step in enumerate(top.steps)]
+    game, shape = _game(top), None
+    if isinstance(game, Rules):
+        for name, rate in (("bound", top.bound), ("full_memory", top.full_memory)):
+            if not 0.0 <= rate <= 1.0:
+                raise CertificateError(refusal(name, rate, "numbers from 0 to 1"))
+        shape = game.size, game.size, game.num_actions
+    strategy = _strategy(top, shape)
+    size = None if shape is None or top.version > BY_SCORES else shape[0]
+    *rows, actions = strategy.policies.shape[1:]
+    limits = math.prod(rows), actions
+    steps = [_step(step, number, limits, size) for number, step in enumerate(top.steps)]
     claimed = set()
     for number, step in enumerate(steps):
         if isinstance(step, Step):
-            claimed.add(step[:2])
-        elif step[:2] not in claimed:
-            found = refusal(f"steps[{number}]", list(step), "a cell that has claimed before")
-            raise CertificateError(found)
-    return Certificate(rules, strategy, top.bound, top.full_memory, tuple(steps))
+            claimed.add(step.row)
+        elif step.row not in claimed:
+            given = refusal(f"steps[{number}]", top.steps[number], "a row that has claimed before")
+            raise CertificateError(given)
+    return Certificate(game, strategy, top.bound, top.full_memory, tuple(steps))
+
+
+def _game(top: _Top) -> Rules | OtherGame:
+    """Find out which game a file is about."""
+    if (top.rules is None) == (top.game is None):
+        raise CertificateError("rules, game: allowed: one of them")
+    if top.game is not None:
+        if top.version <= BY_SCORES:
+            raise CertificateError(refusal("version", top.version, f"{VERSION}, with a game"))
+        return OtherGame(**top.game)
+    rules = rules_from(cast("Any", top.rules))
+    _check_name(rules)
+    _check_size(rules)
+    return rules
 
 
 def _check_name(rules: Rules) -> None:
@@ -237,18 +313,27 @@ def _check_size(rules: Rules) -> None:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
 
-def _strategy(top: _Top, rules: Rules) -> Strategy:
-    shape = rules.size, rules.size, rules.num_actions
+def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
+    """Read the policy or the mixture; of another game than Hog it has any shape (R, K)."""
     if top.policy is not None and top.weights is None and top.parts is None:
-        policy = check_policy(_array(top.policy, "policy"), shape)
-        return Strategy("policy", policy, np.ones(1), shape)
+        policy = _array(top.policy, "policy")
+        shape = shape or _shape("policy", policy, 2)
+        return Strategy("policy", check_policy(policy, shape), np.ones(1), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
         given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
     weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
-    if parts.ndim != AXES:
+    if shape and parts.ndim != 1 + len(shape):
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
+    shape = shape or _shape("parts", parts, 3)[1:]
     return strategy_of_shape(shape, Mixture(weights, parts))
+
+
+def _shape(name: str, table: Floats, axes: int) -> tuple[int, ...]:
+    if table.ndim != axes or not table.size:
+        allowed = ", ".join(["n", "R", "K"][-axes:])
+        raise CertificateError(f"{name}: has shape {table.shape}; allowed: ({allowed})")
+    return table.shape
 
 
 def _array(given: list[Any], name: str) -> Floats:
@@ -264,36 +349,53 @@ def _array(given: list[Any], name: str) -> Floats:
     return table
 
 
-def _step(given: object, number: int, rules: Rules) -> Step | Revision:
-    at = f"steps[{number}]"
-    kinds = {len(kind._fields): kind for kind in (Step, Revision)}
+FIELDS: Final = {
+    Step: {
+        True: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
+        False: Step._fields,
+    },
+    Revision: {True: ("score", "opponent", "lowered", "lent"), False: Revision._fields},
+}
+"""What numbers of a step are called, by two scores or by a row."""
+
+
+def _step(given: object, number: int, limits: tuple[int, int], size: int | None) -> Step | Revision:
+    """Read a step, of so many rows and actions; of games of Hog to `size` by two scores."""
+    at, by_scores = f"steps[{number}]", size is not None
+    kinds = {len(fields[by_scores]): kind for kind, fields in FIELDS.items()}
     if not isinstance(given, list) or len(given) not in kinds:
-        allowed = " or ".join(f"a list of {', '.join(kind._fields)}" for kind in kinds.values())
-        raise CertificateError(refusal(at, given, allowed))
+        lists = (f"a list of {', '.join(fields[by_scores])}" for fields in FIELDS.values())
+        raise CertificateError(refusal(at, given, " or ".join(lists)))
     kind = kinds[len(given)]
-    whole = {"score": rules.size - 1, "opponent": rules.size - 1, "roll": rules.num_actions - 1}
-    taken: dict[str, Any] = {}
-    for name, value in zip(kind._fields, given, strict=True):
-        top = whole.get(name, MOST_COVER if name == "cover" else 1)
-        right = type(value) is int or (type(value) is float and name not in whole)
+    tops = {"row": limits[0], "score": size or 0, "opponent": size or 0}
+    tops |= dict.fromkeys(("roll", "action"), limits[1])
+    taken = list[Any]()
+    for name, value in zip(FIELDS[kind][by_scores], given, strict=True):
+        top = tops[name] - 1 if name in tops else MOST_COVER if name == "cover" else 1
+        right = type(value) is int or (type(value) is float and name not in tops)
         if not right or not 0 <= value <= top:
-            numbers = "whole numbers" if name in whole else "numbers"
+            numbers = "whole numbers" if name in tops else "numbers"
             raise CertificateError(refusal(f"{at}.{name}", value, f"{numbers} from 0 to {top}"))
-        taken[name] = value if name in whole else float(value)
-    return kind(**taken)
+        taken.append(value if name in tops else float(value))
+    if size is not None:
+        taken[:2] = [taken[0] * size + taken[1]]
+    return kind(*taken)
 
 
 def certify(
-    rules: Rules, strategy: Strategy, seconds: float, clock: Callable[[], float] | None = None
+    problems: Sequence[Problem],
+    seconds: float,
+    clock: Callable[[], float] | None = None,
+    shown: Callable[[float], str] = percent,
 ) -> LiftedBound:
-    """Look for steps that lower the bound, cell by cell.
+    """Look for steps that lower the bound, row by row; `shown` writes it while that lasts.
 
     At the end the responder is solved anew, which takes as long as the beginning did.
     """
     deadline = Deadline(seconds, clock)
-    found = LiftedBound(rules, strategy)
+    found = LiftedBound(problems)
     solving = deadline.spent
-    if len(all_memories(rules)) == len(strategy.chances) == 1:  # nothing is hidden
+    if not found.hides:
         return found
 
     def has_ended() -> bool:
@@ -301,31 +403,32 @@ def certify(
 
     search = _Search(found)
     with phase("certificate", 100) as told:
-        while not has_ended() and (batch := search.cells()):
-            told.measured(f"bound {percent(found.value)}")
-            for cell in batch:
+        while not has_ended() and (batch := search.rows()):
+            told.measured(f"bound {shown(found.payoff)}")
+            for row in batch:
                 if has_ended():
                     break
-                search.visit(cell)
+                search.visit(row)
                 told.reach(int(100.0 * deadline.spent / seconds))
     return found
 
 
 class _Search:
-    """Order in which cells claim and revise: largest expected gain first, by earlier gains.
+    """Order in which rows claim and revise: largest expected gain first, by earlier gains.
 
     Block coordinate descent, in which a block leaves to the others what it can do without (Werner,
     Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
     """
 
     def __init__(self, bound: LiftedBound) -> None:
+        rows, _ = bound.shape
         self.bound = bound
-        self.hopes = np.ones(bound.rules.size**2)
-        self.promise = np.zeros(bound.rules.size**2)
+        self.hopes = np.ones(rows)
+        self.promise = np.zeros(rows)
         self.before = np.inf
 
-    def cells(self) -> list[int]:
-        """Give the next cells to visit, none if nothing is left."""
+    def rows(self) -> list[int]:
+        """Give the next rows to visit, none if nothing is left."""
         before, self.before = self.before, self.bound.value
         if before - self.before < ENDED:
             return []
@@ -335,19 +438,18 @@ class _Search:
         first = np.argsort(-promise, kind="stable")[:BATCH]
         return cast("list[int]", first[promise[first] > LEAST_PROMISE].tolist())
 
-    def visit(self, cell: int) -> None:
-        """Revise the claims of a cell, and let it claim more if that lowers the bound."""
+    def visit(self, row: int) -> None:
+        """Revise the claims of a row, and let it claim more if that lowers the bound."""
         before = self.bound.value
-        score, opponent = divmod(cell, self.bound.rules.size)
-        if self.bound.is_kept(cell):
-            self.bound.take(Revision(score, opponent, LOWERED, LENT))
-        losses = self.bound.loss(cell)
-        roll, loss = int(losses.argmin()), float(losses.min())
-        if loss > SMALLEST / 10.0:
-            step = Step(score, opponent, roll, SHARE, LENT, 1.0, COVER)
+        if self.bound.is_kept(row):
+            self.bound.take(Revision(row, LOWERED, LENT))
+        losses = self.bound.loss(row)
+        action, loss = int(losses.argmin()), float(losses.min())
+        if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
+            step = Step(row, action, SHARE, LENT, 1.0, COVER)
             fall, refund = self.bound.gain(step)
             if fall - refund > PAYS * loss:
                 self.bound.take(step)
-        gained = (before - self.bound.value) / max(self.promise[cell], LEAST)
-        hope = 0.2 * self.hopes[cell] + 0.8 * gained
-        self.hopes[cell] = np.clip(hope, LEAST_HOPE, 1.0)
+        gained = (before - self.bound.value) / max(self.promise[row], LEAST)
+        hope = 0.2 * self.hopes[row] + 0.8 * gained
+        self.hopes[row] = np.clip(hope, LEAST_HOPE, 1.0)

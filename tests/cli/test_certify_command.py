@@ -1,6 +1,7 @@
 """`hogeq attack --certify` and `hogeq certify`: bounds that anyone can check."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import pytest
 
 import hogeq
 from hogeq.strategies.files import write_strategy
+from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
+from tests.trees.own_hog import OwnHog
+from tests.trees.test_positions import example
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +107,114 @@ def test_a_packed_certificate() -> None:
     assert "is packed, but broken" in refused("certify", "proof.json.gz")
     Path("proof.json.gz").write_bytes(small[:2] + b"no gzip")
     assert "is packed, but broken" in refused("certify", "proof.json.gz")
+
+
+# --- other games than Hog -------------------------------------------------------------------------
+
+
+class SmallHog(OwnHog):
+    goal: int = 10
+    max_dice: int = 3
+
+
+TREE = {"name": "liars_dice(dice_sides=3)", "forget": "last:1"}
+OWN = {"name": "small_hog", "forget": None}
+OTHERS = pytest.mark.parametrize("game", [TREE, OWN], ids=["tree", "own game"])
+
+
+@pytest.fixture
+def _own(registries: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register an own game, which is held by its positions however few they are."""
+    monkeypatch.setattr(loading, "FEW_NODES", 0)
+    hogeq.register_game("small_hog")(SmallHog)
+
+
+def certified_game(game: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Certify a random strategy: the answer, and the file."""
+    rows = hogeq.Game(game["name"], forget=game["forget"]).graph
+    chance = np.random.default_rng(0)
+    policy = chance.dirichlet(np.full(rows.num_actions, 0.5), len(rows.legal)) * rows.legal
+    policy += 1e-9 * rows.legal
+    np.savez("drawn.npz", policy=policy / policy.sum(axis=1, keepdims=True))
+    forget = ["--forget", game["forget"]] if game["forget"] else []
+    proof = "--certify", "2", "--certificate", "proof.json", "--overwrite"
+    found = ask("attack", "drawn.npz", "--game", game["name"], *forget, *proof)
+    return found, json.loads(Path("proof.json").read_text())
+
+
+@OTHERS
+@pytest.mark.usefixtures("_own")
+def test_a_certificate_of_another_game_is_written_and_checked(game: dict[str, Any]) -> None:
+    found, proof = certified_game(game)
+    assert found["attack"] <= found["certified"] < proof["full_memory"]
+    assert proof["game"].items() >= game.items()
+    checked = ask("certify", "proof.json", "--of", "drawn.npz")
+    assert checked["bound"] == pytest.approx(found["certified"], abs=1e-12)
+    assert (checked["game"], checked["forget"]) == (game["name"], game["forget"])
+    assert checked["steps"] == found["steps"] > 0
+    text = ok("certify", "proof.json")
+    assert f"proof.json, {game['name']}" in text
+    proved = next(line for line in text.splitlines() if line.startswith("certified"))
+    assert float(proved.split()[1]) >= checked["bound"]
+
+
+@OTHERS
+@pytest.mark.usefixtures("_own")
+def test_a_forged_certificate_of_another_game_is_refused(game: dict[str, Any]) -> None:
+    _, proof = certified_game(game)
+    about, rows = proof["game"], proof["policy"]
+    other = [rows[0][1], *[0.0] * (len(rows[0]) - 1)], *rows[1:]
+    first, *_ = proof["steps"]
+    forged: list[tuple[dict[str, Any], str]] = [
+        ({"bound": proof["bound"] - 1e-6}, "its steps prove"),
+        ({"steps": []}, "its steps prove"),
+        ({"full_memory": proof["full_memory"] - 1e-6}, "full_memory: got"),
+        ({"full_memory": proof["full_memory"] + 1e-6}, "full_memory: got"),
+        ({"bound": "0"}, "bound"),
+        ({"version": 4}, "version: got 4"),
+        ({"rules": "su20"}, "rules, game: allowed: one of them"),
+        ({"game": None}, "rules, game: allowed: one of them"),
+        ({"game": about | {"digest": "0" * 64}}, "game.digest: got"),
+        ({"game": about | {"digest": "x"}}, "digest"),
+        ({"game": about | {"name": "kuhn_poker", "forget": None}}, "game.digest: got"),
+        (
+            {"game": about | {"name": "su20", "forget": None}},
+            "game: got 'su20'; allowed",
+        ),
+        ({"game": about | {"name": "no_such_game"}}, "no_such_game"),
+        ({"game": about | {"name": ""}}, "name"),
+        ({"game": about | {"more": 1}}, "more"),
+        ({"policy": other}, "policy"),
+        ({"policy": rows[1:]}, "has shape"),
+        ({"policy": [row[1:] for row in rows]}, "policy"),
+        ({"policy": 1}, "policy"),
+        ({"steps": [[len(rows), *first[1:]]]}, "steps[0].row"),
+        ({"steps": [[first[0], len(rows[0]), *first[2:]]]}, "steps[0].action"),
+        ({"steps": [[0, *first]]}, "steps[0]: got"),
+        ({"steps": [[first[0], 0.1, 0.2]]}, "allowed: a row that has claimed before"),
+        ({"steps": [[*first[:-1], -1.0]]}, "steps[0].cover"),
+    ]
+    for change, says in forged:
+        Path("proof.json").write_text(json.dumps({**proof, **change}))
+        assert says in refused("certify", "proof.json")
+
+
+@OTHERS
+@pytest.mark.usefixtures("_own")
+def test_no_strategy_is_certified_as_another_one(game: dict[str, Any]) -> None:
+    _, proof = certified_game(game)
+    rows = np.array(proof["policy"])
+    pure = np.eye(rows.shape[1])[np.argmax(rows > 0.0, axis=1)]
+    np.savez("pure.npz", policy=pure)
+    assert "another strategy" in refused("certify", "proof.json", "--of", "pure.npz")
+    mixed = {"policy": None, "weights": [0.5, 0.5], "parts": [pure.tolist(), proof["policy"]]}
+    Path("proof.json").write_text(json.dumps({**proof, **mixed}))
+    assert refused("certify", "proof.json")
+
+
+def test_a_game_whose_positions_recur_has_no_certificate() -> None:
+    line = refused("attack", "uniform", "--game", f"{example('pig')}(goal=4)", "--certify", "1")
+    assert "positions recur; allowed: games in which none does" in line
 
 
 @pytest.mark.slow

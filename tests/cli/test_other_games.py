@@ -108,7 +108,10 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
         (("diff", "uniform", "uniform", "--game", "driver.efg"), "games without absent-mindedness"),
         (("play", *GAME), "--game: play is of Hog alone (turns are Hog's); allowed: --rules"),
         (("attack", "uniform", *GAME, "--rules", "su20"), "--rules: allowed only without --game"),
-        (("attack", "uniform", *GAME, "--certify", "1"), "--certify: allowed only for Hog; liars"),
+        (
+            ("compare", "uniform", "uniform", *GAME, "--start", "1:0"),
+            "--start: allowed only for Hog; l",
+        ),
         (("attack", "a.csv", "--game", "su20", "--forget", "order"), "only for games other than"),
         (("attack", "uniform", "--game", "kuhn_poker", "--plot", "p.png"), "--plot: allowed where"),
         (
@@ -175,7 +178,9 @@ def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     rows = ask("show", "results/kuhn")["rows"]
     assert len(rows) == 12
     assert {name for row in rows for name, _ in row["actions"]} == {"Pass", "Bet"}
-    assert "results/kuhn takes --forget" in refused("attack", "results/kuhn", "--certify", "1")
+    assert "results/kuhn takes --forget" in refused(
+        "compare", "results/kuhn", "uniform", "--start", "1:0"
+    )
     assert "kuhn_poker: allowed: games of Hog (the contest" in refused(
         "tournament", "results/kuhn", "uniform"
     )

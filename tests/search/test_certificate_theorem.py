@@ -19,6 +19,7 @@ from hogeq.search.certificate import (
     Certificate,
     certify,
     check_certificate,
+    hog_problems,
     read_certificate,
     write_certificate,
 )
@@ -70,6 +71,10 @@ def case_of(name: str, kind: str) -> Case:
     return Case(game, strategy, process, most.win_rate)
 
 
+def bound_of(case: Case) -> LiftedBound:
+    return LiftedBound(hog_problems(case.game.rules, case.strategy))
+
+
 def opponent(game: HogEngine, kind: str) -> Strategy:
     chance = np.random.default_rng(1)
     if kind == "policy":
@@ -113,11 +118,11 @@ class Draw:
         share = float(chance.choice([0.2, 0.5, 1.0])) if chance.random() < 0.7 else self.share()
         weight = self.share() if self.weight is None else self.weight
         cover = float(chance.choice(COVERS) if chance.random() < 0.7 else 4.0 * chance.random())
-        return Step(*divmod(int(cell), goal), roll, share, self.share(), weight, cover)
+        return Step(int(cell), roll, share, self.share(), weight, cover)
 
     def revision(self) -> Revision:
-        cell = self.claimed[self.chance.integers(len(self.claimed))][:2]
-        return Revision(*cell, self.share(), self.share())
+        row = self.claimed[self.chance.integers(len(self.claimed))].row
+        return Revision(row, self.share(), self.share())
 
     def steps(self) -> Iterator[Step | Revision]:
         """Give claims, and revisions of some of them, some again and again."""
@@ -163,19 +168,30 @@ def theorem(case: Case, charged: dict[int, list[Floats]]) -> tuple[float, dict[i
     return value, refunds
 
 
+def prices_of(found: LiftedBound) -> list[Floats]:
+    """Copy the prices of each part, by cell: (C, H, K)."""
+    tables = []
+    responders = found._responder
+    for passes, part in zip(responders.passes, responders.parts, strict=True):
+        cells = passes.graph.row[passes.positions]
+        table = np.zeros_like(part.prices)
+        table[cells] = part.prices
+        tables.append(table)
+    return tables
+
+
 def check_parts(case: Case, steps: list[Step | Revision]) -> None:
     """Compare what steps lead to with the theorem."""
-    found, charged = LiftedBound(case.game.rules, case.strategy), dict[int, list[Floats]]()
-    responders = found._responder.parts
-    before = [one.prices.copy() for one in responders]
+    found, charged = bound_of(case), dict[int, list[Floats]]()
+    before = prices_of(found)
     for step in steps:
         found.take(step)
-        cell = step.score * case.game.goal + step.opponent
-        more = [one.prices - old for one, old in zip(responders, before, strict=True)]
-        before = [one.prices.copy() for one in responders]
-        old = charged.get(cell, [np.zeros(())] * len(more))
-        charged[cell] = [x + y for x, y in zip(old, more, strict=True)]
-    for one in responders:  # what was kept between passes must not matter
+        now = prices_of(found)
+        more = [one - old for one, old in zip(now, before, strict=True)]
+        before = now
+        old = charged.get(step.row, [np.zeros(())] * len(more))
+        charged[step.row] = [x + y for x, y in zip(old, more, strict=True)]
+    for one in found._responder.parts:  # what was kept between passes must not matter
         one.values[:] = one.rolled[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)
@@ -189,7 +205,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
 def check_draws(case: Case, number: int, seed: int) -> None:
     """Draw certificates, none of which may be below the truth."""
     for one in range(number):
-        draw, found = Draw(case.game, seed, one), LiftedBound(case.game.rules, case.strategy)
+        draw, found = Draw(case.game, seed, one), bound_of(case)
         for step in draw.steps():  # every other certificate has those alone that seem to help
             if isinstance(step, Revision) or one % 2 or np.subtract(*found.gain(step)) > 0.0:
                 found.take(step)
@@ -211,7 +227,7 @@ def test_no_certificate_of_ten_thousand_is_below_the_truth(name: str, kind: str)
 
 def adversary(case: Case, seed: int, rounds: int, tries: int) -> None:
     """Take those steps that seem to lower the bound most, so that an error shows most."""
-    draw, found = Draw(case.game, seed), LiftedBound(case.game.rules, case.strategy)
+    draw, found = Draw(case.game, seed), bound_of(case)
     for number in range(rounds):
         drawn = [draw.claim() for _ in range(tries)]
         lowered = [fall - refund for fall, refund in map(found.gain, drawn)]
@@ -239,18 +255,20 @@ def test_a_bound_has_the_parts_of_the_theorem(name: str, kind: str) -> None:
     case = case_of(name, kind)
     for seed in range(3):
         check_parts(case, list(Draw(case.game, seed).steps()))
-    check_parts(case, list(certify(case.game.rules, case.strategy, 40.0, ticks()).steps))
+    check_parts(
+        case, list(certify(hog_problems(case.game.rules, case.strategy), 40.0, ticks()).steps)
+    )
 
 
 @CASES
 def test_what_is_found_is_read_and_true(tmp_path: Path, name: str, kind: str) -> None:
     case = case_of(name, kind)
-    found = certify(case.game.rules, case.strategy, 60.0, ticks())
+    found = certify(hog_problems(case.game.rules, case.strategy), 60.0, ticks())
     bound = found.bound()
     assert bound >= case.truth
     path = tmp_path / "proof.json"
     steps = tuple(found.steps)
-    written = Certificate(found.rules, case.strategy, min(1.0, bound), found.full_memory, steps)
+    written = Certificate(case.game.rules, case.strategy, min(1.0, bound), found.full_memory, steps)
     write_certificate(path, written)
     read = read_certificate(path)
     assert read.steps == steps
@@ -263,7 +281,7 @@ def test_rows_that_miss_1_are_made_good(name: str) -> None:
     game, rows = case.game, case.strategy.policy
     for missed in (-9e-10, 9e-10):
         strategy = strategy_of(game, (1.0 + missed) * rows)
-        assert LiftedBound(game.rules, strategy).bound() > case.truth
+        assert LiftedBound(hog_problems(game.rules, strategy)).bound() > case.truth
 
 
 @pytest.mark.parametrize("name", ["tiny", "tiny turns"])

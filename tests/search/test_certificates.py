@@ -66,7 +66,7 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({"steps": [{"score": 1}]}, "steps[0]"),
         ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, True, 1]]}, "steps[1].lowered: got True"),
         ({"steps": [[1, 2, 0.1, 1], [1, 2, 3, 1, 1, 1, 1]]}, "steps[0]: got"),
-        ({"steps": [[1, 2, 0.1, 0.25]]}, "steps[0]: got [1, 2, 0.1, 0.25]; allowed: a cell that"),
+        ({"steps": [[1, 2, 0.1, 0.25]]}, "steps[0]: got [1, 2, 0.1, 0.25]; allowed: a row that"),
         ({"steps": [[1, 2, 3, 1, 1, 1, 1], [1, 2, 0.1, 2]]}, "steps[1].lent: got 2"),
         # of a mixture
         ({"weights": [1.0]}, "strategy: got ['policy', 'weights']; allowed: policy, or weights"),
@@ -128,7 +128,11 @@ def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(proof))
     found = certificate.read_certificate(path)
-    assert [list(step) for step in found.steps] == ends
+    assert [list(step) for step in found.steps] == [
+        [0, 0, 0, 0, 0, 0],
+        [143, 3, 1, 1.0, 5e-324, 10**9],
+        [143, 0, 1],
+    ]
     proved = certificate.check_certificate(found)
     assert 0.0 < proved.bound <= 1.0
 

@@ -13,6 +13,7 @@ import pytest
 from hogeq.model import priced
 from hogeq.model.compiling import missing
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.priced import Problem
 from hogeq.rules import rules_from
 from hogeq.search import certificate, lifted_bound
 from hogeq.search.bounds import full_memory_bound, upper_bound
@@ -20,6 +21,7 @@ from hogeq.search.certificate import (
     certified_bound,
     certify,
     check_certificate,
+    hog_problems,
     read_certificate,
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
@@ -42,8 +44,7 @@ def random_claims(game: HogEngine, seed: int, number: int) -> list[Step]:
     chance = np.random.default_rng(seed)
     return [
         Step(
-            int(chance.integers(game.goal)),
-            int(chance.integers(game.goal)),
+            int(chance.integers(game.goal**2)),
             int(chance.integers(game.num_actions)),
             float(chance.random()),
             float(chance.random()),
@@ -63,8 +64,12 @@ def random_steps(game: HogEngine, seed: int, number: int) -> list[Step | Revisio
         for step in (claim, steps[chance.integers(len(steps))]):
             if chance.random() < 0.3:
                 lowered, lent = chance.random(2)
-                steps.append(Revision(step.score, step.opponent, lowered, lent))
+                steps.append(Revision(step.row, lowered, lent))
     return steps
+
+
+def problems(game: HogEngine, strategy: Strategy) -> list[Problem]:
+    return hog_problems(game.rules, strategy)
 
 
 Make = Callable[[HogEngine, int], Strategy]
@@ -82,7 +87,7 @@ def test_without_steps_it_is_full_memory_and_the_draw_is_told(edition: str, make
     game = small(11, 3, edition)
     strategy = make(game, 0)
     told = full_memory_bound(game, strategy)
-    assert LiftedBound(game.rules, strategy).full_memory == pytest.approx(told, abs=1e-12)
+    assert LiftedBound(problems(game, strategy)).full_memory == pytest.approx(told, abs=1e-12)
 
 
 @pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
@@ -94,8 +99,8 @@ def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
         wins = [every_matrix_wins(Play(game.rules), part)[2] for part in mixture.parts]
         most = (mixture.weights @ wins).max()
         target = strategy_of(game, mixture)
-        assert replay(game.rules, target, random_steps(game, seed, 5)).bound() >= most
-        assert certify(game.rules, target, 40.0, ticks()).bound() >= most
+        assert replay(problems(game, target), random_steps(game, seed, 5)).bound() >= most
+        assert certify(problems(game, target), 40.0, ticks()).bound() >= most
 
 
 @pytest.mark.parametrize("edition", ["su20", "fa19", "su21", "fa22"])
@@ -105,9 +110,9 @@ def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
     strategy = make(game, 1)
     most = best_response(game, strategy)
     assert most.is_exact
-    assert certify(game.rules, strategy, 200.0, ticks()).bound() >= most.win_rate
+    assert certify(problems(game, strategy), 200.0, ticks()).bound() >= most.win_rate
     for seed in range(3):
-        found = LiftedBound(game.rules, strategy)
+        found = LiftedBound(problems(game, strategy))
         for step in random_steps(game, seed, 20):
             found.take(step)
             assert found.bound() >= most.win_rate
@@ -117,16 +122,16 @@ def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
 def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
     game = small(11, 3)
     policy = random_policy(game, 0)
-    alone = certify(game.rules, policy, 400.0, ticks())
+    alone = certify(problems(game, policy), 400.0, ticks())
     one, three = (
         strategy_of(game, Mixture(weights, [policy.array] * len(weights)))
         for weights in ([1.0], [0.5, 0.3, 0.2])
     )
-    drawn = certify(game.rules, one, 400.0, ticks())
+    drawn = certify(problems(game, one), 400.0, ticks())
     assert drawn.steps == alone.steps
     assert alone.steps
     assert (drawn.full_memory, drawn.bound()) == (alone.full_memory, alone.bound())
-    replayed = replay(game.rules, three, alone.steps)
+    replayed = replay(problems(game, three), alone.steps)
     assert replayed.value == pytest.approx(alone.value, abs=1e-12)
 
 
@@ -157,9 +162,9 @@ def test_it_closes_most_of_the_gap_on_a_small_game(size: Any, make: Any) -> None
 def test_more_steps_are_only_taken_if_they_lower_the_bound() -> None:
     game = small(12, 3)
     policy = random_policy(game, 4)
-    found = certify(game.rules, policy, 2.0)
+    found = certify(problems(game, policy), 2.0)
     bounds = [
-        replay(game.rules, policy, found.steps[:number]).bound()
+        replay(problems(game, policy), found.steps[:number]).bound()
         for number in range(0, len(found.steps) + 1, 5)
     ]
     assert len(bounds) > 2
@@ -175,18 +180,18 @@ def test_its_kernels_are_compiled_ahead_once_for_all_games() -> None:
 def test_what_has_no_such_bound() -> None:
     still = {"edition": "su20", "goal": 8, "max_dice": 2, "pig_out": 0}
     recurring = compile_game(rules_from(still))
-    with pytest.raises(ValueError, match="total score"):
+    with pytest.raises(ValueError, match="positions recur"):
         certified_bound(recurring, random_policy(recurring, 0), 0.1)
 
 
 def test_a_revision_never_raises_the_bound() -> None:
     game = small(14, 3)
-    found = certify(game.rules, random_policy(game, 3), 0.5)
-    cells = {divmod(cell, 14) for cell in range(14 * 14) if found.is_kept(cell)}
+    found = certify(problems(game, random_policy(game, 3)), 0.5)
+    rows = [row for row in range(14 * 14) if found.is_kept(row)]
     lowest = start = found.bound()
     for share in (0.0, 0.3, 1.0):
-        for score, opponent in sorted(cells):
-            found.take(Revision(score, opponent, share, 1.0 - 0.5 * share))
+        for row in rows:
+            found.take(Revision(row, share, 1.0 - 0.5 * share))
             assert found.value <= lowest + 1e-12
             lowest = found.value
     assert found.bound() == pytest.approx(lowest, abs=found.margin() + 1e-12)  # values are true
@@ -196,7 +201,7 @@ def test_a_revision_never_raises_the_bound() -> None:
 def test_the_margin_counts_the_passes_and_the_largest_number() -> None:
     """N and M of the theorem: (N + 2) * levels * M * error, M with prices, refunds and worths."""
     game = small(8, 2)
-    found = LiftedBound(game.rules, random_policy(game, 1))
+    found = LiftedBound(problems(game, random_policy(game, 1)))
     before = found.margin() / (2 * max(2.0, found._responder.largest_value()))
     for number, step in enumerate(random_claims(game, 1, 12), 1):
         found.take(step)
@@ -211,42 +216,42 @@ def test_the_margin_counts_the_passes_and_the_largest_number() -> None:
     assert found.margin() >= before * 15 * 50.0 * (1.0 - 1e-9)
 
 
-def test_a_cell_that_claims_nothing_has_nothing_to_revise() -> None:
+def test_a_row_that_claims_nothing_has_nothing_to_revise() -> None:
     game = small(10, 3)
     policy = random_policy(game, 5)
     with pytest.raises(ValueError, match="allowed where claims are kept"):
-        replay(game.rules, policy, [Revision(3, 4, 0.1, 0.25)])
+        replay(problems(game, policy), [Revision(34, 0.1, 0.25)])
 
 
 def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     game = small(12, 3)
     policy = random_policy(game, 4)
     monkeypatch.setattr(lifted_bound, "KEPT", 200_000)
-    found = certify(game.rules, policy, 0.5)
-    claimed = {(step.score, step.opponent) for step in found.steps}
-    kept = {divmod(cell, 12) for cell in range(144) if found.is_kept(cell)}
+    found = certify(problems(game, policy), 0.5)
+    claimed = {step.row for step in found.steps}
+    kept = {row for row in range(144) if found.is_kept(row)}
     assert kept
     assert kept < claimed
-    assert {step[:2] for step in found.steps if isinstance(step, Revision)} <= kept
-    # Whoever checks knows which cells are revised, and keeps all of them.
+    assert {step.row for step in found.steps if isinstance(step, Revision)} <= kept
+    # Whoever checks knows which rows are revised, and keeps all of them.
     monkeypatch.setattr(lifted_bound, "KEPT", 0)
-    assert replay(game.rules, policy, found.steps).bound() == found.bound()
+    assert replay(problems(game, policy), found.steps).bound() == found.bound()
     monkeypatch.setattr(lifted_bound, "REPLAYED", 100_000)
-    with pytest.raises(ValueError, match=r"^steps: claims of \d+ revised cells need up to "):
-        replay(game.rules, policy, found.steps)
+    with pytest.raises(ValueError, match=r"^steps: claims of \d+ revised rows need up to "):
+        replay(problems(game, policy), found.steps)
 
 
 def test_a_certificate_has_no_more_steps_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificate, "MOST_STEPS", 15)
     game = small(12, 3)
-    found = certify(game.rules, random_policy(game, 4), 5.0)
+    found = certify(problems(game, random_policy(game, 4)), 5.0)
     assert 13 < len(found.steps) <= 15
 
 
 @pytest.mark.slow
 def test_the_shipped_certificate_begins_as_it_says() -> None:
     given = read_certificate(ROOT / "results" / "certificate_su20.json.gz")
-    found = LiftedBound(given.rules, given.strategy)
+    found = LiftedBound(hog_problems(given.rules, given.strategy))
     assert found.full_memory == pytest.approx(given.full_memory, abs=1e-12)
     before = found.value
     for step in given.steps[:8]:

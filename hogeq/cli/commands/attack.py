@@ -58,9 +58,9 @@ def attack_(
         target = (game.second if isinstance(game, Hog) else game).strategy(strategy)
         proof = None
         if certify is not None:
-            from hogeq.search.certificate import certified_bound
+            from hogeq.games.certified import certify as certified
 
-            proof = certified_bound(chosen.engine, target, certify)
+            proof = certified(game, target, certify, str(chosen.spec), **chosen.how)
         found = game.attack(target, budget)
     data = {**chosen.facts, "strategy": strategy, **found.to_json()}
     rows, upper = found.rows(), found.bound
@@ -68,7 +68,8 @@ def attack_(
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
         meaning = "nothing that forgets wins more: proved"
-        rows.insert(1, ("certified", at_most(proof.bound, 0.0), meaning))
+        written = at_most(proof.bound, 0.0) if chosen.is_hog else game.units.upper(proof.bound)
+        rows.insert(1, ("certified", written, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if isinstance(game, Hog):
         if not chosen.engine.has_own_goals:
@@ -151,18 +152,26 @@ def certify(file: Path, of: str | None = None, trust: bool = False) -> Result:
     without the kernels that measure attacks. A certificate that says less than its steps prove, or
     another full-memory bound than the game has, is refused.
     """
-    from hogeq.search.certificate import check_certificate, read_certificate
+    from hogeq.rules import Rules
+    from hogeq.search.certificate import read_certificate
 
     with refusing():
         given = read_certificate(file)
-    chosen = Chosen.of(given.rules, trust)
-    chosen.expect("certificates")
-    if of is not None and not given.is_about(chosen.game.strategy(of)):
-        raise BadInputError(f"{file}: is about another strategy than {of}")
+    upper = None
+    if isinstance(given.game, Rules):
+        chosen = Chosen.of(given.game, trust)
+        chosen.expect("certificates")
+    else:
+        chosen = Chosen.other(given.game, trust)
+        upper = chosen.game.units.upper
+    from hogeq.games.certified import check
+
     with refusing(), computing():
-        proved = check_certificate(given)
+        if of is not None and not given.is_about(chosen.game.strategy(of)):
+            raise BadInputError(f"{file}: is about another strategy than {of}")
+        proved = check(chosen.game, given)
         proved.require_same(given, str(file))
     data = {**chosen.facts, "file": file, "bound": proved.bound}
     data |= {"full_memory": proved.full_memory, "steps": len(given.steps)}
-    proof = f"{file}, {given.rules.name}: true, by {counted(len(given.steps), 'step')}"
-    return Result(data, [proof, "", Table(proved.rows(), left=3)])
+    proof = f"{file}, {chosen.title}: true, by {counted(len(given.steps), 'step')}"
+    return Result(data, [proof, "", Table(proved.rows(upper), left=3)])
