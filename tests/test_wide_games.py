@@ -88,11 +88,17 @@ def test_optimal_play_takes_no_table_of_positions_by_actions(wider: Any) -> None
     assert wider.tablebase().value == 0.0  # the seeker sees where the hider is
 
 
-def test_actions_are_named_without_counting_their_siblings(wider: Any) -> None:
-    uniform = wider.strategy("uniform")
-    named = uniform[0, "(1)"]
-    assert list(named)[-1] == "39999"
-    assert wider.diff(uniform, uniform).changes == ()
+@pytest.mark.parametrize("suffix", ["efg", "npz"])
+def test_actions_are_named_without_counting_their_siblings(
+    wider: Any, tmp_path: Path, suffix: str
+) -> None:
+    game = wider
+    if suffix == "npz":
+        wider.write(tmp_path / "wider.npz")
+        game = hogeq.Game(tmp_path / "wider.npz")
+    uniform = game.strategy("uniform")
+    assert list(uniform[uniform.rows.keys[0]])[-1] == "39999"
+    assert game.diff(uniform, uniform).changes == ()
 
 
 def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:

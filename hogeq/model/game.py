@@ -13,7 +13,7 @@ from hogeq.graph.hog import of_hog
 from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
-from hogeq.model.protocol import Engine, MatrixPasses, Passes, Precision
+from hogeq.model.protocol import MatrixPasses, Passes, Precision
 from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import Layout, Workspace
@@ -212,13 +212,6 @@ class HogEngine:
         """
         has_long_passes = self.has_cell_vectors and (self.has_memory or opponents > 1)
         return np.float32 if self.has_large_memory or has_long_passes else np.float64
-
-
-def hog_of(game: Engine, asked_by: str) -> HogEngine:
-    """Give a game as one of Hog, of which something must know more; others are refused."""
-    if not isinstance(game, HogEngine):
-        raise HogeqError(refusal(asked_by, type(game).__name__, "Hog"))
-    return game
 
 
 def required_bytes(rules: Rules) -> int:

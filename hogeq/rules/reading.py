@@ -185,17 +185,6 @@ def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
                 yield key, folder / value
 
 
-def files_of_tables(path: Path) -> list[Path]:
-    """List the tables that a YAML file of rules names as files; none if it cannot be read."""
-    if path.suffix.lower() not in SUFFIXES:
-        return []
-    try:
-        tree = parse_yaml(read_text(path), one_line(path))
-    except ConfigError:
-        return []
-    return [file for _, file in table_files(tree, path.parent)]
-
-
 def _table(path: Path, source: str) -> list[Any]:
     try:
         text = read_text(path)

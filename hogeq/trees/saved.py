@@ -300,11 +300,18 @@ class _Labels:
         labels[self.tree.legal] = self.labels
         return self.tree.by_step(labels, self.said, 0)
 
+    @cached_property
+    def children(self) -> tuple[Ints, Indices]:
+        """Nodes by their parents and then by the moves that lead to them, and those moves."""
+        nodes = np.lexsort((self.tree.move, self.tree.parent))
+        return nodes, self.tree.move[nodes]
+
     def __call__(self, moves: Sequence[int]) -> list[str]:
         """Follow moves from the root."""
-        tree, node, written = self.tree, 0, []
+        (nodes, leading), node, written = self.children, 0, []
         for move in moves:
-            first, last = np.searchsorted(tree.parent, np.array([node, node + 1], np.int32))
-            node = int(first) + tree.move[first:last].tolist().index(move)
+            ends = np.array([node, node + 1], np.int32)
+            first, last = np.searchsorted(self.tree.parent, ends).tolist()
+            node = int(nodes[first + np.searchsorted(leading[first:last], move)])
             written.append(self.words[self.word[node]])
         return written
