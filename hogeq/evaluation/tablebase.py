@@ -258,18 +258,16 @@ def analyze(
         (by_memory,) = hidden_action_values(game, plays, None, [(score, opponent)])
         shares = plays.policy[score, opponent]
     values = weights @ by_memory
-    return Analysis(source, memory, ranked(game.choices, values, shares))
+    return Analysis(source, memory, ranked(game.rules, values, shares))
 
 
-def ranked(
-    choices: Sequence[int], values: Floats, shares: Floats | None = None
-) -> tuple[RollValue, ...]:
-    """Sort choices by their win probabilities, best first; a tie with the best loses nothing."""
-    order = best_first(values)
+def ranked(rules: Rules, values: Floats, shares: Floats | None = None) -> tuple[RollValue, ...]:
+    """Sort allowed choices by win probability, best first; a tie with the best loses nothing."""
+    order = [roll for roll in best_first(values) if rules.choices[roll] >= rules.least_answer]
     behind = values[order[0]] - values
     return tuple(
         RollValue(
-            choices[roll],
+            rules.choices[roll],
             float(values[roll]),
             float(behind[roll]) if behind[roll] > TIE else 0.0,
             None if shares is None else float(shares[roll]),
