@@ -24,6 +24,7 @@ from hogeq.trees.teams import Teams
 
 if TYPE_CHECKING:
     from hogeq.trees.absent import Gaps
+    from hogeq.trees.members import NashConv
     from hogeq.trees.recall import Audit
 
 
@@ -101,6 +102,17 @@ class TreeGame(RowGame):
             return found
         # It may be rounding alone, and nothing is below 0.
         return Interval(min(found.lower, 0.0), found.upper, found.response)
+
+    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> "NashConv":
+        """NashConv of a policy, twice its exploitability; and what each player gains alone.
+
+        A member of a team who alone deviates gains no more than the team.
+        """
+        from hogeq.trees.members import nash_conv
+
+        budget = Budget.of(budget)
+        deadline, target = Deadline(budget.limit), self.strategy(strategy).whole()
+        return nash_conv(self.tree, target, self.attack(target, budget), deadline)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.
