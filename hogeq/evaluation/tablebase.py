@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.evaluation.one_turn import roll_values, values_at
 from hogeq.evaluation.values import (
     belief,
     check_position,
@@ -100,17 +101,15 @@ class Tablebase:
     @cached_property
     def values(self) -> Floats:
         """Win probability of the player to move, (G, G, H)."""
-        goal = self.game.goal
-        rows = [
-            [self._values.at(own, opponent).max(axis=1) for opponent in range(goal)]
-            for own in range(goal)
-        ]
-        return np.array(rows)
+        found = np.zeros((self.game.goal**2, self.game.memory_size))
+        for cells, rolls in roll_values(self._values):
+            found[cells] = rolls.max(axis=2)
+        return found.reshape(self.game.goal, self.game.goal, -1)
 
     def roll_values(self, score: int, opponent: int) -> Floats:
         """Win probability of every roll at a position, play going on optimally, (H, K)."""
         check_position(self.game, score, opponent)
-        return self._values.at(score, opponent)
+        return values_at(self._values, score, opponent)
 
     def opening(self, score: int = 0, opponent: int = 0) -> tuple[float, int]:
         """Give the value to the player who moves first from some scores, and the dice to roll."""

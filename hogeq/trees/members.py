@@ -34,7 +34,7 @@ class NashConv(NamedTuple):
     >>> game = hogeq.Game("kuhn(players=3,ranks=4)", teams="01/2")
     >>> found = game.nash_conv("uniform")
     >>> round(found.upper, 6), [round(one.upper, 6) for one in found.members]
-    (1.302083, [0.479167, 0.458333, 0.604167])
+    (1.302083, [0.234375, 0.3125, 0.822917])
     """
 
     lower: float
