@@ -154,8 +154,8 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     ]
     if "N" in entry.parameters:
         dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
-        if dice not in game.rules.choices:
-            allowed = f"{min(game.rules.choices)} to {most}"
+        if not game.rules.least_answer <= dice <= most:
+            allowed = f"{game.rules.least_answer} to {most}"
             raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
         arguments[entry.parameters.index("N")] = game.rules.choices.index(dice)
     make = partial(entry.make, game, *arguments)

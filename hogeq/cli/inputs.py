@@ -182,7 +182,7 @@ class Chosen:
         from hogeq.baselines.registry import solves
         from hogeq.model.compiling import expect
 
-        expect(self.engine, *["full memory"] * any(map(solves, strategies)), *parts)
+        expect(self.engine, *["values"] * any(map(solves, strategies)), *parts)
 
     @property
     def name(self) -> str:

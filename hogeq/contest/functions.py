@@ -382,7 +382,7 @@ def _table(project: Project, values: Any, means: Any) -> Strategy | None:
         return None
     rows = [heard.answers[first : first + game.goal] for first in range(0, len(cells), game.goal)]
     try:
-        least, most = min(rules.choices), rules.most_answer
+        least, most = rules.least_answer, rules.most_answer
         return strategy_of(game, check_matrix(rows, game.goal, rules.max_dice, "", least, most))
     except StrategyError:
         return None

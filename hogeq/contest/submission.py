@@ -27,7 +27,7 @@ def inspect_submission(
     sizes: Sizes = {
         "goal": rules.size,
         "max_dice": rules.max_dice,
-        "least": min(rules.choices),
+        "least": rules.least_answer,
         "most": rules.most_answer,
     }
     found, form = inspect(path, trust, time_limit, sizes)

@@ -26,7 +26,7 @@ class Talk:
     def __init__(self, session: Session, engine: str) -> None:
         self.session, self.engine = session, engine
         self.rules = session.game.rules
-        self.choices = f"{min(self.rules.choices)} to {self.rules.max_dice}"
+        self.choices = f"{self.rules.least_answer} to {self.rules.max_dice}"
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], Text]] = {
             **dict.fromkeys(("?", "h", "hint"), self._hint),
@@ -66,7 +66,7 @@ class Talk:
     def answer(self, line: str) -> Text:
         """Carry out a typed line: a roll, or a command."""
         number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
-        if number and int(number[2]) not in self.session.game.choices:
+        if number and not self.rules.least_answer <= int(number[2]) <= self.rules.max_dice:
             return [f"{number[2]} dice; allowed: {self.choices}"]
         if number and number[1]:
             return self._odds(int(number[2]))

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.solvers.responses import equilibrium
 from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
@@ -206,6 +205,8 @@ def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
     Weights (n,), and how much more than 1/2 the best entry wins against them: rounding. Entries of
     equal win rates have equal weights.
     """
+    from hogeq.solvers.responses import equilibrium  # here: brings scipy's optimisers with it
+
     rates = check_rates(win_rates)
     # Of entries with equal rows one plays for all, and they share its weight.
     _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)

@@ -266,7 +266,7 @@ class Session:
 
     def odds(self) -> tuple[RollValue, ...]:
         """Exact win probability of every roll of the player to move, best first."""
-        return ranked(self.game.choices, self.engine.values(self.situation))
+        return ranked(self.game.rules, self.engine.values(self.situation))
 
     def play(self, dice: int | None = None) -> Turn:
         """Play the turn of the player to move, by default with the dice that the engine chooses."""

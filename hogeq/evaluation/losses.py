@@ -22,9 +22,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.one_turn import follow_with, roll_values
 from hogeq.evaluation.values import values
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import backward_by, hidden_reach
+from hogeq.model.hidden import hidden_reach
 from hogeq.model.protocol import Role
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
@@ -199,12 +200,9 @@ def turn_values(game: HogEngine, follow: Floats, weights: Floats, rules: Rules) 
     same = remembered(rules).values == remembered(game.rules).values
     if not same or other.memories != game.memories or other.positions_recur:
         return None
-    worth = np.zeros(game.shape)
-
-    def as_it_goes_on(player: int, own: int, opponent: int, rolls: Floats) -> Floats:
-        if player == 0:
-            worth[own, opponent] = weights[own, opponent] @ rolls[0]
-        return follow[player, None, own, opponent]
-
-    backward_by(other, len(follow), as_it_goes_on)
-    return worth
+    passes, worth = other.interpreter(len(follow)), np.zeros((game.goal**2, game.num_actions))
+    shares = weights.reshape(game.goal**2, 1, -1)
+    follow_with(passes, follow[0], follow[-1])
+    for cells, rolls in roll_values(passes):
+        worth[cells] = (shares[cells] @ rolls)[:, 0]
+    return worth.reshape(game.shape)

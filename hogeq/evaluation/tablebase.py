@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.evaluation.one_turn import roll_values, values_at
 from hogeq.evaluation.values import (
     belief,
     check_position,
@@ -100,17 +101,15 @@ class Tablebase:
     @cached_property
     def values(self) -> Floats:
         """Win probability of the player to move, (G, G, H)."""
-        goal = self.game.goal
-        rows = [
-            [self._values.at(own, opponent).max(axis=1) for opponent in range(goal)]
-            for own in range(goal)
-        ]
-        return np.array(rows)
+        found = np.zeros((self.game.goal**2, self.game.memory_size))
+        for cells, rolls in roll_values(self._values):
+            found[cells] = rolls.max(axis=2)
+        return found.reshape(self.game.goal, self.game.goal, -1)
 
     def roll_values(self, score: int, opponent: int) -> Floats:
         """Win probability of every roll at a position, play going on optimally, (H, K)."""
         check_position(self.game, score, opponent)
-        return self._values.at(score, opponent)
+        return values_at(self._values, score, opponent)
 
     def opening(self, score: int = 0, opponent: int = 0) -> tuple[float, int]:
         """Give the value to the player who moves first from some scores, and the dice to roll."""
@@ -258,18 +257,16 @@ def analyze(
         (by_memory,) = hidden_action_values(game, plays, None, [(score, opponent)])
         shares = plays.policy[score, opponent]
     values = weights @ by_memory
-    return Analysis(source, memory, ranked(game.choices, values, shares))
+    return Analysis(source, memory, ranked(game.rules, values, shares))
 
 
-def ranked(
-    choices: Sequence[int], values: Floats, shares: Floats | None = None
-) -> tuple[RollValue, ...]:
-    """Sort choices by their win probabilities, best first; a tie with the best loses nothing."""
-    order = best_first(values)
+def ranked(rules: Rules, values: Floats, shares: Floats | None = None) -> tuple[RollValue, ...]:
+    """Sort allowed choices by win probability, best first; a tie with the best loses nothing."""
+    order = [roll for roll in best_first(values) if rules.choices[roll] >= rules.least_answer]
     behind = values[order[0]] - values
     return tuple(
         RollValue(
-            choices[roll],
+            rules.choices[roll],
             float(values[roll]),
             float(behind[roll]) if behind[roll] > TIE else 0.0,
             None if shares is None else float(shares[roll]),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hogeq.evaluation.one_turn import roll_values, values_at
 from hogeq.graph.endless import EndlessError
 from hogeq.model import hidden
 from hogeq.model.game import HogEngine
@@ -132,11 +133,11 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
 def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
     """Win probability of the player to move in every hidden state, (G, G, H)."""
     policies = _policies(game, a, b)
-    valued = hidden.hidden_values(game, policies)
-    each = np.zeros((game.goal, game.goal, game.memory_size))
-    for own, opponent in np.ndindex(each.shape[:2]):
-        each[own, opponent] = valued.at(own, opponent) @ policies[0, own, opponent]
-    return each
+    valued, plays = hidden.hidden_values(game, policies), policies[0].reshape(game.goal**2, -1)
+    each = np.zeros((game.goal**2, game.memory_size))
+    for cells, rolls in roll_values(valued):
+        each[cells] = (rolls @ plays[cells, :, None])[..., 0]
+    return each.reshape(game.goal, game.goal, -1)
 
 
 def mean_values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -159,8 +160,12 @@ def hidden_action_values(
 ) -> Floats:
     """Win probability of every roll in hidden states, (len(cells), H, K), by default of all."""
     valued = hidden.hidden_values(game, _policies(game, a, b))
-    wanted = list(np.ndindex(game.goal, game.goal)) if cells is None else cells
-    return np.stack([valued.at(*cell) for cell in wanted])
+    if cells is not None:
+        return np.stack([values_at(valued, *cell) for cell in cells])
+    found = np.zeros((game.goal**2, game.memory_size, game.num_actions))
+    for there, rolls in roll_values(valued):
+        found[there] = rolls
+    return found
 
 
 def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -169,7 +174,10 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
     Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
-    return hidden.hidden_reach(game, policies_of(game, a, a if b is None else b))
+    policies = policies_of(game, a, a if b is None else b)
+    if game.has_memory or game.positions_recur or game.has_own_goals:
+        return hidden.hidden_reach(game, policies)
+    return shared_workspace(game, 2).cell_reach(policies)[..., None]
 
 
 def belief(

@@ -25,6 +25,7 @@ from hogeq.trees.teams import Teams
 if TYPE_CHECKING:
     from hogeq.model.priced import Problem
     from hogeq.trees.absent import Gaps
+    from hogeq.trees.members import NashConv
     from hogeq.trees.recall import Audit
 
 
@@ -105,6 +106,17 @@ class TreeGame(RowGame):
         """Interval that contains the exploitability of a strategy: half of its NashConv."""
         found = super().exploitability(strategy, budget)
         return found._replace(lower=max(found.lower, 0.0))  # a strategy answers itself with 0
+
+    def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> "NashConv":
+        """NashConv of a policy, twice its exploitability; and what each player gains alone.
+
+        A member of a team who alone deviates gains no more than the team.
+        """
+        from hogeq.trees.members import nash_conv
+
+        budget = Budget.of(budget)
+        deadline, target = Deadline(budget.limit), self.strategy(strategy).whole()
+        return nash_conv(self.tree, target, self.attack(target, budget), deadline)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

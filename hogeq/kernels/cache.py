@@ -17,7 +17,7 @@ read from a folder that nobody else can change or exchange (:mod:`hogeq.support.
 numba compiles one kernel at a time in a process, and most commands need several. A command that
 knows which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing,
 the list is asked for, and what else is missing is shared out among as many processes as there are
-cores.
+cores, unless it is so little that they would take longer to start.
 """
 
 import gc
@@ -52,6 +52,7 @@ from hogeq.support.workers import cores
 
 KEPT_SECONDS = 30 * 24 * 3600.0  # without use
 PATIENCE = 120.0  # seconds after which another process is not waited for
+FEWEST = 3  # kernels that a process of its own is worth: it takes as long to start
 PROGRAM = "import pickle, sys\nfor kernel in pickle.load(sys.stdin.buffer): kernel.compile()"
 
 _FILE = re.compile(r"[^.].*\.nbc")
@@ -286,7 +287,7 @@ class KernelCache:
                 tell_once()
                 if _expected:
                     others = {one.file: one for one in _expected.pop()() if one.file != file}
-                    compile_all(list(others.values()))
+                    compile_all([*others.values()], min(cores(), 1 + len(others) // FEWEST))
             return content and CompileResult._rebuild(context, *content)  # noqa: SLF001 - as numba does
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

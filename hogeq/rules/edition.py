@@ -9,12 +9,20 @@ from typing import Any, Final
 
 from hogeq.rules.memory import remembered
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, NO_DICE, SWAPS, ZERO_DICE
-from hogeq.rules.register import EFFECTS, MEMORY_PARTS, title
+from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS, title
 from hogeq.rules.rules import COUNT_ONES, Rules
-from hogeq.rules.settings import SAYS, TITLE, base_names, changes, own_words
+from hogeq.rules.settings import SAYS, TITLE, base_names, changes, is_setting, own_words
 from hogeq.rules.tables import SHAPES, is_table
 from hogeq.rules.turn import part_name
-from hogeq.support.messages import HogeqError, is_title, nearest, refusal, shown, unknown_key
+from hogeq.support.messages import (
+    HogeqError,
+    is_title,
+    nearest,
+    one_line,
+    refusal,
+    shown,
+    unknown_key,
+)
 from hogeq.support.parameters import ParameterError
 from hogeq.support.plugins import enter
 from hogeq.support.yaml import parse_yaml
@@ -84,6 +92,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     if not isinstance(spec, Mapping):
         raise TypeError(refusal("rules", spec, "an edition's name or a mapping"))
     known = ["edition", *(field.name for field in fields(Rules))]
+    spec = _by_field(spec)
     for key, value in spec.items():
         if key not in known:
             raise HogeqError(unknown_key("rules", key, value, known))
@@ -99,16 +108,32 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
         allowed = f"{base.time_trot_period} while time_trot is false: no extra turns by it"
         raise HogeqError(refusal("rules.time_trot_period", rules.time_trot_period, allowed))
-    changes = [
-        f"{key}={'table' if key in SHAPES and is_table(value) else value}"
+    changed = [
+        title(getattr(rules, key))
+        if key in SHAPES and is_setting(value)
+        else f"{key}={'table' if key in SHAPES and is_table(value) else value}"
         for key, value in overrides.items()
         if value != getattr(base, key)
     ]
-    if "name" in overrides or not changes:
+    if "name" in overrides or not changed:
         return rules
-    whole = f"{base.name} with {', '.join(changes)}"
-    short = f"{base.name} with {len(changes)} changes"
+    asked = str(spec["edition"])  # a semester may play the edition of another
+    called = asked.lower() if asked.lower() in ALIASES else base.name
+    whole = f"{called} with {', '.join(changed)}"
+    short = f"{called} with {len(changed)} changes"
     return replace(rules, name=whole if is_title(whole) else short)
+
+
+def _by_field(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Give parts that stand as keys, ``sus_fuss: {divisors: 3}``, as values of their fields."""
+    kinds = {name: kind for kind, parts in PARTS.items() for name in parts if name != "none"}
+    found: dict[str, Any] = {}
+    for key, value in spec.items():
+        field = kinds.get(key, key)
+        if field in (spec if field != key else found) or field in found:
+            raise HogeqError(f"rules.{one_line(key)}: {field} is given too; allowed: one of them")
+        found[field] = value if field == key else {key: value}
+    return found
 
 
 def edition(rules: Rules) -> Rules:
@@ -183,7 +208,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     before = "" if rules.swap == "none" else ", before the swap,"
     parts = (
         (always, "Goal", f"{goals} points"),
-        (always, "Dice", f"0 to {rules.max_dice}, {rules.sides}-sided"),
+        (always, "Dice", f"{rules.min_dice} to {rules.max_dice}, {rules.sides}-sided"),
         (
             rules.hog_wild,
             "Hog Wild",
@@ -196,7 +221,7 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
         ),
         (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
         (
-            always,
+            not rules.min_dice,
             own_words(rules.zero_dice, TITLE)
             or f"{NO_DICE.get(free, own)} {changes(rules.zero_dice)}".rstrip(),
             own_words(rules.zero_dice, SAYS) or f"rolling no dice scores {_meaning(no_dice)}",

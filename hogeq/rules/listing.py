@@ -68,19 +68,33 @@ def listed(default: str) -> Text:
     games[0][0].sort(key=lambda name: name != default)
     rows = []
     for (first, *others), rules in games:
+        own = ", ".join(name for name, _ in describe(rules) if name not in {"Goal", "Dice"})
+        also = f"; also {', '.join(others)}" if others else ""
         names = f"{first} (default)" if first == default else first
-        own = [name for name, _ in describe(rules) if name not in {"Goal", "Dice"}]
-        rows.append((names, ", ".join(own), ", ".join(others)))
+        rows.append((names, _semester(first), own + also))
     count = f"{len(EDITIONS)} games under {len(EDITIONS) + len(ALIASES)} names"
     ways = "hogeq rules fa25 shows one in full, hogeq rules --parts what a file of rules may say"
-    return [f"{count}; {ways}", "", Table(rows, ("rules", "parts", "also"), left=3)]
+    return [f"{count}; {ways}", "", Table(rows, ("rules", "semester", "parts"), left=3)]
+
+
+_TERMS: Final = {"sp": "spring", "su": "summer", "fa": "fall", "hog": "", "hw": ""}
+"""By the beginning of an edition's name, in the order of a year."""
+
+
+def _written(name: str) -> re.Match[str] | None:
+    return re.match(f"({'|'.join(_TERMS)})([0-9]{{2}})(?![0-9])", name)
+
+
+def _semester(name: str) -> str:
+    """Write the term of an edition for people; empty of one of a plugin."""
+    written = _written(name)
+    return f"{_TERMS[written[1]]} 20{written[2]}".strip() if written else ""
 
 
 def _when(name: str) -> tuple[int, int]:
     """Give year and term of an edition; one of a plugin is of today."""
-    written = re.match("(hw|hog|sp|su|fa)([0-9]{2})(?![0-9])", name)
-    terms = "sp", "su", "fa", "hog", "hw"
-    return (int(written[2]), terms.index(written[1])) if written else (100, 0)
+    written = _written(name)
+    return (int(written[2]), [*_TERMS].index(written[1])) if written else (100, 0)
 
 
 def switches() -> Text:

@@ -83,7 +83,9 @@ class Rules:
     goal : int or tuple of int
         Points that win, 1 to 2000: of both players, or of each.
     max_dice : int
-        Most dice a turn may roll, 1 to 50; the least is always 0.
+        Most dice a turn may roll, 1 to 50.
+    min_dice : int
+        Fewest dice a turn may roll, 0 to `max_dice`; who rolls fewer loses the game.
     sides : int
         Sides of the usual dice, 2 to 100.
     zero_dice : str
@@ -149,6 +151,7 @@ class Rules:
     name: Annotated[str, BeforeValidator(_title)] = "custom"
     goal: Annotated[int | tuple[int, int], BeforeValidator(_goal)] = 100
     max_dice: Annotated[int, Field(ge=1, le=MOST_DICE)] = 10
+    min_dice: Annotated[int, Field(ge=0, le=MOST_DICE)] = 0
     sides: _Sides = 6
     zero_dice: Annotated[str, part_or_table(ZERO_DICE)] = "ten_minus_ones_plus_tens"
     pig_out: _PigOut = 1
@@ -177,6 +180,10 @@ class Rules:
         if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
             allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
             raise HogeqError(refusal("max_dice", self.max_dice, allowed))
+        most = 0 if MEMORY_PARTS[self.memory].minus_one else 1 if self.hog_tied else self.max_dice
+        if self.min_dice > most:
+            allowed = f"0 to {most}: max_dice, 1 with hog_tied, and 0 where -1 is a choice"
+            raise HogeqError(refusal("min_dice", self.min_dice, allowed))
         for field in SHAPES:
             if is_table(getattr(self, field)):
                 check_size(field, getattr(self, field), self.size)
@@ -207,6 +214,11 @@ class Rules:
         return replace(
             self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
         )
+
+    @property
+    def least_answer(self) -> int:
+        """Lowest number that a strategy may give: the fewest dice, or -1 where that is a choice."""
+        return min(self.min_dice, self.choices[-1])
 
     @property
     def most_answer(self) -> int:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 from math import lcm
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from hogeq.rules.memory import (
     Effect,
@@ -42,6 +42,12 @@ from hogeq.rules.rules import (
 )
 from hogeq.rules.tables import is_table
 from hogeq.support.messages import HogeqError, shown
+
+FORFEIT: Final = MOST_DICE
+"""Points past a goal to which fewer dice than `Rules.min_dice` raise the opponent, who wins.
+
+No gift of Piggy Back comes as far.
+"""
 
 
 class Landing(NamedTuple):
@@ -131,6 +137,8 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
 
     Should both be at their goals, the one further past it wins, and the mover if both are as far.
     """
+    if rules.min_dice and opponent >= rules.size + FORFEIT:
+        return Landing(0, opponent, again=False, winner=1)
     if rules.square_swine:
         score = square_swine(score)
     score = LANDINGS[rules.landing](score, opponent)
@@ -149,7 +157,7 @@ def play_turn(
     """Play one whole turn of the first player with dice that have been rolled."""
     _check("score", score, 0, rules.goals[0] - 1)
     _check("opponent", opponent, 0, rules.goals[1] - 1)
-    _check("dice", dice, min(rules.choices), rules.max_dice)
+    _check("dice", dice, rules.least_answer, rules.max_dice)
     throw = throw_of(rules, score, opponent, memory)
     dice = throw.dice(dice)
     if len(faces) != max(dice, 0):
@@ -174,6 +182,8 @@ def branch_of(
     scores: int = 0,
 ) -> Branch:
     """Give the branch of dice, or none, or -1, that score so many points."""
+    if 0 <= dice < rules.min_dice:
+        return Branch(0, rules.size + FORFEIT, record(rules, dice, 0), probability)
     gift = given(rules, dice, points)
     scored = remembered(rules).scored(scores, dice, points)
     return Branch(scored, gift, record(rules, dice, points), probability)
@@ -211,6 +221,8 @@ class TurnTable:
         dice, rules = throw.dice(choice), self.rules
         if dice < 0:
             return (branch_of(rules, dice, minus_one_points(rules), scores=throw.scores),)
+        if 0 <= choice < rules.min_dice:
+            return (branch_of(rules, choice, 0),)
         key = dice, throw
         if key not in self._branches:
             found = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)
@@ -268,7 +280,7 @@ def total_rises(rules: Rules) -> bool:
 @cache
 def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
     """First pair of scores, the mover's and the opponent's, at which no dice score 0; or None."""
-    scores = range(rules.size)
+    scores = range(0 if rules.min_dice else rules.size)
     pairs = ((own, other) for own in scores for other in scores)
     return next((pair for pair in pairs if zero_points(rules, *pair) == 0), None)
 
@@ -315,6 +327,8 @@ def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = Tru
 def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str]:
     """Describe a turn's effects once its points were known."""
     reached, other = score + turn.points + turn.bonus, opponent + turn.given
+    if turn.given > FORFEIT:
+        return gift_effects(turn.given)
     return [
         *bonus_effects(rules, turn.bonus),
         *gift_effects(turn.given),
@@ -330,6 +344,8 @@ def bonus_effects(rules: Rules, bonus: int) -> list[str]:
 
 def gift_effects(gift: int) -> list[str]:
     """Describe points given away, if there are any."""
+    if gift > FORFEIT:
+        return ["fewer dice than allowed: the game is lost"]
     return [f"Piggy Back: {_points(gift)} to the other"] if gift else []
 
 

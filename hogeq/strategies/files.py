@@ -138,7 +138,8 @@ class Sizes(TypedDict):
 
 def sizes_of(game: Sized) -> Sizes:
     """Give the sizes of a game's tables."""
-    least, max_dice = least_choice(game), game.shape[-1] - 1 + least_choice(game)
+    least = least_choice(game)
+    max_dice = game.shape[-1] - 1 + min(least, 0)
     most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
     return {"goal": game.shape[0], "max_dice": max_dice, "least": least, "most": most}
 
@@ -161,7 +162,7 @@ def inspect(
 
         found = examine(path, goal, max_dice, time_limit, least, sizes["most"])
         return replace(found, size=len(data)), None
-    rows, shape = read.rows, (goal, goal, max_dice + 1 - least)
+    rows, shape = read.rows, (goal, goal, max_dice + 1 - min(least, 0))
     called = read.player_name and read.player_name[:LONGEST_TITLE]
     found = Submission(len(data), called, None, (), {}, goal * goal)
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
@@ -208,7 +209,7 @@ def _refusals_of(name: str) -> Iterator[None]:
 def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
     if data.startswith(npy.MAGIC_PREFIX):
         return Form(_npy_array(io.BytesIO(data)))
-    shapes = {(goal, goal), (goal, goal, max_dice + 1 - least)}
+    shapes = {(goal, goal), (goal, goal, max_dice + 1 - min(least, 0))}
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data, shapes)
     other = "" if _TEXT_TABLE.match(data) else not_a_strategy(data)

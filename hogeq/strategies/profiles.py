@@ -167,7 +167,7 @@ def read_table(path: Path, rules: Rules) -> Strategy | None:
     if not is_policy_csv(names, data[:_HEAD].decode("utf-8-sig", "replace")):
         return None
     policy = read_policy_csv(names, data.decode("utf-8-sig", "replace"), where)
-    return strategy_of_shape(names.shape, policy, where, min(rules.choices))
+    return strategy_of_shape(names.shape, policy, where, rules.least_answer)
 
 
 def read_profile(path: Path, rules: Rules) -> Strategy | None:

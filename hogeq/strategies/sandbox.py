@@ -334,7 +334,7 @@ def _judged(entry: Entry, table: _Table) -> Submission:
     if not faults.found:
         rows = np.array([rolls[cell] for cell in cells]).reshape(goal, goal)
         matrix = check_matrix(rows, goal, max_dice, "table", choices[0], choices[-1])
-        shape = goal, goal, max_dice + 1 - choices[0]
+        shape = goal, goal, max_dice + 1 - min(choices[0], 0)
         found = replace(found, strategy=strategy_of_shape(shape, matrix, least=choices[0]))
     files = _files(entry, _each_once(run.files for run in runs))
     return replace(found, files=tuple(map(printable, files)))

@@ -102,7 +102,7 @@ class Strategy:
     shape : tuple of int
         Shape of a policy of its game, (G, G, K).
     least : int
-        Lowest choice: 0, or -1 in games whose last action is that.
+        Lowest choice: the fewest dice, or -1 in games whose last action is that.
     name : str
         Of a built-in, of the player of a file, of the file itself, of a function; or empty.
     rows : NamedRows, optional
@@ -159,8 +159,8 @@ class Strategy:
     def _repr_html_(self) -> str | None:
         """Draw the most probable rolls, in a notebook; of other games, write the first rows."""
         if len(self.shape) == HOG_AXES:
-            choices = [*range(self.shape[-1] + self.least), *range(self.least, 0)]
-            return html.dice_map(self.likeliest, choices, repr(self))
+            dice = range(self.shape[-1] + min(self.least, 0))
+            return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
         if self.rows is None or self.kind == "mixture":
             return None
         return policy_html(self.listed(), self.shape[0], repr(self))
@@ -257,7 +257,7 @@ class Strategy:
     @property
     def dice(self) -> NDArray[Any]:
         """The array; a matrix, or matrices, with -1 for that choice."""
-        if self.least == 0 or not self.is_pure:
+        if self.least >= 0 or not self.is_pure:
             return self.array
         return np.where(self.array == self.shape[-1] - 1, -1, self.array).astype(self.array.dtype)
 
@@ -383,8 +383,9 @@ def of_result(given: Any) -> Any:
 
 
 def least_choice(game: Sized) -> int:
-    """Lowest choice of a game: -1 where its last action is that, otherwise 0."""
-    return min(getattr(game, "choices", (0,)))
+    """Lowest choice of a game: -1 where its last action is that, otherwise the fewest dice."""
+    rules = getattr(game, "rules", None)
+    return getattr(rules, "least_answer", 0)
 
 
 def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
@@ -406,7 +407,8 @@ def strategy_of_shape(
 ) -> Strategy:
     """Make a checked strategy of any game whose policies have a shape; None: its own, of Hog.
 
-    Where `least` is -1, a matrix may hold that for the last action.
+    Where `least` is -1, a matrix may hold that for the last action; fewer dice than `least` are as
+    many.
     """
     given = of_result(given)
     if isinstance(given, Strategy):
@@ -429,6 +431,8 @@ def strategy_of_shape(
         table = np.where(table == least, shape[-1] - 1, table)
     table = check_table(table, shape, name)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
+    if kind == "matrix" and least > 0:  # where nothing wins, algorithms give the first action
+        table = np.maximum(table, np.int8(least))
     return Strategy(kind, table, np.ones(1), shape, least)
 
 

@@ -188,8 +188,10 @@ def test_rules() -> None:
     assert "digit_range" in found["parts"]["more_boar"]
     first, _, header, *lines = ok("rules").splitlines()
     assert first.startswith(f"{len(EDITIONS)} games under {len(EDITIONS) + len(ALIASES)} names; ")
-    assert header.split() == ["rules", "parts", "also"]
-    assert lines[0].startswith("fa25 (default)  Boar Brawl, Sow Sad, Sus Fuss")
+    assert header.split() == ["rules", "semester", "parts"]
+    assert lines[0].startswith(
+        "fa25 (default)  fall 2025    Boar Brawl, Sow Sad, Sus Fuss; also fa23"
+    )
     assert len(lines) == len(EDITIONS)
     named = re.findall(r"\b[a-z]{2,3}\d\d(?:_[a-z]+)?\b", "\n".join(lines))
     assert sorted(named) == sorted([*EDITIONS, *ALIASES])

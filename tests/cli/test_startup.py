@@ -27,6 +27,26 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
+def test_the_first_three_commands_compile_once(tmp_path: Path) -> None:
+    told = ""
+    for line in (
+        "export optimal --rules fa25 --player-name Me",
+        "check final_strategy.py --rules fa25 --trust",
+        "board --rules fa25",
+    ):
+        found = subprocess.run(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "hogeq", *line.split()],
+            capture_output=True,
+            check=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "kept")},
+        )
+        told += found.stderr
+    assert told.count("compiling kernels") == 1
+
+
 # --- streams --------------------------------------------------------------------------------------
 
 

@@ -314,7 +314,7 @@ def test_an_entrants_page_lists_its_matches_and_the_public_page_its_contest(here
     ]
     public, today = PUBLIC.read_text(), date.today().isoformat()  # noqa: DTZ011
     assert "<h1>Our &lt;contest&gt;</h1>" in public
-    assert f"{today}, by the rules of fa23 with goal={GOAL}; 2 more not valid." in public
+    assert f"{today}, by the rules of fa25 with goal={GOAL}; 2 more not valid." in public
     assert "<dt>Boar Brawl</dt>" in public
     names = {line["index"]: line["name"] for line in found["ranking"]}
     for row in ranks()[:4]:

@@ -62,6 +62,30 @@ def test_values_and_first_rolls(rules: Any, value: float, first_roll: int | None
         assert solved.first_roll == first_roll
 
 
+@pytest.mark.slow
+def test_hog_of_neller_and_presser() -> None:
+    # At least one die, a 1 scores 0: 0.529865..., first roll 6, at most 26 dice are ever best.
+    spec = {"min_dice": 1, "max_dice": 30, "zero_dice": 0, "pig_out": 0}
+    solved = solve(compile_game(rules_from(spec)))
+    assert solved.value == pytest.approx(0.5298653942965934, abs=1e-13)
+    assert solved.first_roll == 6
+    assert solved.rolls.min() == 1
+    assert solved.rolls.max() == 26
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa15", "sp22", "hw13"])
+@pytest.mark.parametrize("least", [1, 2])
+def test_at_least_so_many_dice_as_in_the_twin(edition: str, least: int) -> None:
+    rules = replace(EDITIONS[edition], goal=9, max_dice=3, min_dice=least)
+    game, play = compile_game(rules), Play(rules)
+    solved = solve(game)
+    if edition != "sp22":  # whose endless games the twin leaves open
+        assert solved.value == pytest.approx(Match(play, None, None).value(0, play.start))
+    assert solved.rolls.min() == least
+    one, two = np.random.default_rng(least).dirichlet(np.ones(4), (2, 9, 9))
+    assert win_rate(game, one, two).win_rate == pytest.approx(Match(play, one, two).win_rate()[0])
+
+
 @pytest.mark.parametrize(("edition", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
 def test_the_matrix_against_always_5(edition: str, rate: float) -> None:
     game = compile_game(EDITIONS[edition])  # reference figures [8]

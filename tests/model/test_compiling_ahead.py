@@ -35,6 +35,7 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(subprocess, "Popen", start)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(cache, "cores", lambda: 2)
+    monkeypatch.setattr(cache, "FEWEST", 1)
     cache.tell_once.cache_clear()
     return started
 
@@ -64,6 +65,17 @@ def test_a_helper_compiles_what_is_needed_next(
     assert reach[0, :2, 0].tolist() == [0.5, 0.5]  # of who begins
     assert values.shape == (game.memory_size, game.num_actions)
     assert np.isfinite(values).all()
+
+
+def test_no_process_is_started_for_few_kernels(
+    helpers: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "FEWEST", 3)
+    game = game_of(61)
+    expect(game, "hidden states")
+    reach_and_values(game)
+    assert not helpers
+    assert len(cache.stored()) == 2
 
 
 def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,6 +94,39 @@ def test_rules_keep_parameters_as_text() -> None:
     assert hogeq.rules_from({"landing": both}).landing == "sus_fuss+fuzzy_factors"
 
 
+def test_a_part_may_stand_as_a_key() -> None:
+    short = hogeq.rules_from({"edition": "fa25", "boar_brawl": 2, "sus_fuss": {"divisors": 3}})
+    long = {"zero_dice": {"boar_brawl": 2}, "landing": {"sus_fuss": 3}}
+    assert short == hogeq.rules_from({"edition": "fa25", **long})
+    assert short.name == "fa25 with Boar Brawl with 2, Sus Fuss with 3"
+    assert hogeq.rules_from({"double": None}).swap == "double"
+    pairs: list[dict[str, Any]] = [{"sus_fuss": 3, "fuzzy_factors": 2}, {"double": {}, "swap": "x"}]
+    for given in pairs:
+        with pytest.raises(hogeq.HogeqError, match="is given too; allowed: one of them"):
+            hogeq.rules_from(given)
+
+
+def test_fewer_dice_than_the_least_are_refused() -> None:
+    game = hogeq.Game({"edition": "fa25", "min_dice": 2, "goal": 20, "name": "two"})
+    assert dict(describe(game.rules))["Dice"] == "2 to 10, 6-sided"
+    assert "Boar Brawl" not in dict(describe(game.rules))
+    for given in ("always_roll:1", lambda _own, _other: 1):
+        with pytest.raises(hogeq.HogeqError, match=r"allowed: (whole numbers from )?2 to 10"):
+            game.strategy(given)
+    assert game.strategy(np.zeros((20, 20), np.int8)).array.min() == 2
+    assert {one.dice for one in game.analyze(3, 4).rolls} == set(range(2, 11))
+    assert game.win_rate("full_memory", "always_roll:2").win_rate > 0.5
+
+
+@pytest.mark.parametrize(
+    ("more", "most"), [({"max_dice": 3}, 3), ({"hog_tied": True}, 1), ({"edition": "fa13"}, 0)]
+)
+def test_the_fewest_dice_that_rules_may_ask_for(more: dict[str, Any], most: int) -> None:
+    assert hogeq.rules_from({**more, "min_dice": most}).min_dice == most
+    with pytest.raises(hogeq.HogeqError, match=f"^rules.min_dice: got {most + 1}; allowed: 0 to"):
+        hogeq.rules_from({**more, "min_dice": most + 1})
+
+
 def test_people_are_told_the_parameters() -> None:
     told = dict(describe(hogeq.rules_from({"edition": "fa25", "zero_dice": {"boar_brawl": 2}})))
     assert told["Boar Brawl with 2"] == (

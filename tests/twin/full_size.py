@@ -150,6 +150,8 @@ class Whole:
         """Win probability of player 0 after these dice, (3, cells), and whether some stay."""
         own, other = self._diagonal(total)
         found, any_stays = np.zeros((len(ENDLESS), len(own))), False
+        if self.play.loses(dice):
+            return found + player, any_stays  # of two players, 1 has won if that was 0
         for cells, rolled, points, scored, chance, gifts in self.ways(
             total, dice, Memory(extra=memory.extra, state=memory.state)
         ):

@@ -19,6 +19,8 @@ one scores as many times its points. With Perfect Piggy, all dice are four-sided
 been a square or a cube, but not 1, an odd number of times. With Hog Tied, a player who asks for
 more dice where the scores' sum ends in 7 rolls one.
 
+With a least number of dice, a player who chooses fewer has lost.
+
 The turn is over unless 5 or 8 give another. Memory stays with its player, swap or not. The text
 does not say who wins if both players have the goal, which no edition allows: here the one who is
 further past it, and the mover if both are as far. Each player may have a goal of its own.
@@ -47,6 +49,7 @@ from tests.twin.parts import (
 SWITCHES: dict[str, Any] = {
     "goal": 100,
     "max_dice": 10,
+    "min_dice": 0,
     "sides": 6,
     "zero_dice": "ten_minus_ones_plus_tens",
     "pig_out": 1,
@@ -200,6 +203,10 @@ class Play:
             return 1
         return dice
 
+    def loses(self, dice: int) -> bool:
+        """Whether so many dice are fewer than a player may choose."""
+        return 0 <= dice < int(self.on["min_dice"])
+
     def times(self, memory: tuple[int, ...], dice: int, points: int) -> int:
         """By how much Pig Fest multiplies the points."""
         if not self._fest or (dice > 0 and points == 1):
@@ -322,6 +329,9 @@ class Play:
 
     def _branches(self, state: State, dice: int) -> Iterator[Branch]:
         own, opponent, memory = state
+        if self.loses(dice):
+            yield Branch(Fraction(1), 0, 1, State(0, 0), False)
+            return
         dice = self.rolled(state, dice)
         for points, chance in self.points(state, dice).items():
             scored = points * self.times(memory, dice, points)

@@ -1,7 +1,7 @@
 """Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hogeq.cli.inputs import AnyChosen, Chosen
 from hogeq.cli.shell import Result, computing, refusing
@@ -9,6 +9,7 @@ from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
 if TYPE_CHECKING:
+    from hogeq.games.game import Game
     from hogeq.search.results import Response
     from hogeq.strategies.strategy import Strategy
 
@@ -36,7 +37,8 @@ def attack_(
     With a goal for each player, goal: [50, 65], the response has the first and S the second.
 
     JSON: the game, strategy, the keys of `Response.to_json`, certified and steps (with --certify),
-    plot, certificate, out; in Hog also reached and deviates (positions that the response comes to,
+    plot, certificate, out; of teams nash_conv and members (player, lower, upper: what each gains
+    who alone deviates); in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     proofs = ["certificates"] * (certify is not None)
@@ -61,9 +63,9 @@ def attack_(
             from hogeq.games.certified import certify as certified
 
             proof = certified(game, target, certify, str(chosen.spec), **chosen.how)
-        found = game.attack(target, budget)
-    data = {**chosen.facts, "strategy": strategy, **found.to_json()}
-    rows, upper = found.rows(), found.bound
+        found, told, rows = _responses(game, target, budget)
+    data = {**chosen.facts, "strategy": strategy, **told}
+    upper = found.bound
     if proof is not None:
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
@@ -94,6 +96,20 @@ def attack_(
     if out is not None:
         found.strategy.write(out)
     return Result(data, text)
+
+
+def _responses(
+    game: "Game", target: "Strategy", budget: Budget
+) -> "tuple[Response, dict[str, Any], list[tuple[str, str, str]]]":
+    """Find a best response, as values and lines too; of teams also what their members gain."""
+    from hogeq.games.tree import TreeGame
+
+    if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
+        gains = game.nash_conv(target, budget)
+        found = gains.response
+        return found, {**found.to_json(), **gains.to_json()}, [*found.rows(), *gains.rows()]
+    found = game.attack(target, budget)
+    return found, found.to_json(), found.rows()
 
 
 def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:

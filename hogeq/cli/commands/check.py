@@ -67,7 +67,7 @@ def check(
     is_code = trust and file.suffix.lower() == ".py"
     project = Project(engine, file, more) if is_code else None
     if submission.strategy is not None or (project and project.functions):
-        chosen.expect("matches", "search", "full memory", strategies=[against or "", *OPPONENTS])
+        chosen.expect("matches", "search", "values", strategies=[against or "", *OPPONENTS])
         reference = Reference(chosen.table(named).named(named), opponents(engine))
     if project and project.functions and reference:
         is_random = any(fault.kind == "impure" for fault in submission.faults)

@@ -31,7 +31,7 @@ def board(
         from hogeq.pages import board as page
 
         page.check_work(chosen.engine)
-        chosen.expect("full memory", "reach", strategies=[*page.OPPONENTS, *given])
+        chosen.expect("values", "search", strategies=[*page.OPPONENTS, *given])
         found = [game.second.strategy(one) for one in given]
         both = zip(given, found, strict=True)
         names = [Path(spec).name if one.name == spec else one.name for spec, one in both]

@@ -1,0 +1,97 @@
+"""NashConv of a strategy by player: what each gains who alone deviates, of a team each member.
+
+All here is in float64. A member deviates from a policy, not from a common draw of its team.
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hogeq.search.results import Response
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.deadline import Deadline
+from hogeq.trees.best_response import MEETING, best_response
+from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequence_payoffs import payoffs_against, stakes
+from hogeq.trees.sequences import SequenceForm, sequence_form
+
+
+class Deviation(NamedTuple):
+    """What one player gains who alone deviates, in the payoff of its side."""
+
+    player: int
+    lower: float  # by the response found
+    upper: float  # no response gains more
+
+
+class NashConv(NamedTuple):
+    """Sum of what both sides gain by best responses, and what each player gains alone.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn(players=3,ranks=4)", teams="01/2")
+    >>> found = game.nash_conv("uniform")
+    >>> round(found.upper, 6), [round(one.upper, 6) for one in found.members]
+    (1.302083, [0.234375, 0.3125, 0.822917])
+    """
+
+    lower: float
+    upper: float
+    members: tuple[Deviation, ...]
+    response: Response
+    """Best responses of both sides."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values: ``nash_conv`` (lower, upper) and ``members`` (player too)."""
+        members = [one._asdict() for one in self.members]
+        return {"nash_conv": {"lower": self.lower, "upper": self.upper}, "members": members}
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Lay out what sides and players gain, as the command prints them."""
+        units, ends = self.response.units, [self[:2], *(one[1:] for one in self.members)]
+        are_one = [self.response.is_proved, *(lower == upper for lower, upper in ends[1:])]
+        written = [
+            units.exact(one[0]) if is_one else units.gap(*one)
+            for one, is_one in zip(ends, are_one, strict=True)
+        ]
+        alone = [
+            (f"player {one.player}", gain, "gain of its side if it alone deviates")
+            for one, gain in zip(self.members, written[1:], strict=True)
+        ]
+        return [("NashConv", written[0], "gains of both sides"), *alone]
+
+
+def nash_conv(tree: FlatTree, target: Strategy, response: Response, limit: Deadline) -> NashConv:
+    """Measure a policy by what sides gain, given their responses, and what players gain alone."""
+    target.unmixed("NashConv")
+    lower, upper = (2.0 * (end - tree.shift) for end in (response.value, response.bound))
+    players = range(tree.num_players if tree.sides is None else len(tree.sides))
+    members = [
+        _deviation(tree, target, player, limit.share(1.0 / (len(players) - player)))
+        for player in players
+    ]
+    return NashConv(lower, upper, tuple(members), response)
+
+
+def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -> Deviation:
+    """Find what a player gains alone: all others keep to the policy."""
+    form = _alone(tree, player)
+    if not len(form.row):
+        return Deviation(player, 0.0, 0.0)
+    payoffs = payoffs_against(target, form)
+    usual = float(form.realisation(target.policy) @ payoffs)
+    found = best_response(form, payoffs, limit, deadline=limit)
+    gains = found.payoff - usual, found.bound - usual
+    lower, upper = (gain * stakes(tree) if gain > MEETING else 0.0 for gain in gains)
+    return Deviation(player, lower, lower if found.is_proved else upper)
+
+
+def _alone(tree: FlatTree, player: int) -> SequenceForm:
+    """List the sequences of one player, where all others are the other side."""
+    own = tree.member == player
+    side = int(tree.seat[own][0]) if own.any() else 0
+    seat = np.where(own, side, 1 - side).astype(np.int8)
+    mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
+    return sequence_form(replace(tree, player=mover, seat=seat, sides=None), side)

@@ -1,0 +1,113 @@
+"""What players gain who alone deviate, against all their pure strategies."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.support.aliases import Floats
+from tests.cli.calls import ask, ok
+from tests.trees.test_teams import PARTNERS
+
+State = tuple[int, ...]
+
+
+class Parity(hogeq.GameRules):
+    """Chance draws a bit that player 1 sees; 0, 1, 2 say one each, then 0 a second: even sums win.
+
+    Player 0 forgets what it said first if `forgets`.
+    """
+
+    players = 3
+    forgets: bool = False
+
+    def initial(self) -> State:
+        return ()
+
+    def to_move(self, state: State) -> int:
+        return (hogeq.CHANCE, 0, 1, 2, 0, hogeq.END)[len(state)]
+
+    def chances(self, state: State) -> dict[int, float]:
+        del state
+        return {0: 0.25, 1: 0.75}
+
+    def actions(self, state: State) -> tuple[int, ...]:
+        del state
+        return 0, 1
+
+    def next(self, state: State, action: int) -> State:
+        return (*state, action)
+
+    def knows(self, state: State, player: int) -> Any:
+        own = {0: () if self.forgets else state[1:2], 1: state[:1], 2: ()}
+        return len(state), own[player]
+
+    def payoffs(self, state: State) -> list[float]:
+        won = 1.0 if sum(state) % 2 == 0 else -1.0 - state[2] - state[1] * state[4]
+        return [won / 4, 3 * won / 4, -won]
+
+
+class Forgetful(Parity):
+    forgets = True
+
+
+def gain_by_hand(game: Any, policy: Floats, player: int) -> float:
+    """Try all pure strategies of one player."""
+    tree = game.tree
+    rows = np.flatnonzero(tree.member == player)
+    sign = -1.0 if len(rows) and tree.seat[rows[0]] else 1.0
+    gains = [0.0]
+    for acts in product(*(range(int(tree.num_legal[row])) for row in rows)):
+        other = policy.copy()
+        other[rows] = np.eye(tree.num_actions)[list(acts)]
+        gains.append(sign * (game.value(other).first - game.value(policy).first))
+    return max(gains)
+
+
+@pytest.mark.parametrize("rules", [Parity(), Forgetful()])
+@pytest.mark.parametrize("teams", ["01/2", "02/1", "12/0"])
+def test_a_player_alone_gains_what_its_best_pure_strategy_does(rules: Any, teams: str) -> None:
+    game = hogeq.Game(rules, teams=teams)
+    policy = np.random.default_rng(1).dirichlet([1.0, 1.0], game.tree.num_rows)
+    found = game.nash_conv(policy)
+    for player, one in enumerate(found.members):
+        assert one.player == player
+        assert one.lower == pytest.approx(gain_by_hand(game, policy, player), abs=1e-9)
+        assert one.upper == pytest.approx(one.lower, abs=1e-9)
+    assert found.lower == pytest.approx(2.0 * game.exploitability(policy).lower)
+    # One who has no partner gains as much as its side does.
+    alone = int(teams[-1])
+    side, value = int(game.tree.seat[game.tree.member == alone][0]), game.value(policy)
+    assert found.members[alone].lower == pytest.approx(
+        found.response.seats[side] - (value.first if side == 0 else value.second)
+    )
+
+
+def test_partners_may_gain_together_what_none_gains_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("partners.efg").write_text(PARTNERS)
+    call = "attack", "uniform", "--game", "partners.efg", "--teams", "01"
+    found = ask(*call)
+    assert found["nash_conv"] == pytest.approx({"lower": 1.0, "upper": 1.0})
+    assert found["members"] == [{"player": one, "lower": 0.0, "upper": 0.0} for one in (0, 1)]
+    lines = [line.split()[:3] for line in ok(*call).splitlines()[3:]]
+    assert lines[:3] == [
+        ["NashConv", "1.000000000", "gains"],
+        ["player", "0", "0.000000000"],
+        ["player", "1", "0.000000000"],
+    ]
+
+
+def test_without_teams_players_alone_are_the_sides() -> None:
+    found = hogeq.Game("kuhn_poker").nash_conv("uniform")
+    assert found.upper == pytest.approx(2 * 0.458333, abs=1e-6)
+    assert sum(one.upper for one in found.members) == pytest.approx(found.upper)
+    mixture = hogeq.Game("kuhn(players=3,ranks=3)", teams="01/2").equilibrium(5.0)
+    if mixture.profile.kind == "mixture":
+        with pytest.raises(hogeq.HogeqError, match="NashConv"):
+            hogeq.Game("kuhn(players=3,ranks=3)", teams="01/2").nash_conv(mixture)
