@@ -20,8 +20,8 @@ def board(
 ) -> Result:
     """Write a page to play and learn on, which needs no network.
 
-    Play against best play, the champion, a table of your own or a friend; see the exact win
-    probability of every roll; learn where a game was lost.
+    Play against optimal play, seven levels below it, the champion, a table of your own or a friend;
+    see the exact win probability of every roll; learn where a game was lost.
     """
     given, games = opponent or [], []
     for spec in dict.fromkeys(rules or [default_rules()]):
