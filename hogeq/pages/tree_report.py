@@ -17,6 +17,7 @@ from hogeq.support.messages import percent
 
 SHOWN: Final = 200  # information sets of the page, those that play comes to most
 
+
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
     """Make the page, and give the figures on it: `counters`, `entries` and `payoffs`."""
     game, entries, pictures = runs[0].game, dict[str, Strategy](), list[Any]()
