@@ -24,10 +24,11 @@ class TreePlay:
     def move(self, action: int | None = None) -> None:
         """Move on by an action, or as chance or the opponent draws."""
         first, end = np.searchsorted(self.tree.parent, [self.node, self.node + 1])
-        if action is None and self.tree.player[self.node] == CHANCE:
-            action = self._drawn(self.tree.chance[first:end])
-        elif action is None:
-            action = self._drawn(self.policy[self.tree.row[self.node], : end - first])
+        if action is None:
+            drawn, row = self.tree.player[self.node] == CHANCE, self.tree.row[self.node]
+            action = self._drawn(
+                self.tree.chance[first:end] if drawn else self.policy[row, : end - first]
+            )
         self.node = int(first) + action
 
     def converse(self, ask: Callable[[str], str | None], say: Callable[[str], None]) -> bool:
@@ -43,8 +44,7 @@ class TreePlay:
             line = ask(", ".join(f"{number} {label}" for number, label in enumerate(labels, 1)))
             if line in {None, "quit", "exit", "q"}:
                 return False
-            known = {str(number): number - 1 for number in range(1, len(labels) + 1)}
-            known |= {label.lower(): action for action, label in enumerate(labels)}
+            known = {text: a for a, one in enumerate(labels) for text in (str(a + 1), one.lower())}
             if line in {"?", "h", "hint"}:
                 chances = zip(labels, self.advice[row], strict=False)
                 say(", ".join(f"{label}: {percent(chance)}" for label, chance in chances))

@@ -140,6 +140,6 @@ class GameTree {
 
 function payoffText(value) {
   if (!known(value)) return MISSING;
-  const text = decimals(Math.abs(value), Number.isInteger(value) ? 0 : 4);
+  const text = decimals(Math.abs(value), 4).replace(/\.0+$/, "");
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }

@@ -73,7 +73,7 @@ def test_a_strategy_is_played_against_and_draws_as_it_says() -> None:
     [
         (
             ("--game", "pig(goal=4)", "--plugin", "examples/games/pig.py", "--trust"),
-            "games that have one",
+            "games that have a tree",
         ),
         (("--game", KUHN, "--start", "1:0"), "only for Hog"),
         (("--game", KUHN, "--save", "g.json"), "only for Hog"),

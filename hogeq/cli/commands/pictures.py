@@ -75,9 +75,8 @@ def _tree_page(chosen: Chosen, out: Path, open_: bool) -> Result:
     from hogeq.pages import tree_page
 
     with refusing(), computing():
-        game = chosen.load()
-        tree_page.require_small(game)
-        content = tree_page.make(game, chosen.title, game.equilibrium()).encode()
+        game = tree_page.require_small(chosen.load())
+        content = tree_page.make(game, chosen.title).encode()
     write_whole(out, content)
     written = f"{counted(game.rows.num_rows, 'information set')}, {len(content) / 1e3:.0f} kB"
     data = {**chosen.facts, "bytes": len(content)}

@@ -99,18 +99,16 @@ def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int 
         optimal = engine in OPTIMAL
         opponent = game.equilibrium().profile if optimal else game.strategy(engine).whole()
     seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
-    coin = int(np.random.default_rng([seed, 1]).integers(2))
-    seat = {"you": 0, "engine": 1}.get(first, coin) if tree.num_players > 1 else 0
+    seat = {"you": 0, "engine": 1}.get(first, seed % 2) if tree.num_players > 1 else 0
     opposite = "an equilibrium" if optimal else engine
-    say(f"{chosen.title}: you are player {seat}, against {opposite}, seed {seed}")
-    say("? gives the equilibrium's probabilities" if optimal else f"? gives those of {engine}", "")
+    say(f"{chosen.title}: you are player {seat}, against {opposite}, seed {seed}; ? is a hint", "")
     played = TreePlay(tree, opponent, seat, seed)
     is_over = played.converse(_asked, say)
     history = list(map(str, tree.history(played.node)))
     payoff = played.payoff if is_over else None
     say("", f"payoff to you: {payoff:g}" if is_over else "left", *history)
-    data = {"engine_plays": opposite, "seat": seat, "seed": seed}
-    return Result({**chosen.facts, **data, "history": history, "payoff": payoff})
+    data = {"engine_plays": opposite, "seat": seat, "seed": seed, "history": history}
+    return Result({**chosen.facts, **data, "payoff": payoff})
 
 
 def _asked(choices: str) -> str | None:
