@@ -100,15 +100,17 @@ HOG_ALONE: Final[dict[str, str]] = {
     "analyze": "a position is two scores",
     "attack-field": "rivals meet in contests of Hog",
     "beliefs": "the hidden memory is that of Hog's rules",
-    "board": "the page is a board of Hog",
     "check": "submissions are of Hog's contest",
     "export": "a submission is a table of dice; hogeq purify --out FILE.npz writes other games'",
     "improve": "cells are positions, of two scores",
-    "play": "turns are Hog's",
     "review": "turns are Hog's",
     "tournament": "the contest is Hog's",
 }
 """Why commands are of Hog alone, in the words of a refusal of another game."""
+
+
+_START: Final = "Scores at the start: of the first to move, and of the other. [0:0]"
+_ANY_START: Final = "board", "compare", "play", "tablebase"  # commands of other games, too
 
 
 def texts(values: Iterable[object]) -> list[str]:
@@ -262,8 +264,11 @@ TABLE: Final[dict[str, Any]] = {
         name="--rules",
         autocompletion=_editions,
     ),
-    "board.rules": option(
-        "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
+    "board.rules": (
+        option(
+            "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
+        ),
+        without("--game"),
     ),
     "review.rules": option("Refuse a game by other rules than these. [the transcript's]", "RULES"),
     "name": argument("RULES", "An edition, a YAML file or a run, shown in full."),
@@ -298,25 +303,19 @@ TABLE: Final[dict[str, Any]] = {
     ),
     "report.against": option("A strategy to compare with (may be repeated).", "S"),
     "tablebase.against": (option("Win rate of its rolls against a strategy.", "S"), OF_HOG),
-    "tablebase.start": (
-        option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
+    "board.opponent": (
+        option("A table to play against too (may be repeated).", "S", name="--against --opponent"),
         OF_HOG,
     ),
-    "board.opponent": option(
-        "A table to play against too (may be repeated).", "S", name="--against --opponent"
-    ),
     "engine": option(
-        "Your opponent: a strategy, or optimal (or memory): best play that remembers all.",
+        "Your opponent: a strategy, or optimal (or memory): optimal play; an equilibrium.",
         "S",
         name="--against --engine",
     ),
     "of": option("Refuse a certificate of another strategy.", "S"),
     # Positions and turns.
-    "start": option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
-    "compare.start": (
-        option("Scores at the start: of the first to move, and of the other. [0:0]", "A:B"),
-        OF_HOG,
-    ),
+    "start": option(_START, "A:B"),
+    **{f"{name}.start": (option(_START, "A:B"), OF_HOG) for name in _ANY_START},
     "score": option("Points of the player to move."),
     "opponent": option("Points of the other player."),
     "own_last": option("Own last turn's points (or dice, as the rules have it).", group=MEMORY),
@@ -333,6 +332,7 @@ TABLE: Final[dict[str, Any]] = {
     "save": (
         option("Save the game, for hogeq review or a board.", "GAME.json"),
         Output((".json",), is_kept=True),
+        OF_HOG,
     ),
     # Searches and proofs.
     "starts": option("Independent starts of the search.", group=SEARCH),

@@ -57,9 +57,9 @@ ALWAYS: Final = ("perfect", "friend")
 """Players of every game, as players.js names them."""
 
 _SCRIPTS: Final = (
-    "scheme numbers unpack elements edition values reach dice game reader players faces odds "
-    "screens newgame transcript address grades play know reasons graph learn train grid map book "
-    "board"
+    "scheme numbers unpack elements edition values levels reach dice game reader players faces "
+    "odds screens newgame transcript address grades kept record play know reasons graph learn "
+    "train grid map book board"
 )
 
 

@@ -17,7 +17,7 @@ class BestFlow extends Flow {
   }
 }
 
-// The first turns of best play: which rolls are made, and what is reached by then.
+// The first turns of optimal play: which rolls are made, and what is reached by then.
 async function openingOf(edition) {
   const flow = new BestFlow(edition, await edition.solved());
   const { goal, memorySize, cells, rolls } = edition;
@@ -75,7 +75,7 @@ class Book {
       h(
         "div",
         { class: "book" },
-        h("section", { class: "card", "aria-label": "The first ten turns" }, h("h2", {}, "The first ten turns"), h("p", { class: "quiet" }, "What best play of both rolls, and how far whoever moves and the other have come by then: exact, over all that the dice can do."), this.turns),
+        h("section", { class: "card", "aria-label": "The first ten turns" }, h("h2", {}, "The first ten turns"), h("p", { class: "quiet" }, "What optimal play of both rolls, and how far whoever moves and the other have come by then: exact, over all that the dice can do."), this.turns),
         h("section", { class: "card", "aria-label": "Walk through the opening" }, h("h2", {}, "Walk through the opening"), this.path, this.place, this.memory, this.rolls, this.waysTitle, this.ways, h("div", { class: "tools" }, this.backButton, this.startButton)),
         this.strange,
       ),
@@ -190,9 +190,9 @@ class Book {
         ...(traps.length ? [h("h3", {}, `${name}: traps`), this.listOf(traps)] : []),
       ];
     });
-    const none = h("p", {}, "Nothing in this game makes best play look strange.");
+    const none = h("p", {}, "Nothing in this game makes optimal play look strange.");
     this.strange.replaceChildren(
-      h("h2", {}, "Where best play looks strange, and why"),
+      h("h2", {}, "Where optimal play looks strange, and why"),
       h("p", { class: "quiet" }, "Here the best roll is not that of the positions around. The rule named is the reason: if it did not count on this turn, and on all later ones did, the other roll would be best. Those come first that matter most, by loss and by how often play comes there."),
       ...(parts.length ? parts : [none]),
     );

@@ -1,6 +1,13 @@
 // Exploitability against iterations or seconds. Dash and marker say what a line is; colour says it
 // too where there is one run, and says which run where there are several.
 
+// Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is left
+// out, since it is hardly seen on white.
+const RUNS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
+
+// The same, as light as a dark page needs; black becomes white.
+const RUNS_DARK = ["#4DA8E8", "#F28B45", "#2CC79B", "#E29BC5", "#8FD0F5", "#F2BC4A", "#F0F0F0"];
+
 const KINDS = [
   ["bound", "bound, full memory", "dash", "square"],
   ["attack", "attack found", "solid", "circle"],
@@ -59,7 +66,7 @@ function upTo({ metrics, matrix }) {
 }
 
 function colourOf(data, index) {
-  const colours = DARK.matches ? data.colours.runs_dark : data.colours.runs;
+  const colours = DARK.matches ? RUNS_DARK : RUNS;
   return colours[index % colours.length];
 }
 

@@ -32,6 +32,7 @@ class Edition {
     this.moves = data.moves.map((by) => Int32Array.from(by));
     this.modes = data.modes.map((modes) => modes.map((mode) => ({ ...mode, lanes: Int32Array.from(mode.lanes) })));
     this.slots = Int32Array.from(data.slots);
+    this.twins = twinsIn(this.slots, memories.length);
     this.following = data.following.map((memory) => Int32Array.from(memory));
     this.situations = Uint8Array.from(data.situations);
     this.free = Int32Array.from(data.free);
@@ -160,11 +161,35 @@ class Edition {
     return this.best;
   }
 
-  // Best play of seat 0 against a table that seat 1 plays.
-  against(name, table) {
+  // Best play of seat 0 against a table or a level that seat 1 plays.
+  against(name, theirs) {
     this.rivals ??= new Map();
-    if (!this.rivals.has(name)) this.rivals.set(name, solve(this, table));
+    if (!this.rivals.has(name)) this.rivals.set(name, solve(this, theirs));
     return this.rivals.get(name);
+  }
+
+  // Share of games that a table or a level wins against optimal play.
+  async wins(name, theirs) {
+    this.won ??= new Map();
+    if (!this.won.has(name)) this.won.set(name, 1 - (await solve(this, theirs, await this.optimalRolls())).rate());
+    return this.won.get(name);
+  }
+
+  // The rolls of optimal play, by position and memory.
+  async optimalRolls() {
+    if (this.optimal) return this.optimal;
+    const values = await this.solved();
+    const rolls = new Uint8Array(this.cells * this.memorySize);
+    let since = performance.now();
+    for (let cell = 0; cell < this.cells; cell++) {
+      rolls.set(values.bests(Math.floor(cell / this.goal), cell % this.goal), cell * this.memorySize);
+      if (performance.now() - since > SLICE) {
+        await breath();
+        since = performance.now();
+      }
+    }
+    this.optimal = rolls;
+    return rolls;
   }
 
   // How often two players of a table come where.
@@ -173,6 +198,17 @@ class Edition {
     if (!this.reached.has(name)) this.reached.set(name, reachOf(this, table));
     return this.reached.get(name);
   }
+}
+
+// By memory the first one whose rolls are all summed up alike.
+function twinsIn(slots, memories) {
+  const width = slots.length / memories;
+  const first = new Map();
+  return Int32Array.from({ length: memories }, (_, memory) => {
+    const row = slots.subarray(memory * width, (memory + 1) * width).join();
+    if (!first.has(row)) first.set(row, memory);
+    return first.get(row);
+  });
 }
 
 // Points that faces show: by how many are ones, if these count for themselves, otherwise their sum.

@@ -114,14 +114,7 @@ def _map(found: Mapping[str, Any]) -> str:
     if not found["losses"]:
         return ""
     response = "the best response found" if found["effort"] else "a best response"
-    return (
-        "<section><h2>Every position</h2>"
-        f'<p class="quiet">{html.escape(found["rules"])}: own score upwards, opponent&rsquo;s to '
-        "the right. The redder, the more is lost: how often play comes there, times what the roll "
-        f"falls short of the best, if all later turns are played as {response} does.</p>"
-        '<p id="position" aria-live="polite">Point at a position.</p>'
-        '<div id="map"></div><p id="scale" class="scale"></p></section>'
-    )
+    return frame.fill("every.html", rules=html.escape(found["rules"]), response=response)
 
 
 # --- the pages of entrants ------------------------------------------------------------------------

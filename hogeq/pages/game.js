@@ -75,9 +75,9 @@ function viewOf(state) {
   return [state.scores[state.mover], state.scores[1 - state.mover], state.memory];
 }
 
-// Win probability of player 0 in a state. Of best play, or against the table that player 1 plays.
+// Win probability of player 0 in a state. Of optimal play, or against the table or level that player 1 plays.
 function chanceOf(values, state) {
   if (state.winner !== null) return state.winner === 0 ? 1 : 0;
-  const found = values.value(...viewOf(state), values.table ? state.mover : 0);
+  const found = values.value(...viewOf(state), values.theirs ? state.mover : 0);
   return state.mover === 0 ? found : 1 - found;
 }

@@ -16,7 +16,7 @@ function gradeOf(loss) {
   return GRADES.find(([, most]) => loss < most)[0];
 }
 
-// `values` of best play by both. Win probabilities of a turn are those of the player who took it.
+// `values` of optimal play by both. Win probabilities of a turn are those of the player who took it.
 function reviewOf(values, game) {
   const states = [...game.turns.map((turn) => turn.before), game.state];
   const rolls = states.slice(0, -1).map((state) => values.rolls(...viewOf(state)));

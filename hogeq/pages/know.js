@@ -75,7 +75,7 @@ class Know {
   enter(edition) {
     const tables = opponentsOf(edition).filter((one) => one.kind === "table");
     this.counting.replaceChildren(
-      h("option", { value: "" }, "best play of both"),
+      h("option", { value: "" }, "optimal play of both"),
       ...tables.map(({ id, label }) => h("option", { value: id }, `best play against: ${label}`)),
     );
     this.table.replaceChildren(...tables.map(({ id, label }) => h("option", { value: id }, label)));

@@ -1,5 +1,7 @@
 // The screen after the game: where it was won and lost, and by whom: the players or the dice.
 
+const PACES = { slow: 3000, normal: 1500, fast: 500 }; // milliseconds of a turn
+
 class Learn {
   constructor(root, board) {
     Object.assign(this, { root, board, game: null, main: null, left: null });
@@ -9,9 +11,11 @@ class Learn {
       this.forget();
     });
     board.on("move", () => this.forget());
+    board.on("edition", () => root.hidden || this.record.show());
   }
 
   build() {
+    const { board } = this;
     this.file = h("input", { type: "file", accept: ".json", class: "hidden", id: "open-game", tabindex: "-1", "aria-label": "A saved game" });
     this.file.addEventListener("change", async () => {
       const [file] = this.file.files;
@@ -30,13 +34,22 @@ class Learn {
     this.turnPart = h("div", { "aria-live": "polite" });
     this.beforeButton = button("Turn before", () => this.graph.choose(this.at - 1));
     this.afterButton = button("Turn after", () => this.graph.choose(this.at + 1));
+    this.playButton = button("Play by itself", () => (this.playing ? this.pause() : this.playItself()), { "aria-pressed": "false" });
+    this.pace = h("select", { "aria-label": "Speed" }, Object.keys(PACES).map((name) => h("option", {}, name)));
+    this.pace.value = "normal";
+    this.graphPart.addEventListener("keydown", (event) => {
+      if (event.key !== " ") return;
+      event.preventDefault();
+      this.playButton.click();
+    });
+    this.record = new Record(board, (game) => this.look(game));
     this.backButton = button("Back to the game", () => this.comeBack(), { class: "button main" });
     this.tries = h("div", {});
     this.detail = h(
       "section",
       { class: "card", "aria-label": "The turn" },
       this.turnPart,
-      h("div", { class: "tools" }, this.beforeButton, this.afterButton, this.backButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
+      h("div", { class: "tools" }, this.beforeButton, this.afterButton, this.playButton, this.pace, this.backButton, button("Play on from here", () => this.playOn(this.review.turns[this.at - 1]))),
       this.tries,
     );
     this.costliest = h("section", { class: "card", "aria-label": "The costliest rolls" });
@@ -52,7 +65,7 @@ class Learn {
         { class: "wide every-turn", tabindex: "0", role: "region", "aria-label": "Every turn, graded" },
         h("table", { class: "review" }, h("thead", {}, h("tr", {}, columns.map((name) => h("th", { scope: "col" }, name)))), this.rows),
       ),
-      h("p", { class: "quiet" }, "Loss and luck in percentage points (pp) of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with best play of both from there on."),
+      h("p", { class: "quiet" }, "Loss and luck in percentage points (pp) of win probability. Then: the win probability of whoever moved, once the dice lie. Exact, with optimal play of both from there on."),
     );
     this.oddsPart = h("details", { class: "card" }, h("summary", {}, "Every roll at this turn"));
     this.odds = new Odds(this.oddsPart);
@@ -70,18 +83,21 @@ class Learn {
       this.copied,
       this.empty,
       this.found,
+      this.record.root,
     );
     this.showNothing();
   }
 
   // The game has gone on, or is another.
   forget() {
+    this.pause();
     this.game = this.main = this.left = null;
     if (!this.root.hidden) this.shown();
   }
 
   async shown() {
     const { game } = this.board;
+    this.record.show();
     if (this.game === game && this.main) return;
     if (!game?.turns.length) {
       this.showNothing();
@@ -114,8 +130,16 @@ class Learn {
     if (!game) return;
     await board.choose(editions.indexOf(game.edition));
     if (board.edition !== game.edition) return; // another was chosen meanwhile
-    board.begin(game, FRIEND);
+    this.record.add(game);
+    await this.look(game);
+    await this.record.show();
+  }
+
+  // Review a game that is not the one in play.
+  async look(game) {
+    this.board.begin(game, FRIEND);
     await this.shown();
+    this.found.scrollIntoView({ block: "nearest" });
   }
 
   // The address is the game: whoever opens it comes to this review.
@@ -128,9 +152,7 @@ class Learn {
   async follow(code, ...names) {
     const { board } = this;
     const game = this.tried(() => gameOfCode(board.edition, code, names), "The address: ");
-    if (!game) return;
-    board.begin(game, FRIEND);
-    await this.shown();
+    if (game) await this.look(game);
   }
 
   // What `read` gives; nothing, and why in the alert, if it refuses.
@@ -221,7 +243,39 @@ class Learn {
     if (!this.root.hidden) this.board.link();
   }
 
+  // A turn that the reader chose: nothing plays on by itself.
   go(at) {
+    this.pause();
+    this.goTo(at);
+  }
+
+  // Turn after turn from here, or from the first if this is the last; longer where something was lost.
+  playItself() {
+    const { turns } = this.review;
+    if (this.at === turns.length) this.goTo(1);
+    this.playButton.textContent = "Pause";
+    this.playButton.setAttribute("aria-pressed", "true");
+    const next = () => {
+      if (this.root.hidden || this.at >= turns.length) return this.pause();
+      this.goTo(this.at + 1);
+      return this.wait(next);
+    };
+    this.wait(next);
+  }
+
+  wait(next) {
+    const { loss } = this.review.turns[this.at - 1];
+    this.playing = setTimeout(next, PACES[this.pace.value] * (loss >= LEAST_LOSS ? 2 : 1));
+  }
+
+  pause() {
+    clearTimeout(this.playing);
+    this.playing = null;
+    this.playButton.textContent = "Play by itself";
+    this.playButton.setAttribute("aria-pressed", "false");
+  }
+
+  goTo(at) {
     this.at = at;
     this.graph.go(at);
     for (const row of this.rows.rows) {
@@ -237,7 +291,7 @@ class Learn {
     if (!this.oddsPart.open || !this.review) return;
     const { before, dice } = this.review.turns[this.at - 1].played;
     Object.assign(this.odds, { chosen: dice, picked: true });
-    this.odds.show(this.review.game.edition, this.values, viewOf(before), { counting: "best play of both" });
+    this.odds.show(this.review.game.edition, this.values, viewOf(before), { counting: "optimal play of both" });
   }
 
   fillDetail(turn) {
@@ -352,9 +406,9 @@ class Learn {
 function lessonsIn(review) {
   const wrong = review.turns.filter((turn) => turn.player === 0 && turn.loss >= LEAST_LOSS);
   wrong.sort((a, b) => b.loss - a.loss); // the costliest are asked first
-  return wrong.map(({ played: { before, dice } }) => {
+  return wrong.map(({ played: { before, dice }, loss }) => {
     const [own, other, memory] = viewOf(before);
-    return { own, other, memory, usual: dice, mine: true };
+    return { own, other, memory, loss, usual: dice, mine: true };
   });
 }
 

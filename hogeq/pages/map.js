@@ -1,6 +1,6 @@
 // The map of a game: one square for each pair of scores, to wander in.
 
-// What best play does everywhere, with one memory.
+// What optimal play does everywhere, with one memory.
 async function surveyOf(edition, memory) {
   const values = await edition.solved();
   const best = new Uint8Array(edition.cells);
@@ -94,14 +94,14 @@ class Atlas {
   layersOf(edition) {
     const tables = opponentsOf(edition).filter((one) => one.kind === "table");
     const layers = [
-      { name: "best roll", kind: "dice", about: "Dice that best play rolls; the fewest where several are best.", of: ({ best }) => best },
-      { name: "win probability", kind: "share", about: "Of the player to move, with best play of both.", of: ({ worth }) => worth },
+      { name: "best roll", kind: "dice", about: "Dice that optimal play rolls; the fewest where several are best.", of: ({ best }) => best },
+      { name: "win probability", kind: "share", about: "Of the player to move, with optimal play of both.", of: ({ worth }) => worth },
       { name: "what the second best loses", kind: "loss", about: "Red: only one roll is right. Pale: others do as well.", of: ({ margin }) => margin },
     ];
     for (const one of tables) {
       layers.push(
         { name: `dice of: ${one.label}`, kind: "dice", about: `Dice that the table rolls. ${one.about}`, of: () => one.table },
-        { name: `loss of: ${one.label}`, kind: "loss", about: "What the table's roll loses in a mean game: its loss, with best play of both from the next turn on, by how often play comes here, if both play the table. Grey: never.", of: async (survey, memory) => {
+        { name: `loss of: ${one.label}`, kind: "loss", about: "What the table's roll loses in a mean game: its loss, with optimal play of both from the next turn on, by how often play comes here, if both play the table. Grey: never.", of: async (survey, memory) => {
           const reach = await edition.reach(one.id, one.table);
           return Float64Array.from({ length: edition.cells }, (_, cell) => (reach.meets(cell, memory) ? lossAt(survey, one, cell) * reach.meets(cell, memory) : NaN));
         }, said: async (survey, memory) => {
@@ -205,7 +205,7 @@ class Atlas {
     const reason = reasonAt(edition, own, other, this.chosenMemory);
     if (reason) this.said.append(h("br"), reason);
     this.odds.picked = false;
-    this.odds.show(edition, this.values, [own, other, this.chosenMemory], { counting: "best play of both" });
+    this.odds.show(edition, this.values, [own, other, this.chosenMemory], { counting: "optimal play of both" });
   }
 }
 

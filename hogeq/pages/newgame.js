@@ -8,6 +8,7 @@ class NewGame {
     this.own = []; // players of tables out of files
     this.opponent = h("select", { id: "opponent", onchange: () => this.describe() });
     this.about = h("p", { class: "quiet" });
+    this.rates = h("p", { class: "rates", "aria-live": "polite" });
     this.first = h("select", { id: "first" }, FIRST.map(([value, text]) => h("option", { value }, text)));
     this.seed = h("input", { id: "seed", type: "text", inputmode: "numeric", pattern: "[0-9]{1,9}", placeholder: "a new one", autocomplete: "off" });
     this.file = h("input", { id: "own-table", type: "file", accept: SUFFIXES.join(","), onchange: () => this.choose() });
@@ -18,6 +19,7 @@ class NewGame {
       h("h2", {}, "New game"),
       h("label", {}, "Against", this.opponent),
       this.about,
+      this.rates,
       h("label", {}, "Who moves first", this.first),
       h("label", {}, "Seed of the dice", this.seed),
       h("label", {}, "A table of your own", this.file),
@@ -46,14 +48,33 @@ class NewGame {
     this.opponent.replaceChildren(...all.map(({ id, label }) => h("option", { value: id }, label)));
     this.opponent.value = all.some(({ id }) => id === chosen) ? chosen : PERFECT.id;
     this.describe();
+    this.rate(all);
+  }
+
+  // Beside each opponent the share of games that it wins against optimal play, as it is computed.
+  async rate(all) {
+    const { edition } = this.board;
+    for (const opponent of all.filter(({ kind }) => kind !== "friend")) {
+      const wins = await winsOf(edition, opponent);
+      const option = [...this.opponent.options].find(({ value }) => value === opponent.id);
+      if (this.board.edition !== edition || !this.box.open || !option) return;
+      option.textContent = `${opponent.label}: ${percent(wins)}`;
+    }
   }
 
   get chosen() {
     return this.opponents().find((one) => one.id === this.opponent.value);
   }
 
-  describe() {
-    this.about.textContent = this.chosen.about;
+  async describe() {
+    const { chosen } = this;
+    this.about.textContent = chosen.about;
+    this.rates.textContent = "";
+    if (chosen.kind === "friend") return;
+    const { edition } = this.board;
+    const [wins, most] = [await winsOf(edition, chosen), (await valuesAgainst(edition, chosen)).rate()];
+    if (this.board.edition !== edition || this.chosen.id !== chosen.id) return;
+    this.rates.replaceChildren("It wins ", h("b", {}, percent(wins)), " of games against optimal play. You can win ", h("b", {}, percent(most)), " against it, and no more. Exact, a coin decides who moves first.");
   }
 
   submit(event) {

@@ -66,8 +66,12 @@ class Play {
           this.alert,
           this.oddsPart,
           h("section", { class: "card", "aria-label": "Turns" }, h("h2", {}, "Turns"), this.meter, this.movesHead, h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "List of turns" }, this.moves), this.seedLine),
-          h("details", { class: "card", open: innerWidth >= 960 }, h("summary", {}, "The rules"), this.about),
-          h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
+          h(
+            "div",
+            {},
+            h("details", { class: "card", open: innerWidth >= 960 }, h("summary", {}, "The rules"), this.about),
+            h("details", { class: "card" }, h("summary", {}, "Keys, and a table of your own"), this.help()),
+          ),
         ),
       ),
       this.newGame.box,
@@ -137,7 +141,7 @@ class Play {
     this.refresh();
     const { game, opponent, edition } = this.board;
     if (game.over || this.yours) return;
-    const dice = await choiceOf(edition, opponent, game.state);
+    const dice = await choiceOf(edition, opponent, game);
     await wait(game.turns.length ? 650 : 350);
     if (mine === this.busy) await this.turn(dice);
   }
@@ -317,7 +321,7 @@ class Play {
     this.bar.setAttribute("aria-valuenow", fixed(100 * share, 2));
     this.bar.setAttribute("aria-valuetext", `${percent(share)}, counting on ${countingOn(opponent)}`);
     this.bar.querySelector(".bar-text").textContent = `${Math.round(100 * share)} %`;
-    const seat = values.table ? game.state.mover : 0;
+    const seat = values.theirs ? game.state.mover : 0;
     this.oddsPart.hidden = game.over || this.toggles.odds.getAttribute("aria-pressed") !== "true";
     if (!this.oddsPart.hidden) {
       this.odds.show(edition, values, game.view, { seat, counting: countingOn(opponent) });

@@ -3,6 +3,7 @@
 async function open() {
   const data = JSON.parse(document.getElementById("data").textContent);
   // The tables can be read while the plots come.
+  document.getElementById("found").textContent = summaryOf(data);
   fillFigures(data);
   fillTournament(data);
   fillMade(data);

@@ -3,7 +3,7 @@
 import dataclasses
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from hogeq.search.population import Gains, gains
 from hogeq.search.results import Budget, Response
 from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import BadInputError, at_least, at_most, not_installed
+from hogeq.support.messages import BadInputError, not_installed
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 
@@ -38,13 +38,6 @@ OTHERS: Final = "ignore_memory", "huan2020"
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
 
 BELIEF_DIGITS: Final = 4  # decimals of the distribution of the memory: hundredths of a percent
-
-# Of Okabe and Ito, "Color universal design" (2008): told apart with any colour vision. Yellow is
-# left out, since it is hardly seen on white.
-_RUNS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-
-# The same, as light as a dark page needs; black becomes white.
-_RUNS_DARK: Final = ("#4DA8E8", "#F28B45", "#2CC79B", "#E29BC5", "#8FD0F5", "#F2BC4A", "#F0F0F0")
 
 _SCRIPTS: Final = (
     "scheme numbers unpack strategy tables scales curves layers position explorer report"
@@ -143,10 +136,9 @@ def make(
         "environment": environment() | {"plotly": version},
     }
     title = f"{', '.join(run.name for run in runs)}: {game.rules.name}"
-    summary = html.escape(_summary(runs, explored))
     page = frame.page(
         title,
-        frame.fill("report.html", title=html.escape(title), found=summary),
+        frame.fill("report.html", title=html.escape(title)),
         styles="report",
         scripts=_SCRIPTS,
         data=finite(data),
@@ -174,36 +166,6 @@ def _plotly() -> tuple[str, str]:
     return __version__, get_plotlyjs()
 
 
-def _summary(runs: Sequence[Run], explored: Mapping[str, Explored]) -> str:
-    """Sentence about the run that is hardest to beat; empty where no run has figures."""
-
-    def interval(name: str, figures: Any) -> tuple[float, float] | None:
-        known = [(figures["attack"], figures["bound"])] if figures else []
-        if name in explored:
-            search = explored[name].search
-            known.append((search.value, search.bound))
-        return (max(low for low, _ in known), min(high for _, high in known)) if known else None
-
-    def wins(ends: tuple[float, float]) -> str:
-        return f"wins {at_least(ends[0])} of games; none can win more than {at_most(ends[1])}"
-
-    best, least, text = "", 1.0, ""
-    for run in runs:
-        figures = figures_in(run.manifest)
-        policy = interval(f"{run.name}: average policy", figures.get("average_policy"))
-        matrix = interval(f"{run.name}: matrix", figures.get("matrix"))
-        if policy is None or policy[0] > least:
-            continue
-        best, least = run.name, policy[0]
-        text = f"against its average policy a table found {wins(policy)}"
-        if matrix is not None:
-            text += f". Against its matrix one {wins(matrix)}"
-    if not text:
-        return ""
-    who = best if len(runs) == 1 else f"Of {len(runs)} runs, {best} is the hardest to beat"
-    return f"{who}: {text}."
-
-
 def _colours(choices: Sequence[int]) -> dict[str, Any]:
     from plotly.colors import diverging, sample_colorscale
 
@@ -214,8 +176,6 @@ def _colours(choices: Sequence[int]) -> dict[str, Any]:
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
         "loss": LOSS,
-        "runs": _RUNS,
-        "runs_dark": _RUNS_DARK,
     }
 
 
@@ -230,6 +190,7 @@ def _run(run: Run) -> dict[str, Any]:
         "iterations": run.config.solver.iterations,
         "policy": figures.get("average_policy")
         or (last and {"attack": last.attack, "bound": last.bound}),
+        "found": figures,
         "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
         "effort": figures.get("effort") or plain(run.config.measure.attack),
         "mixture": figures.get("mixture"),

@@ -46,6 +46,26 @@ function effortText(effort, saturated) {
   return `${counted(effort.starts, "start")}, ${steps}${kicks}${mark}`;
 }
 
+// A sentence about the run that is hardest to beat; empty where no run has figures.
+function summaryOf({ runs, strategies }) {
+  const interval = (name, figures) => {
+    const counter = strategies.find((one) => one.name === name)?.explored?.counter;
+    const ends = [figures, counter && { attack: counter.win_rate, bound: counter.bound }].filter(Boolean);
+    return ends.length ? [Math.max(...ends.map(({ attack }) => attack)), Math.min(...ends.map(({ bound }) => bound))] : null;
+  };
+  const wins = ([attack, bound]) => `wins ${atLeast(attack)} of games; none can win more than ${atMost(bound)}`;
+  const found = runs.map(({ name, found: figures }) => ({
+    name,
+    policy: interval(`${name}: average policy`, figures.average_policy),
+    matrix: interval(`${name}: matrix`, figures.matrix),
+  }));
+  const [best] = found.filter(({ policy }) => policy).sort((a, b) => a.policy[0] - b.policy[0]);
+  if (!best) return "";
+  const who = runs.length === 1 ? best.name : `Of ${runs.length} runs, ${best.name} is the hardest to beat`;
+  const matrix = best.matrix ? `. Against its matrix one ${wins(best.matrix)}` : "";
+  return `${who}: against its average policy a table found ${wins(best.policy)}${matrix}.`;
+}
+
 function fillFigures(data) {
   const rows = data.runs.flatMap((run) =>
     [

@@ -27,7 +27,7 @@ function usualMemory(reach, own, other) {
 }
 
 // Positions to train on: where two players of a rule of thumb lose most by it, as often as they come
-// there.
+// there; the costliest in a mean game first.
 async function lessonsOf(edition) {
   const values = await edition.solved();
   const found = new Map(); // by position
@@ -55,30 +55,31 @@ async function lessonsOf(edition) {
   return [...found.values()].sort((a, b) => b.weight - a.weight);
 }
 
-// What a browser keeps of training, by the rules: how it went, and which positions come again. Where
-// it keeps nothing, or something else, training begins anew.
-function progressKey(edition) {
-  return `hogeq train ${JSON.stringify(edition.rules)}`;
-}
-
+// What a browser keeps of training: how it went, in all and by day, which positions come again, and
+// which are known.
 function readProgress(edition) {
-  try {
-    const { asked, right, lost, again } = JSON.parse(localStorage.getItem(progressKey(edition)));
-    const isGood = [asked, right, lost].every((one) => Number.isFinite(one) && one >= 0) && Array.isArray(again);
-    return isGood && right <= asked ? { asked, right, lost, again } : null;
-  } catch {
-    return null;
-  }
+  const kept = readKept("train", edition);
+  if (!kept) return null;
+  const { asked, right, lost, again, known = [], days = {} } = kept;
+  const isGood = isScore([asked, right, lost]) && Array.isArray(again) && Array.isArray(known);
+  const scores = Object.entries(days ?? {}).filter(([day, score]) => isDay(day) && isScore(score));
+  return isGood ? { asked, right, lost, again, known, days: Object.fromEntries(scores) } : null;
 }
 
-function writeProgress(edition, progress) {
-  try {
-    if (progress) localStorage.setItem(progressKey(edition), JSON.stringify(progress));
-    else localStorage.removeItem(progressKey(edition));
-  } catch {
-    // A browser that keeps nothing.
-  }
+// Positions asked, answered right, and win probability lost.
+function isScore(score) {
+  return Array.isArray(score) && score.length === 3 && score.every((one) => Number.isFinite(one) && one >= 0) && score[1] <= score[0];
 }
+
+// Days in a row with training, up to today or yesterday.
+function daysInARow(days) {
+  let count = 0;
+  const first = days[dayBefore()] ? 0 : 1;
+  while (days[dayBefore(first + count)]) count++;
+  return count;
+}
+
+const SHOWN_DAYS = 7;
 
 class Train {
   constructor(root, board) {
@@ -100,15 +101,17 @@ class Train {
     this.nextButton = button("Next position", () => this.next(), { class: "button main", hidden: true });
     this.tally = h("span", { class: "tally" });
     this.anew = button("Start anew", () => this.forget(), { class: "button", hidden: true });
+    this.daysPart = h("section", { class: "card days", "aria-label": "Score by day", hidden: true });
     this.oddsPart = h("section", { class: "card", "aria-label": "What every roll was worth", hidden: true }, h("h2", {}, "Every roll"));
     this.odds = new Odds(this.oddsPart);
     this.root.append(
-      h("p", { class: "intro" }, "Positions where rules of thumb, four to six dice or none if that scores about ten, give most away. What goes wrong is asked again; your own mistakes, once a game was reviewed, come first."),
+      h("p", { class: "intro" }, "The costliest mistakes first: your own of the games on Learn, then those of rules of thumb, four to six dice or none if that scores about ten. What goes wrong is asked again, what goes right is not."),
       h(
         "div",
         { class: "train" },
         h("section", { class: "card", "aria-label": "A position" }, this.place, this.scores, this.memory, this.choices, this.answer, h("div", { class: "tools" }, this.nextButton), h("p", { class: "quiet tools" }, this.tally, this.anew)),
         this.oddsPart,
+        this.daysPart,
       ),
     );
   }
@@ -117,41 +120,45 @@ class Train {
     const { edition } = this.board;
     if (this.edition === edition) return;
     const waiting = (this.mistakes.get(edition) ?? []).map((lesson) => ({ lesson, due: 0 }));
-    Object.assign(this, { edition, waiting, asked: 0, right: 0, lost: 0, turn: 0, lesson: null });
+    Object.assign(this, { edition, waiting, asked: 0, right: 0, lost: 0, known: new Set(), days: {}, turn: 0, lesson: null });
     this.place.textContent = "Looking for positions … (keys count once one is here)";
     const empty = [this.scores, this.memory, this.choices, this.answer, this.tally];
     for (const one of empty) one.replaceChildren();
     this.oddsPart.hidden = this.nextButton.hidden = true;
     edition.lessons ??= lessonsOf(edition);
     const lessons = await edition.lessons;
+    const own = await keptLessons(edition);
     this.values = await edition.solved();
     if (this.edition !== edition) return;
-    this.fresh = [...lessons];
+    this.fresh = [...own, ...lessons];
     this.resume(readProgress(edition));
-    this.random = new Random(newSeed(), 0);
     this.next();
   }
 
   // Go on from what the browser has kept.
   resume(kept) {
     if (!kept) return this.tell();
-    const { asked, right, lost, again } = kept;
-    Object.assign(this, { asked, right, lost });
+    const { asked, right, lost, again, known, days } = kept;
+    Object.assign(this, { asked, right, lost, days, known: new Set(known) });
     for (const cell of again) {
-      const at = this.fresh.findIndex(({ own, other }) => own * this.edition.goal + other === cell);
+      const at = this.fresh.findIndex((lesson) => this.cellOf(lesson) === cell);
       if (at >= 0) this.waiting.push({ lesson: this.fresh.splice(at, 1)[0], due: AGAIN_AFTER });
     }
     return this.tell();
   }
 
+  cellOf({ own, other }) {
+    return own * this.edition.goal + other;
+  }
+
   keep() {
-    const { asked, right, lost, edition } = this;
-    const again = this.waiting.filter(({ lesson }) => !lesson.mine).map(({ lesson }) => lesson.own * edition.goal + lesson.other);
-    writeProgress(edition, { asked, right, lost, again });
+    const { asked, right, lost, days } = this;
+    const again = this.waiting.map(({ lesson }) => this.cellOf(lesson));
+    writeKept("train", this.edition, { asked, right, lost, again, known: [...this.known], days });
   }
 
   forget() {
-    writeProgress(this.edition, null);
+    writeKept("train", this.edition, null);
     this.edition = null;
     this.shown();
   }
@@ -159,6 +166,23 @@ class Train {
   tell() {
     this.anew.hidden = !this.asked;
     this.tally.textContent = this.asked ? `${this.right} of ${this.asked} right; ${lossText(this.lost / this.asked)} pp lost on average.` : "";
+    this.tellDays();
+  }
+
+  tellDays() {
+    const { days } = this;
+    const last = Object.keys(days).sort().reverse().slice(0, SHOWN_DAYS);
+    this.daysPart.hidden = !last.length;
+    const rows = last.map((day) => {
+      const [asked, right, lost] = days[day];
+      const bar = h("span", { class: "fill", "aria-hidden": "true" }, h("i", { style: { width: `${(100 * right) / asked}%` } }));
+      return [day, String(asked), h("span", {}, percent(right / asked, 0), bar), lossText(lost / asked)];
+    });
+    this.daysPart.replaceChildren(
+      h("h2", {}, `${counted(daysInARow(days), "day")} in a row`),
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Score by day" }, tableOf("Score by day", ["day", "asked", "right", "loss, pp"], rows)),
+      h("p", { class: "quiet" }, "Loss: a mean position's. This browser keeps the score."),
+    );
   }
 
   // Mistakes of a game that was reviewed are asked first.
@@ -168,14 +192,13 @@ class Train {
     this.waiting = [...this.waiting.filter(({ due }) => due > 0), ...lessons.map((lesson) => ({ lesson, due: 0 }))];
   }
 
-  // A position that went wrong some time ago, or a new one, likelier the more it matters.
+  // A position that went wrong some time ago, or the costliest of the new ones.
   draw() {
     const due = this.waiting.findIndex((one) => one.due <= this.turn || !this.fresh.length);
     if (due >= 0) return this.waiting.splice(due, 1)[0].lesson;
-    const total = this.fresh.reduce((sum, one) => sum + one.weight, 0);
-    let left = (this.random.next() / 2 ** 32) * total;
-    const at = this.fresh.findIndex((one) => (left -= one.weight) < 0);
-    return this.fresh.splice(Math.max(0, at), 1)[0];
+    const isNew = (lesson) => !this.known.has(this.cellOf(lesson)) && !this.waiting.some((one) => this.cellOf(one.lesson) === this.cellOf(lesson));
+    this.fresh = this.fresh.filter(isNew);
+    return this.fresh.shift() ?? this.waiting.shift()?.lesson;
   }
 
   next() {
@@ -216,7 +239,10 @@ class Train {
     this.asked++;
     this.right += Number(right);
     this.lost += loss;
-    if (!right) this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
+    const [asked, good, lost] = this.days[dayBefore()] ?? [0, 0, 0];
+    this.days[dayBefore()] = [asked + 1, good + Number(right), lost + loss];
+    if (right) this.known.add(this.cellOf(this.lesson));
+    else this.waiting.push({ lesson: this.lesson, due: this.turn + AGAIN_AFTER });
     const best = `${edition.diceText(order[0])}, ${percent(most)}`;
     const said = loss === 0 ? `Nothing is better than ${edition.diceText(dice)}: ${percent(most)}.` : `Best is ${best}. ${sentence(edition.diceText(dice)).slice(0, -1)}: ${percent(rolls[dice])}, ${lossText(loss)} pp less.`;
     const before = this.lesson.mine ? "In the game it was" : "A rule of thumb says";
@@ -232,7 +258,7 @@ class Train {
     this.keep();
     Object.assign(this.odds, { chosen: dice, picked: true });
     this.oddsPart.hidden = false;
-    this.odds.show(this.edition, this.values, [own, other, memory], { counting: "best play of both" });
+    this.odds.show(this.edition, this.values, [own, other, memory], { counting: "optimal play of both" });
     this.nextButton.hidden = false;
     this.nextButton.focus({ preventScroll: true });
   }

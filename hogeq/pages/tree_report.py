@@ -17,12 +17,10 @@ from hogeq.support.messages import percent
 
 SHOWN: Final = 200  # information sets of the page, those that play comes to most
 
-_STYLE: Final = "<style>h2 + style + .wide td { text-align: left; white-space: normal; }</style>"
-
 
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
     """Make the page, and give the figures on it: `counters`, `entries` and `payoffs`."""
-    game, entries, pictures = runs[0].game, dict[str, Strategy](), []
+    game, entries, pictures = runs[0].game, dict[str, Strategy](), list[Any]()
     units, counters = game.units, dict[str, tuple[float, float]]()
     for run in runs:
         parts = {"average policy": run.policy, "matrix": run.matrix, "mixture": run.mixture}
@@ -32,10 +30,9 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
         ends = {name: (one["attack"], one["bound"]) for name, one in known.items() if one}
         counters |= {f"{run.name}: {name}": pair for name, pair in ends.items()}
         if run.metrics:
-            drawn = figures.convergence(run.metrics, None, run.name, ends, units=units)
-            data = base64.b64encode(vars(drawn)["_repr_png_"]()).decode()
-            alt = escape(f"Exploitability of {run.name} by iterations")
-            pictures.append(f'<p><img alt="{alt}" src="data:image/png;base64,{data}"></p>')
+            pictures.append(figures.convergence(run.metrics, None, run.name, ends, units=units))
+    if len(pictures) > 1:  # the curves of several runs lie over each other
+        pictures = [figures.exploitability({run.name: run for run in runs if run.metrics})]
     entries |= against
     payoffs = [[game.value(a, b).mean for b in entries.values()] for a in entries.values()]
     title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
@@ -48,9 +45,9 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
         _wide(table(rows, heads, "Best responses, mean of both seats")),
-        *pictures,
+        *map(_picture, pictures),
         f"<h2>All against all</h2>{_wide(table(played, ('', *entries), 'Payoff to the row'))}",
-        f"<h2>The strategies</h2>{_STYLE}{_wide(_policies(runs))}<h2>The configs</h2>",
+        f"<h2>The strategies</h2>{_wide(_policies(runs), 'texts')}<h2>The configs</h2>",
         *(f"<pre>{escape(run.config.to_yaml())}</pre>" for run in runs),
     ]
     page = frame.page(title, "\n".join(body), styles="sheet", scripts="", data={}, images=True)
@@ -58,8 +55,13 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     return page, {"counters": ends_of, "entries": list(entries), "payoffs": payoffs}
 
 
-def _wide(content: str) -> str:
-    return f'<div class="wide" tabindex="0">{content}</div>'
+def _wide(content: str, look: str = "") -> str:
+    return f'<div class="wide {look}" tabindex="0">{content}</div>'
+
+
+def _picture(drawn: Any) -> str:
+    data = base64.b64encode(vars(drawn)["_repr_png_"]()).decode()
+    return f'<p><img alt="Exploitability by iterations" src="data:image/png;base64,{data}"></p>'
 
 
 def _policies(runs: Sequence[Run]) -> str:

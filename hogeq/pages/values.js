@@ -18,14 +18,15 @@ function bestFirst(values) {
   return order;
 }
 
-// Values of all hidden states. Seat 0 plays best; so does seat 1, or it plays a table if there is one.
+// Values of all hidden states. Seat 0 plays best; so does seat 1, or it plays a table or a level if
+// there is one. `mine`: what seat 0 plays instead. A table has a roll by position, or by position and
+// memory.
 class Values {
-  constructor(edition, table) {
-    this.edition = edition;
-    this.table = table;
+  constructor(edition, theirs, mine) {
+    Object.assign(this, { edition, theirs, players: [mine, theirs] });
     const states = edition.cells * edition.memorySize;
     const one = new Float64Array(states).fill(0.5); // a game that never ends is half a win
-    this.seats = [one, table ? new Float64Array(states).fill(0.5) : one];
+    this.seats = [one, theirs ? new Float64Array(states).fill(0.5) : one];
     this.sums = new Float64Array(edition.sums);
   }
 
@@ -49,7 +50,7 @@ class Values {
   // Win probability of the mover once a turn has ended so.
   after({ winner, again, score, opponent, memory }, seat = 0) {
     if (winner !== null) return Number(winner === 0);
-    return again ? this.value(score, opponent, memory, seat) : 1 - this.value(opponent, score, memory, this.table ? 1 - seat : 0);
+    return again ? this.value(score, opponent, memory, seat) : 1 - this.value(opponent, score, memory, this.theirs ? 1 - seat : 0);
   }
 
   // The best roll, of those that tie the fewest dice.
@@ -115,15 +116,21 @@ class Values {
     const { rolls, memorySize, goal, slots } = edition;
     const cell = own * goal + other;
     const values = this.seats[seat];
-    const plays = seat === 1 && this.table ? this.table[cell] : -1;
+    const player = this.players[seat];
+    const level = player instanceof Level ? player : null;
+    const plays = player && !level ? rollsAt(edition, player, cell) : null;
     for (let dice = 0; dice < rolls; dice++) {
-      if (plays < 0 || plays === dice) this.sum(own, other, dice, seat);
+      if (!plays || plays.includes(dice)) this.sum(own, other, dice, seat);
     }
+    level?.look(own, other);
     let change = 0;
     for (let m = 0; m < memorySize; m++) {
       const row = m * rolls;
       let most = -1;
-      if (plays >= 0) most = sums[slots[row + plays]];
+      const twin = edition.twins[m];
+      if (plays) most = sums[slots[row + plays[plays.length === 1 ? 0 : m]]];
+      else if (twin < m) most = values[cell * memorySize + twin];
+      else if (level) most = level.mean(row, sums);
       else {
         for (let dice = 0; dice < rolls; dice++) {
           const value = sums[slots[row + dice]];
@@ -137,12 +144,18 @@ class Values {
     return change;
   }
 
+  // Share of games that seat 0 wins, a fair coin saying who moves first.
+  rate() {
+    const { begins, starts } = this.edition;
+    return (this.value(...begins, starts[0]) + 1 - this.value(...begins, starts[1], this.theirs ? 1 : 0)) / 2;
+  }
+
   // All positions with one sum of scores. Where a turn can leave the sum as it was, again until
   // nothing moves.
   settleTotal(total) {
     const { goal } = this.edition;
     let left = [];
-    const seats = this.table ? [0, 1] : [0];
+    const seats = this.theirs ? [0, 1] : [0];
     for (let own = Math.max(0, total - goal + 1); own <= Math.min(total, goal - 1); own++) {
       for (const seat of seats) {
         this.climbs = true;
@@ -157,6 +170,11 @@ class Values {
   }
 }
 
+// Rolls of a table at a position: one, or by memory.
+function rollsAt({ cells, memorySize }, table, cell) {
+  return table.length === cells ? table.subarray(cell, cell + 1) : table.subarray(cell * memorySize, (cell + 1) * memorySize);
+}
+
 const SLICE = 24; // milliseconds of computing before the page may draw
 
 // Let the page draw, and go on.
@@ -164,8 +182,8 @@ function breath() {
   return new Promise((go) => setTimeout(go));
 }
 
-async function solve(edition, table = null) {
-  const values = new Values(edition, table);
+async function solve(edition, theirs = null, mine = null) {
+  const values = new Values(edition, theirs, mine);
   let since = performance.now();
   for (let total = 2 * edition.goal - 2; total >= 0; total--) {
     values.settleTotal(total);

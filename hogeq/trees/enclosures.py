@@ -337,11 +337,16 @@ class Payoffs:
 
     def least_of(self, plan: Plan) -> Fraction:
         """Payoff of a plan of the player, at least."""
+        return self.ends_of(plan)[0]
+
+    def ends_of(self, plan: Plan) -> tuple[Fraction, Fraction]:
+        """Payoff of a plan of the player, at least and at most; one number in fractions."""
         if self.exact is not None and plan.exact is not None:
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
                 gained = (one * two for one, two in pairs if one and two)
-                return self.level + sum(gained, Fraction())
+                value = self.level + sum(gained, Fraction())
+                return value, value
         met = plan.weights > 0.0
         weights, middle, radius = plan.weights[met], self.middle[met], self.radius[met]
         if self.exact is not None:
@@ -349,11 +354,16 @@ class Payoffs:
             vars(whole).update(vars(self))
             whole.rescale(max(map(abs, self.lost)))
             whole.exact = None
-            return whole.least_of(plan)
+            return whole.ends_of(plan)
         total = math.fsum((weights * middle).tolist())
         off = math.fsum((weights * radius).tolist())
         off += gamma(plan.roundings + 3) * math.fsum((weights * (np.abs(middle) + radius)).tolist())
-        return self.payoff(math.nextafter(total - SAFE * off - TINY, -math.inf))
+        apart = SAFE * off + TINY
+        lower, upper = (
+            math.nextafter(total - apart, -math.inf),
+            math.nextafter(total + apart, math.inf),
+        )
+        return self.payoff(lower), self.payoff(upper)
 
 
 def exact_payoffs(

@@ -1,20 +1,21 @@
 """NashConv of a strategy by player: what each gains who alone deviates, of a team each member.
 
-All here is in float64. A member deviates from a policy, not from a common draw of its team.
+A member deviates from a policy, not from a common draw of its team. Ends are rounded outward.
 """
 
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.search.results import Response
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees.best_response import MEETING, best_response
+from hogeq.trees.enclosures import Payoffs, above, below, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequence_payoffs import payoffs_against, stakes
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.responses import settle
+from hogeq.trees.shuffling import solving_form
 
 
 class Deviation(NamedTuple):
@@ -77,21 +78,20 @@ def nash_conv(tree: FlatTree, target: Strategy, response: Response, limit: Deadl
 
 def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -> Deviation:
     """Find what a player gains alone: all others keep to the policy."""
-    form = _alone(tree, player)
-    if not len(form.row):
-        return Deviation(player, 0.0, 0.0)
-    payoffs = payoffs_against(target, form)
-    usual = float(form.realisation(target.policy) @ payoffs)
-    found = best_response(form, payoffs, limit, deadline=limit)
-    gains = found.payoff - usual, found.bound - usual
-    lower, upper = (gain * stakes(tree) if gain > MEETING else 0.0 for gain in gains)
-    return Deviation(player, lower, lower if found.is_proved else upper)
-
-
-def _alone(tree: FlatTree, player: int) -> SequenceForm:
-    """List the sequences of one player, where all others are the other side."""
     own = tree.member == player
-    side = int(tree.seat[own][0]) if own.any() else 0
+    if not own.any():
+        return Deviation(player, 0.0, 0.0)
+    side = int(tree.seat[own][0])
+    alone = _against_all_others(tree, own, side)
+    payoffs = Payoffs(alone, side, plan_of(solving_form(alone, 1 - side), target, limit), limit)
+    least, most = payoffs.ends_of(plan_of(payoffs.form, target, limit))
+    found = settle(payoffs, limit, deadline=limit)
+    gains = below(found.least - most), above(found.most - least)
+    return Deviation(player, *(max(0.0, gain) for gain in gains))
+
+
+def _against_all_others(tree: FlatTree, own: NDArray[np.bool_], side: int) -> FlatTree:
+    """Make one side of a player, whose rows are its own, and the other of all others."""
     seat = np.where(own, side, 1 - side).astype(np.int8)
     mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
-    return sequence_form(replace(tree, player=mover, seat=seat, sides=None), side)
+    return replace(tree, player=mover, seat=seat, sides=None)

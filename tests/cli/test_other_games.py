@@ -106,7 +106,7 @@ def test_a_team_shows_the_plans_that_it_draws_from(folder: Path) -> None:
         (("audit", *GAME, "--forget", "all"), "allowed: own_actions, order, or last:K"),
         (("run", "both.yaml"), "rules: got 'su20'; allowed: none where a game is given"),
         (("diff", "uniform", "uniform", "--game", "driver.efg"), "games without absent-mindedness"),
-        (("play", *GAME), "--game: play is of Hog alone (turns are Hog's); allowed: --rules"),
+        (("review", "g.json", *GAME), "--game: review is of Hog alone (turns are Hog's)"),
         (("attack", "uniform", *GAME, "--rules", "su20"), "--rules: allowed only without --game"),
         (
             ("compare", "uniform", "uniform", *GAME, "--start", "1:0"),

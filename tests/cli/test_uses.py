@@ -64,7 +64,13 @@ CALLS: dict[str, list[str]] = {
         "run --only su20-10x2-always --json",
         "run --only interview-3x3x3 --json",
     ],
-    "board": ["--out b.html", "--out b.html --json", "--opponent slow.py", "--out there.html"],
+    "board": [
+        "--out b.html",
+        "--out b.html --json",
+        "--opponent slow.py",
+        "--out there.html",
+        f"--out b.html {TREE}",
+    ],
     "certify": ["proof.json", "proof.json --json", "proof.json --of slow.py"],
     "check": [
         "a.csv",
@@ -116,6 +122,8 @@ CALLS: dict[str, list[str]] = {
         "--seed 1 --json",
         "--seed 1 --save there.json",
         "--seed 1 --engine slow.py",
+        f"--seed 2 {TREE}",
+        f"--seed 2 {TREE} --json",
     ],
     "purify": [
         "rise:2,2 --method threshold --out new.csv",

@@ -69,5 +69,9 @@ def test_what_a_policy_lacks_lies_in_its_interval_beside_any_lottery(
         assert most - least < 1e-12, "what nobody can change is taken off first"
     assert first.kkt == pytest.approx(float(known), abs=1e-12)
     assert second == (0.0, (0.0, 0.0), (0.0, 0.0))
+    alone, nobody = game.nash_conv("uniform").members
+    assert Fraction(alone.lower) <= known <= Fraction(alone.upper)
+    assert alone.upper - alone.lower < 1e-12
+    assert (nobody.lower, nobody.upper) == (0.0, 0.0)
     value = game.value("uniform")
     assert value.first == pytest.approx(float(sum(mean) / 3), abs=1e-15)

@@ -12,6 +12,9 @@ from hogeq.support.messages import BadInputError, Table, Text, counted, one_line
 
 def board(
     rules: list[str] | None = None,
+    game: str | None = None,
+    forget: str | None = None,
+    teams: str | None = None,
     out: Path = Path("board.html"),
     opponent: list[str] | None = None,
     start: str | None = None,
@@ -20,19 +23,26 @@ def board(
 ) -> Result:
     """Write a page to play and learn on, which needs no network.
 
-    Play against best play, the champion, a table of your own or a friend; see the exact win
-    probability of every roll; learn where a game was lost.
+    Play against optimal play, seven levels below it, the champion, a table of your own or a friend;
+    see the exact win probability of every roll; learn where a game was lost. Of a small game other
+    than Hog: its tree, folded, with probabilities and payoffs of an equilibrium, to play against.
     """
+    if game is not None:
+        chosen = Chosen(None, game, forget, teams, trust=trust, hog_alone="")
+        chosen.choose()
+        if not chosen.is_hog:
+            return _tree_page(chosen, out, open_)
+        rules = [game]
     given, games = opponent or [], []
     for spec in dict.fromkeys(rules or [default_rules()]):
         chosen = Chosen(spec, trust=trust)
-        game = chosen.load(strategies=given, own_goals=True, start=start)
+        hog = chosen.load(strategies=given, own_goals=True, start=start)
         from hogeq.baselines.registry import is_builtin
         from hogeq.pages import board as page
 
         page.check_work(chosen.engine)
         chosen.expect("values", "search", strategies=[*page.OPPONENTS, *given])
-        found = [game.second.strategy(one) for one in given]
+        found = [hog.second.strategy(one) for one in given]
         both = zip(given, found, strict=True)
         names = [Path(spec).name if one.name == spec else one.name for spec, one in both]
         # No player has the name of another, of a built-in, or of those that are always there.
@@ -58,6 +68,19 @@ def board(
     size = f"{len(content) / 1e3:.0f} kB"
     written = f"{counted(len(games), 'game')}, {size} written to {out}"
     return Result(data, [written, *_opened(out, open_)])
+
+
+def _tree_page(chosen: Chosen, out: Path, open_: bool) -> Result:
+    """Write the page of a game that has a small tree."""
+    from hogeq.pages import tree_page
+
+    with refusing(), computing():
+        game = tree_page.require_small(chosen.load())
+        content = tree_page.make(game, chosen.title).encode()
+    write_whole(out, content)
+    written = f"{counted(game.rows.num_rows, 'information set')}, {len(content) / 1e3:.0f} kB"
+    data = {**chosen.facts, "bytes": len(content)}
+    return Result(data, [f"{written} written to {out}", *_opened(out, open_)])
 
 
 def _opened(page: Path, wanted: bool) -> list[str]:

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, Chosen
+from hogeq.cli.inputs import ENDLESS, AnyChosen, Chosen
 from hogeq.cli.options import PLAYERS as OPTIMAL
-from hogeq.cli.shell import Result, refusing, say
+from hogeq.cli.shell import Result, computing, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
     from hogeq.contest.talk import Talk
+    from hogeq.games.game import Game
 
 
 def play(
-    chosen: Chosen,
+    chosen: AnyChosen,
     engine: str = "optimal",
     first: Literal["you", "engine", "coin"] = "coin",
     start: str | None = None,
@@ -28,12 +29,15 @@ def play(
     """Play in the terminal against an engine.
 
     Type help in the game for a list of commands. With --json the talk goes to standard error, and
-    the game to standard output once it ends.
+    the game to standard output once it ends. Of games other than Hog you have the first seat with
+    --first you, the second with engine, and optimal is an equilibrium.
     """
     named = [engine] * (engine not in OPTIMAL)
     game = chosen.load(
         "full memory", "hidden states", strategies=named, own_goals=True, start=start
     )
+    if not chosen.is_hog:
+        return _play_tree(chosen, game, engine, first, seed)
     import numpy as np
 
     from hogeq.contest.talk import Talk
@@ -72,7 +76,7 @@ def _converse(talk: "Talk", title: str) -> None:
             say(*talk.after_turn(session.play()))
             continue
         say(*talk.before_turn())
-        line = _asked(talk.choices)
+        line = _asked(f"roll {talk.choices}")
         if line is None:
             say("", f"end of input: left at {talk.score()}")
             break
@@ -83,9 +87,33 @@ def _converse(talk: "Talk", title: str) -> None:
     say(*talk.summary())
 
 
+def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int | None) -> Result:
+    """Play a tree, against an equilibrium or a strategy."""
+    import numpy as np
+
+    from hogeq.cli.tree_play import TreePlay
+    from hogeq.pages.tree_page import require_small
+
+    with refusing(), computing():
+        tree = require_small(game).tree
+        optimal = engine in OPTIMAL
+        opponent = game.equilibrium().profile if optimal else game.strategy(engine).whole()
+    seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
+    seat = {"you": 0, "engine": 1}.get(first, seed % 2) if tree.num_players > 1 else 0
+    opposite = "an equilibrium" if optimal else engine
+    say(f"{chosen.title}: you are player {seat}, against {opposite}, seed {seed}; ? is a hint", "")
+    played = TreePlay(tree, opponent, seat, seed)
+    is_over = played.converse(_asked, say)
+    history = list(map(str, tree.history(played.node)))
+    payoff = played.payoff if is_over else None
+    say("", f"payoff to you: {payoff:g}" if is_over else "left", *history)
+    data = {"engine_plays": opposite, "seat": seat, "seed": seed, "history": history}
+    return Result({**chosen.facts, **data, "payoff": payoff})
+
+
 def _asked(choices: str) -> str | None:
     """Ask for a command; None at the end of input."""
-    typer.echo(f"roll {choices} > ", nl=False)
+    typer.echo(f"{choices} > ", nl=False)
     line = "" if sys.stdin is None else sys.stdin.readline()  # None: closed from the start
     if not line:
         return None
