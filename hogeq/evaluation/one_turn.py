@@ -46,7 +46,7 @@ def roll_values(passes: Interpreter, only: int | None = None) -> Iterator[tuple[
             outcomes = slice(lists.first[way], lists.first[way + 1])
             np.add.at(chances[number], lists.end[outcomes], lists.chance[outcomes])
         way, lane = np.divmod(lists.place[situation], lists.following.shape[1])
-        place = (np.searchsorted(ways, way) * lanes + lane).T  # of rolls, by memory
+        place = (way * lanes + lane).T  # of rolls, by memory
         here = mine[graph.situation[mine] == situation]
         size = max(lanes * sum(chances.shape), place.size)
         for cells in np.array_split(here, 1 + len(here) * size // MOST_ENTRIES):

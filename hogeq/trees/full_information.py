@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from operator import mul
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from hogeq.trees.enclosures import above, below
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable
+
+UNSEEN: Final = 1e-11  # distance of two bounds that no written digit shows
+MOST_ENDS: Final = 100_000  # of a graph that is valued in fractions, in some two seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +208,10 @@ def _payoff(positions: Positions, mine: Floats, theirs: Floats, seat: int) -> fl
     pair = (mine, theirs) if seat == 0 else (theirs, mine)
     lower, upper = start_of(positions.graph, enclose(positions.graph, pair))
     found, apart = lower / 2.0 + upper / 2.0, PROVED * positions.units.per_rate
-    if upper - lower > apart:
+    if upper - lower > UNSEEN and not positions.graph.recurring.any():
+        if len(positions.graph.next) <= MOST_ENDS:
+            found = float(_payoff_in_fractions(positions.graph, pair))
+    elif upper - lower > apart:
         passes = GraphPasses(positions.graph)
         starts, _ = passes.backward(Role.EVALUATE, np.stack(pair), np.ones(1))
         found = float(starts[0] @ positions.graph.start_chance)
@@ -215,6 +222,36 @@ def _payoff(positions: Positions, mine: Floats, theirs: Floats, seat: int) -> fl
                 f"{upper:.6g}; allowed: {allowed}"
             )
     return found if seat == 0 else positions.graph.total - found
+
+
+def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
+    """Payoff to player 0 of two policies, (R, K), where no position recurs and there is no memory.
+
+    Probabilities are the doubles that are given, as they are, made to sum to 1.
+    """
+    worth = [Fraction()] * graph.positions
+    paid = [Fraction(one) for one in graph.payoff.tolist()]
+
+    def value_of_way(position: int, way: int) -> Fraction:
+        total, chances = Fraction(), Fraction()
+        for outcome in range(graph.first[way], graph.first[way + 1]):
+            after = int(graph.next[graph.place[position] + graph.end[outcome]])
+            chance = Fraction(float(graph.chance[outcome]))
+            total += chance * (worth[after] if after >= 0 else paid[-1 - after])
+            chances += chance
+        return total / chances
+
+    for position in range(graph.positions - 1, -1, -1):
+        player, row = int(graph.player[position]), int(graph.row[position])
+        policy = graph.fixed[row] if player == NATURE else pair[player][row]
+        ways = graph.way[graph.situation[position], 0]
+        taken = [action for action in np.flatnonzero(policy).tolist() if ways[action] >= 0]
+        shares = [Fraction(float(policy[action])) for action in taken]
+        values = [value_of_way(position, int(ways[action])) for action in taken]
+        worth[position] = sum(map(mul, shares, values), Fraction()) / sum(shares)
+    starts = [Fraction(one) for one in graph.start_chance.tolist()]
+    begun = zip(starts, graph.start[:, 0].tolist(), strict=True)
+    return sum((chance * worth[one] for chance, one in begun), Fraction()) / sum(starts)
 
 
 def bound(positions: Positions, target: Strategy) -> float:

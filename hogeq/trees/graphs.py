@@ -6,6 +6,7 @@ import numpy as np
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.rows import require_cells
 
 
 def of_tree(tree: FlatTree) -> Graph:
@@ -36,6 +37,7 @@ def of_tree(tree: FlatTree) -> Graph:
             key, line = b"%d" % len(chances), list(range(len(chances)))
         if key not in kinds:
             kinds[key] = len(table)
+            require_cells(tree.name, "kinds of positions", len(kinds), tree.num_actions)
             table.append(line + [-1] * (tree.num_actions - len(line)))
             if tree.player[node] == CHANCE:
                 ways.append(chances)

@@ -35,7 +35,7 @@ from hogeq.trees.building import (
 )
 from hogeq.trees.exact_numbers import is_held
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
-from hogeq.trees.rows import Rows
+from hogeq.trees.rows import Rows, require_cells
 from hogeq.trees.rules import GameRules, name_of, node_of
 
 MOST_POSITIONS: Final = 5_000_000
@@ -267,6 +267,8 @@ class _Walk:
         drawn = [chance for chances in self.chances for chance in chances]
         most = int(degree[~nature].max(initial=1))
         sizes = np.unique(degree[~nature])  # situations: by number of actions, then by chances
+        kinds = len(sizes) + len(self.chances)
+        require_cells(self.name, "kinds of positions", kinds, most)
         way = np.full((len(sizes) + len(self.chances), 1, most), -1)
         way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
         way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))

@@ -224,6 +224,68 @@ def test_a_mixture_is_looked_for_where_something_is_hidden() -> None:
         by_positions.equilibrium(1.0, "lp")
 
 
+class Lotteries(hogeq.GameRules):
+    """Both players choose a lottery whose large prizes cancel; one prize is left."""
+
+    def __init__(self, lots: int, size: float) -> None:
+        self.lots, self.size = lots, size
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return len(state) if len(state) < 2 else hogeq.CHANCE if len(state) == 2 else hogeq.END
+
+    def actions(self, state: tuple[int, ...]) -> range:  # noqa: ARG002
+        return range(self.lots)
+
+    def chances(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+        more = 2.0**-30 * state[1] * (state[0] > 0)
+        return [(0, 0.25 - more), (1, 0.25 - more), (2, 0.5 + 2.0 * more)]
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+        first, second, prize = state
+        paid = (self.size, -self.size, (first + second) / 8.0)[prize]
+        return paid, -paid
+
+
+@pytest.mark.parametrize("size", [1.0, 1e9, 1e15])
+def test_values_keep_their_digits_beside_lotteries_that_cancel(size: float) -> None:
+    game: Any = hogeq.Game(of_rules(Lotteries(3, size)))
+    last = {(0, two): Fraction(1, 2) for two in range(3)}
+    last |= {
+        (one, two): Fraction(1, 2) + Fraction(two, 2**29) for one in (1, 2) for two in range(3)
+    }
+    known = sum(chance * Fraction(sum(pair), 8) for pair, chance in last.items()) / 9
+    value = game.value("uniform")
+    assert value.first == pytest.approx(float(known), abs=1e-15)
+    assert value.second == pytest.approx(-float(known), abs=1e-15)
+
+
+def test_chances_of_too_many_kinds_are_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", 1000)
+
+    class Coins(Lotteries):
+        """Whoever chooses a coin may choose any: each has chances of its own."""
+
+        def to_move(self, state: tuple[int, ...]) -> int:
+            return 0 if not state else hogeq.CHANCE if len(state) == 1 else hogeq.END
+
+        def chances(self, state: tuple[int, ...]) -> list[tuple[int, float]]:
+            share = state[0] / self.lots
+            return [(0, 1.0 - share), (1, share)] if state[0] else [(0, 1.0)]
+
+        def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+            return float(state[1]), -float(state[1])
+
+    says = r"^Coins: 41 kinds of positions, and one has 40 actions; allowed: a product of 1,000$"
+    with pytest.raises(ValueError, match=says):
+        of_rules(Coins(40, 1.0))
+
+
 # --- which of the two -----------------------------------------------------------------------------
 
 
