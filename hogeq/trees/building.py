@@ -24,6 +24,7 @@ from hogeq.trees.flat import (
     Forget,
     HistoryStep,
 )
+from hogeq.trees.lasting_names import NoLastingNameError, lasting
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
 
@@ -98,7 +99,8 @@ def flatten(
                 moves = walk.settle(node, depth, is_last)
             except Exception as error:
                 where = history(movers, path[1:], describe)
-                reason = error if isinstance(error, NodeError) else raised(error)
+                is_told = isinstance(error, NodeError | NoLastingNameError)
+                reason = error if is_told else raised(error)
                 raise HogeqError(f"{name}: {where}: {reason}") from error
             count += 1
             if moves:
@@ -268,7 +270,10 @@ class InformationSets:
         player, key = node.player, known
         if self.sides is not None:
             player, key = self.sides[node.player], Known(node.player, known)
-        row = self.rows.setdefault(player, {}).setdefault(key, len(self.legal))
+        rows = self.rows.setdefault(player, {})
+        row = rows.get(key, len(self.legal))
+        if row == len(self.legal):
+            rows[self.lasting(key)] = row
         numbers = list(map(_number, node.moves))
         wrong = ""
         if row == len(self.legal):
@@ -283,6 +288,11 @@ class InformationSets:
         if wrong:
             raise NodeError(f"information state {one_line(known)}: {wrong}")
         return row
+
+    @staticmethod
+    def lasting(key: Hashable) -> Hashable:
+        """Give an equal name of an information set whose text is one in all processes."""
+        return key._replace(state=lasting(key.state)) if isinstance(key, Known) else lasting(key)
 
     def payoff_of(self, end: Node) -> float:
         """Give the payoff to player 0 at an end; both players' payoffs have one sum."""

@@ -35,6 +35,7 @@ from hogeq.trees.building import (
 )
 from hogeq.trees.exact_numbers import is_held
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
+from hogeq.trees.lasting_names import NoLastingNameError, number_of
 from hogeq.trees.rows import Rows, require_cells
 from hogeq.trees.rules import GameRules, name_of, node_of
 
@@ -173,7 +174,8 @@ class _Walk:
     @staticmethod
     def reason(error: Exception) -> str:
         """Give the reason of a refusal; an error of the rules' own is named."""
-        return str(error) if isinstance(error, NodeError) else raised(error)
+        is_told = isinstance(error, NodeError | NoLastingNameError)
+        return str(error) if is_told else raised(error)
 
     def check_size(self, looked: int) -> None:
         """Refuse a game of too many positions."""
@@ -196,8 +198,7 @@ class _Walk:
             row = self.drawn[given]
         else:
             numbers = [
-                (self.actions.setdefault(action, len(self.actions)), chance, after)
-                for action, chance, after in moves
+                (number_of(action, self.actions), chance, after) for action, chance, after in moves
             ]
             row = self.sets.row_of(node._replace(moves=numbers))
         self.player.append(NATURE if node.player == CHANCE else node.player)

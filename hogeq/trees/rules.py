@@ -16,6 +16,7 @@ from hogeq.support.plugins import entering
 from hogeq.trees.building import Node, NodeError, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
+from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import Teams, sides_of
 
 END: Final = TERMINAL
@@ -80,7 +81,7 @@ class GameRules(ABC):
 
     def chances(self, state: Any) -> Mapping[Any, Any] | Iterable[tuple[Any, Any]]:
         """Return each action of chance with its probability; by default all are alike."""
-        drawn = list(self.actions(state))
+        drawn = list(in_lasting_order(self.actions(state)))
         return dict.fromkeys(drawn, Fraction(1, len(drawn) or 1))
 
     @abstractmethod
@@ -148,7 +149,7 @@ def node_of(rules: GameRules, state: Any) -> Node:
     else:
         known = rules.knows(state, player)
         hash(known)  # or it is refused here
-        drawn = [(action, 1.0) for action in rules.actions(state)]
+        drawn = [(action, 1.0) for action in in_lasting_order(rules.actions(state))]
     moves = [(action, chance, rules.next(state, action)) for action, chance in drawn]
     return Node(player, known, moves=moves)
 
@@ -176,8 +177,7 @@ def _number(given: Any) -> Fraction | float:
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
     node = node_of(rules, state)
     moves = [
-        (numbers.setdefault(action, len(numbers)), _number(chance), after)
-        for action, chance, after in node.moves
+        (number_of(action, numbers), _number(chance), after) for action, chance, after in node.moves
     ]
     return node._replace(moves=moves)
 
