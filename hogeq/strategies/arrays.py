@@ -174,7 +174,7 @@ def table_of_function(
             answer = function(*cell)
         except Exception as error:
             raise StrategyError(f"{where} raised {raised(error)}") from error
-        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + least, least):
+        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + min(least, 0), least):
             raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
         if table[cell] not in {None, answer}:
             is_other = f"is {table[cell]}, and {answer} when asked again"

@@ -29,7 +29,6 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
-from hogeq.trees.enclosures import exact_payoffs
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.rows import Rows
 
@@ -190,6 +189,8 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
     """
     a, b = a.whole(), b.whole()
     if tree.largest_payoff > LARGE:
+        from hogeq.trees.enclosures import exact_payoffs  # loads what most commands do not need
+
         won, lost = exact_payoffs(tree, a, b), exact_payoffs(tree, b, a)
         if won is not None and lost is not None:
             each = (won[0] + lost[1]) / 2, won[0], lost[1]

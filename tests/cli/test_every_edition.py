@@ -37,7 +37,7 @@ def test_rules(name: str) -> None:
 def test_every_command(folder: Path, name: str, rules: tuple[str, str]) -> None:
     remembers = len(all_memories(rules_from(name))) > 1
     three = "always_roll:3"
-    title = f"{ALIASES.get(name, name)} with goal=12, max_dice=3"
+    title = f"{name} with goal=12, max_dice=3"
     at = "--score", "4", "--opponent", "5"
 
     solved = ask("tablebase", *rules)

@@ -80,6 +80,7 @@ def test_a_strategy_is_played_against_and_draws_as_it_says() -> None:
         (("--game", KUHN, "--engine", "always_roll:6"), "allowed: uniform, a run"),
     ],
 )
+@pytest.mark.usefixtures("registries")
 def test_what_is_no_play_is_refused(words: tuple[str, ...], reason: str) -> None:
     assert reason in refused("play", *words)
 

@@ -21,7 +21,8 @@ OF_ALL = """
 attack bound equilibrium exploitability graph name strategy tablebase trust units value
 """
 OF_TREES = """
-action_values audit diff engine gaps in_policies joined playable purify rows solve tree write
+action_values audit diff engine gaps in_policies joined nash_conv playable purify rows solve tree
+write
 """
 OF_POSITIONS = """
 action_values analyze diff engine joined playable positions purify reach rows solve values

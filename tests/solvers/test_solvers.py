@@ -30,6 +30,11 @@ def small() -> HogEngine:
     return compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
 
 
+@pytest.fixture(scope="module")
+def feral() -> HogEngine:
+    return compile_game(rules_from({"edition": "su20", "goal": 20, "max_dice": 4}))
+
+
 # --- perfect recall: all of them converge ---------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ def test_nothing_wins_from_an_equilibrium(game: str, options: Any, method: str) 
     made = hogeq.Game(game, **options)
     solved = made.equilibrium(method=method)
     gap = made.exploitability(solved)
-    assert gap.lower <= 0.0 <= gap.upper < 1e-9
+    assert 0.0 <= gap.lower <= gap.upper < 1e-9
     assert gap.rows()[0][1] == "0.000000000 to 0.000000000"
     value = made.value(solved)
     assert value.first == pytest.approx(solved.lower, abs=1e-9)
