@@ -52,7 +52,7 @@ class NashConv(NamedTuple):
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out what sides and players gain, as the command prints them."""
         units, ends = self.response.units, [self[:2], *(one[1:] for one in self.members)]
-        are_one = [self.response.is_proved, *(lower == upper for lower, upper in ends[1:])]
+        are_one = [self.response.is_proved, *(units.are_one(*pair) for pair in ends[1:])]
         written = [
             units.exact(one[0]) if is_one else units.gap(*one)
             for one, is_one in zip(ends, are_one, strict=True)

@@ -1,6 +1,7 @@
 """Play of a game tree in the terminal."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,18 +72,25 @@ def test_a_strategy_is_played_against_and_draws_as_it_says() -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (
-            ("--game", "pig(goal=4)", "--plugin", "examples/games/pig.py", "--trust"),
-            "games that have a tree",
-        ),
         (("--game", KUHN, "--start", "1:0"), "only for Hog"),
         (("--game", KUHN, "--save", "g.json"), "only for Hog"),
         (("--game", KUHN, "--engine", "always_roll:6"), "allowed: uniform, a run"),
     ],
 )
-@pytest.mark.usefixtures("registries")
 def test_what_is_no_play_is_refused(words: tuple[str, ...], reason: str) -> None:
     assert reason in refused("play", *words)
+
+
+@pytest.mark.usefixtures("registries")
+def test_a_game_without_a_tree_is_refused(tmp_path: Path) -> None:
+    plugin = tmp_path / "endless.py"  # by another name than the example, which others may load
+    plugin.write_text(
+        (Path(__file__).parents[2] / "examples/games/pig.py")
+        .read_text()
+        .replace('"pig"', '"endless"')
+    )
+    words = ("--game", "endless(goal=4)", "--plugin", str(plugin), "--trust")
+    assert "games that have a tree" in refused("play", *words)
 
 
 def test_an_end_of_input_leaves(monkeypatch: Any) -> None:
