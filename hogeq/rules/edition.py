@@ -130,7 +130,8 @@ def _by_field(spec: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in spec.items():
         field = kinds.get(key, key)
-        if field in (spec if field != key else found) or field in found:
+        is_part = field != key
+        if field in found or (is_part and field in spec):
             raise HogeqError(f"rules.{one_line(key)}: {field} is given too; allowed: one of them")
         found[field] = value if field == key else {key: value}
     return found
