@@ -490,7 +490,7 @@ class InPolicies:
     strategy: Strategy
     """The policy, of a tree in the seat of the side alone; see `profile`."""
     is_proved: bool
-    """Whether both ends meet within 1e-6 of the stakes."""
+    """Whether both ends meet within 1e-7 of the stakes."""
     method: str
     """``branch and bound``."""
     effort: Mapping[str, Any]

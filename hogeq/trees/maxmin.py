@@ -47,7 +47,7 @@ from hogeq.trees.sequence_payoffs import sequence_payoffs, stakes, unmoved
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 
-MEETING: Final = 1e-6  # largest gap at which the bounds meet, a share of the stakes
+MEETING: Final = 1e-7  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
 EDGE: Final = 0.2  # share of a side of a box that each half has at least
 AGAIN: Final = 0.1  # shrinking of a side after which a box is bounded again ...
