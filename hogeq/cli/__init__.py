@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typer import Typer
 
     from hogeq.cli.application import app
-    from hogeq.cli.inputs import AnyChosen, Chosen
+    from hogeq.cli.inputs import Chosen
     from hogeq.cli.shell import Result
     from hogeq.support.messages import Table, pp
 else:
@@ -33,7 +33,7 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["AnyChosen", "Chosen", "Result", "Table", "app", "main", "pp"]
+__all__ = ["Chosen", "Result", "Table", "app", "main", "pp"]
 
 _HOMES = "cli.inputs", "cli.shell", "support.messages"  # imported when they are first needed
 

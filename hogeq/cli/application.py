@@ -1,27 +1,19 @@
-"""The application: options of all commands, exit statuses, and help."""
+"""The application: exit statuses, and the list of commands."""
 
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-from typer.models import CommandFunctionType, ParameterInfo
+from typer.models import CommandFunctionType
 
-from hogeq.cli import INTERRUPTED, leave_the_prompt, options
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output
-from hogeq.cli.options import Output, When
-from hogeq.cli.shell import LONGEST, NO_ROOM, Result, show, warn
-from hogeq.support.files import redirected
-from hogeq.support.messages import BadInputError, ExplainedError, digits
-from hogeq.support.plugins import load_plugin
+from hogeq.cli import INTERRUPTED
+from hogeq.cli.command import Command
+from hogeq.cli.shell import LONGEST, NO_ROOM, warn
+from hogeq.support.messages import BadInputError, ExplainedError
 
 
 class _Commands(TyperGroup):
@@ -92,151 +84,12 @@ def _drop_what_is_left() -> None:
 
 
 class _App(typer.Typer):
-    """An application whose commands return a `Result`, and share the options of all commands."""
+    """An application whose commands are each a `Command`."""
 
     def command(
         self, name: str | None = None, **more: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        enter = super().command(name, **{"cls": options.Command, **more})
-
-        def decorate(function: CommandFunctionType) -> CommandFunctionType:
-            enter(_command(function, name or function.__name__.replace("_", "-")))
-            return function
-
-        return decorate
-
-
-def _command(function: Callable[..., Any], written: str) -> Callable[..., Any]:
-    """Give a function the options of all commands, and print its result.
-
-    A parameter of type `Chosen` or `AnyChosen` becomes the options by which a game is chosen.
-    Before anything is computed, it is checked that every `Output` can be written. The attribute
-    ``uses`` of what is returned has the conditions of each option.
-    """
-    kinds = get_type_hints(function, include_extras=True)
-    own = {name: (kinds[name], one.default) for name, one in signature(function).parameters.items()}
-    choice = next((name for name, (kind, _) in own.items() if kind in {Chosen, AnyChosen}), "")
-    is_any = kinds.get(choice) == AnyChosen
-    by = options.CHOICE[: 4 if is_any else 1] if own.pop(choice, None) else ()
-    taken = _declared(written, dict.fromkeys(by, (str | None, None)) | own)
-    outputs = {name: mark for name, one in taken.items() for mark in _marks(one, Output)}
-    kept = [name for name, output in outputs.items() if output.is_kept]
-    shared = options.EVERY | ({"overwrite": (bool, False)} if kept else {})
-    taken = {name: taken[name] for name in taken if name not in shared} | _declared(written, shared)
-    uses = {_written(one): _marks(one, When) for one in taken.values()}
-    if kept and all(taken[name].default is None for name in kept):
-        uses["--overwrite"] = [options.beside(*(_written(taken[name]) for name in kept))]
-    if is_any:
-        uses |= {"--rules": [options.without("--game")], "--digits": [options.OF_HOG]}
-
-    def checked(given: dict[str, Any], trust: bool, plugins: list[Path]) -> dict[str, Any]:
-        overwrite = given.pop("overwrite") if kept else True
-        reads = options.texts(value for name, value in given.items() if name not in outputs)
-        is_tree = is_any and options.tree_of(given) is not None
-        why = "" if is_any else options.HOG_ALONE.get(written, "the command is of Hog")
-        files = [(given[name], output, _written(taken[name])) for name, output in outputs.items()]
-        try:
-            _check_files(files, reads, is_tree, overwrite)
-        except BadInputError:  # but first a typo in a name
-            _settle(given, {key: given[key] for key in by}, trust, why)
-            raise
-        if choice:
-            chosen: dict[str, Any] = {name: given.pop(name) for name in by}
-            given[choice] = Chosen(**chosen, trust=trust, hog_alone=why)
-            given[choice].plugins = plugins
-        return {**given, "trust": trust} if "trust" in own else given
-
-    @wraps(function)
-    def command(
-        *, as_json: bool, decimals: int, trust: bool, plugins: list[Path] | None, **given: Any
-    ) -> None:
-        with _asked(decimals):
-            with _answer_alone() if as_json else nullcontext():
-                for path in plugins or ():
-                    load_plugin(path, trust)
-                result = function(**checked(given, trust, plugins or []))
-            if isinstance(result, Result):
-                show(result.with_files({name: given[name] for name in outputs}), as_json)
-                if result.status:
-                    raise typer.Exit(result.status)
-
-    command.__annotations__ = {name: one.annotation for name, one in taken.items()}
-    vars(command).update(__signature__=Signature([*taken.values()]), uses=uses)
-    return command
-
-
-def _check_files(
-    files: Sequence[tuple[Path | None, Output, str]],
-    reads: Sequence[str],
-    is_tree: bool,
-    overwrite: bool,
-) -> None:
-    """Refuse files that could not be written; each with its option."""
-    for path, output, option in files:
-        suffixes = (is_tree and output.of_games) or output.suffixes
-        replace = overwrite or not output.is_kept
-        check_output(path, suffixes, reads=reads, replace=replace, option=option)
-
-
-def _settle(given: dict[str, Any], choice: dict[str, Any], trust: bool, why: str) -> None:
-    """Refuse names of no game and no strategy among the arguments of a command."""
-    named = options.texts(given[name] for name in options.STRATEGIES if name in given)
-    strategies = [name for name in named if name not in options.PLAYERS]
-    games = [choice] if choice else [{"rules": one} for one in given.get("rules") or ()]
-    for game in games:
-        Chosen(**game, trust=trust, hog_alone=why).settle(strategies, own_goals=True)
-
-
-def _declared(command: str, wanted: dict[str, tuple[Any, Any]]) -> dict[str, Parameter]:
-    """Declare the parameters of a command, given their types and defaults."""
-    return {
-        name: Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=options.declared(command, name, kind),
-        )
-        for name, (kind, default) in wanted.items()
-    }
-
-
-Mark = TypeVar("Mark")
-
-
-def _marks(one: Parameter, wanted: type[Mark]) -> list[Mark]:
-    """List the marks of one type with which a parameter is annotated."""
-    marks = getattr(one.annotation, "__metadata__", ())
-    return [mark for mark in marks if isinstance(mark, wanted)]
-
-
-def _written(one: Parameter) -> str:
-    """Write an option as users do."""
-    declared = next((mark.default for mark in _marks(one, ParameterInfo)), None)
-    return declared if isinstance(declared, str) else f"--{one.name.replace('_', '-')}"
-
-
-@contextmanager
-def _asked(decimals: int) -> Iterator[None]:
-    """Write numbers by --digits, and end with one line if interrupted."""
-    before = digits.set(decimals)
-    try:
-        yield
-    except KeyboardInterrupt as stop:
-        leave_the_prompt()
-        status = 128 + getattr(stop, "signum", signal.SIGINT)
-        raise typer.Exit(warn(str(stop) or "stopped", status)) from None
-    finally:
-        digits.reset(before)
-
-
-@contextmanager
-def _answer_alone() -> Iterator[None]:
-    """Leave standard output to the answer, which is printed after the block.
-
-    All that commands and plugins print there, in processes of ours too, goes to standard error.
-    """
-    with redirected(1, to=2), redirect_stdout(sys.stderr):
-        yield
+        return super().command(name, **{"cls": Command, **more})
 
 
 app = _App(

@@ -6,8 +6,9 @@ import re
 import shlex
 import warnings
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from hogeq.cli.shell import refusing, warn
 from hogeq.rules import ALIASES, Rules
@@ -29,12 +30,12 @@ POSITION = "--score", "--opponent"
 ENDLESS = "a game that never ends counts as half a win"
 """What to say of win probabilities where two players can leave the scores as they are for ever."""
 
+plugins_given: ContextVar[Sequence[Path]] = ContextVar("plugins_given", default=())
+"""Files of --plugin, which commands that we print repeat."""
+
 
 class Chosen:
-    """The game that a user chooses: by --rules, --game, a run given as a strategy, or by default.
-
-    Commands are of Hog alone, for the reason `hog_alone`, unless that is empty.
-    """
+    """The game that a user chooses: by --rules, --game, a run among strategies, or by default."""
 
     game: "Game"
     engine: "HogEngine"
@@ -47,7 +48,6 @@ class Chosen:
         teams: str | None = None,
         *,
         trust: bool = False,
-        hog_alone: str = "the command is of Hog",
     ) -> None:
         for option, named in (("--rules", rules), ("--game", game)):
             if named is not None and not named.strip():
@@ -57,12 +57,21 @@ class Chosen:
                 )
         self.spec = rules if game is None else game
         self.is_any, self.is_hog = game is not None, True
-        self.trust, self.hog_alone = trust, hog_alone
+        self.trust = trust
+        self.hog_alone = ""  # why games other than Hog are refused, if they are
         with refusing():
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self._rules: Rules | None = None
         self._run, self.scores = "", (0, 0)
-        self.plugins: Sequence[Path] = ()  # of --plugin
+
+    @classmethod
+    def hog(
+        cls, rules: str | None, trust: bool = False, why: str = "the command is of Hog"
+    ) -> "Chosen":
+        """Choose a game of Hog alone; `why` is the reason in a refusal of others."""
+        chosen = cls(rules, trust=trust)
+        chosen.hog_alone = why
+        return chosen
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
@@ -75,7 +84,7 @@ class Chosen:
     def other(cls, game: "OtherGame", trust: bool = False) -> "Chosen":
         """Choose the game other than Hog that a certificate is about, and build it."""
         how = {"forget": game.forget, "teams": game.teams}
-        chosen = cls(None, game.name, **how, trust=trust, hog_alone="")
+        chosen = cls(None, game.name, **how, trust=trust)
         chosen.load()
         return chosen
 
@@ -86,7 +95,7 @@ class Chosen:
 
     def command(self, *words: object) -> str:
         """Write a command of hogeq that a user may type, with the plugins that this one has."""
-        plugins = [word for path in self.plugins for word in ("--plugin", path)]
+        plugins = [word for path in plugins_given.get() for word in ("--plugin", path)]
         trust = ["--trust"] if plugins and "--trust" not in words else []
         return shlex.join(map(str, ["hogeq", *words, *plugins, *trust]))
 
@@ -257,12 +266,6 @@ def _require_known(strategies: Iterable[str]) -> None:
             raise BadInputError(line)
         if not set("*?[") & set(name):  # a pattern of files
             require_known(name)
-
-
-ANY_GAME = "any game"
-
-AnyChosen: TypeAlias = Annotated[Chosen, ANY_GAME]
-"""Marks a command that takes games other than Hog as well, by --game."""
 
 
 def default_rules(*, is_told: bool = True) -> str:

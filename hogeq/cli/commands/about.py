@@ -1,13 +1,26 @@
 """Commands that list rules and strategies, and look after the installation."""
 
+from typing import Annotated
+
 from hogeq.cli.inputs import Chosen, default_rules
+from hogeq.cli.options import TEXT, Editions, Jobs, Trust, When, argument, option
 from hogeq.cli.shell import Result
 from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
 def rules_(
-    name: str | None = None, dice: bool = False, parts: bool = False, trust: bool = False
+    name: Annotated[
+        str | None, argument("RULES", "An edition, a YAML file or a run, shown in full.")
+    ] = None,
+    dice: Annotated[bool, option("Mean points by dice and sides.", name="--dice"), TEXT] = False,
+    parts: Annotated[
+        bool,
+        option("Keys of a YAML file of rules, and what their values mean.", name="--parts"),
+        TEXT,
+        When("without RULES", lambda given: "name" not in given),
+    ] = False,
+    trust: Trust = False,
 ) -> Result:
     """List the editions, or show the rules of one.
 
@@ -19,7 +32,7 @@ def rules_(
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
     from hogeq.rules.listing import KNOWN, described, facts, listed, mean_points, switches
 
-    one = Chosen(name, trust=trust)
+    one = Chosen.hog(name, trust)
     asked = EDITIONS
     if name is not None:
         rules = one.choose(own_goals=True)
@@ -51,12 +64,15 @@ COMPILED = ("fa25", "su20")
 """They cover the games with points remembered and those without a memory."""
 
 
-def doctor(editions: list[str] | None = None, trust: bool = False) -> Result:
+def doctor(
+    editions: Editions = None,
+    trust: Trust = False,
+) -> Result:
     """Versions, cores, and which kernels are compiled.
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen(name, trust=trust).load().engine for name in editions or COMPILED}
+    games = {name: Chosen.hog(name, trust).load().engine for name in editions or COMPILED}
     from hogeq.runs.installation import installation, installation_rows
 
     found = installation(games)
@@ -65,7 +81,9 @@ def doctor(editions: list[str] | None = None, trust: bool = False) -> Result:
 
 
 def warmup(
-    editions: list[str] | None = None, jobs: int | None = None, trust: bool = False
+    editions: Editions = None,
+    jobs: Jobs = None,
+    trust: Trust = False,
 ) -> Result:
     """Compile an edition's code now, so that first uses are fast.
 
@@ -73,7 +91,7 @@ def warmup(
     default cover the games with points remembered and those without a memory.
     """
     chosen = list(editions or COMPILED)
-    games = [Chosen(name, trust=trust).load().engine for name in chosen]
+    games = [Chosen.hog(name, trust).load().engine for name in chosen]
     from hogeq.runs.installation import compiled_ahead
 
     data = {"rules": chosen, **compiled_ahead(games, jobs)}

@@ -1,9 +1,34 @@
 """Commands that attack a strategy or a field, and check certificates."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import (
+    HOG_ALONE,
+    MATRIX,
+    PICTURE,
+    PROOF,
+    SEARCH,
+    AnnealSteps,
+    AnyRulesName,
+    ComputeOn,
+    Forget,
+    GameName,
+    Jobs,
+    Kicks,
+    Output,
+    RulesName,
+    Seed,
+    Starts,
+    StrategyName,
+    Teams,
+    Trust,
+    argument,
+    beside,
+    option,
+    readable,
+)
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
@@ -15,22 +40,58 @@ if TYPE_CHECKING:
 
 
 def attack_(
-    strategy: str,
-    chosen: AnyChosen,
-    out: Path | None = None,
-    plot: Path | None = None,
-    starts: int = Budget.starts,
-    anneal_steps: int = Budget.anneal_steps,
-    kicks: int = Budget.kicks,
-    until_saturated: bool = False,
-    most_kicks: int = Budget.most_kicks,
-    seed: int = Budget.seed,
-    seconds: float | None = None,
-    exact: float | None = None,
-    certify: float | None = None,
-    certificate: Path | None = None,
-    jobs: int | None = None,
-    on: str | None = None,
+    strategy: StrategyName,
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    out: Annotated[Path | None, option("Write the response.", "FILE"), MATRIX] = None,
+    plot: Annotated[
+        Path | None,
+        option("Draw the gains by position; of other games, the search.", "PNG"),
+        PICTURE,
+    ] = None,
+    starts: Starts = Budget.starts,
+    anneal_steps: AnnealSteps = Budget.anneal_steps,
+    kicks: Kicks = Budget.kicks,
+    until_saturated: Annotated[
+        bool,
+        option(
+            "More kicks, until an estimate for twice as many is below 0.03 pp.",
+            group=SEARCH,
+            name="--until-saturated",
+        ),
+    ] = False,
+    most_kicks: Annotated[
+        int, option("Most kicks for each start.", group=SEARCH), beside("--until-saturated")
+    ] = Budget.most_kicks,
+    seed: Seed = Budget.seed,
+    seconds: Annotated[
+        float | None,
+        option("Time limit of search and proofs, but --certify. [none]", group=SEARCH, min=0),
+    ] = None,
+    exact: Annotated[
+        float | None,
+        option(
+            "Seconds of an integer program, and of a usual search before it."
+            " [60; of Hog 0: small goals alone allow it]",
+            "SECONDS",
+            PROOF,
+            min=0,
+        ),
+    ] = None,
+    certify: Annotated[
+        float | None, option("Seconds to prove a bound below full memory.", "SECONDS", PROOF, min=0)
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        option("Write the proof: certificate.json, say.", "FILE", PROOF),
+        Output((".json", ".json.gz"), is_kept=True),
+        beside("--certify"),
+    ] = None,
+    jobs: Jobs = None,
+    on: ComputeOn = None,
+    trust: Trust = False,
 ) -> Result:
     """Find a best response to a strategy, and bound all responses.
 
@@ -41,6 +102,7 @@ def attack_(
     who alone deviates); in Hog also reached and deviates (positions that the response comes to,
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
     game = chosen.load(*parts, strategies=[strategy], own_goals=True)
@@ -132,18 +194,23 @@ def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> 
 
 
 def attack_field(
-    strategies: list[str],
-    chosen: Chosen,
-    objective: Literal["mean", "beaten"] = "mean",
-    out: Path | None = None,
-    starts: int = Budget.starts,
-    anneal_steps: int = Budget.anneal_steps,
-    kicks: int = Budget.kicks,
-    seed: int = Budget.seed,
-    jobs: int | None = None,
-    on: str | None = None,
+    strategies: Annotated[list[str], argument("S", "The rivals: names, files or runs.")],
+    rules_name: RulesName = None,
+    objective: Annotated[
+        Literal["mean", "beaten"],
+        option("The mean win rate, or how many are beaten (above 0.500001)."),
+    ] = "mean",
+    out: Annotated[Path | None, option("Write the answer.", "FILE"), MATRIX] = None,
+    starts: Starts = Budget.starts,
+    anneal_steps: AnnealSteps = Budget.anneal_steps,
+    kicks: Kicks = Budget.kicks,
+    seed: Seed = Budget.seed,
+    jobs: Jobs = None,
+    on: ComputeOn = None,
+    trust: Trust = False,
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["attack-field"])
     game = chosen.load("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
     from hogeq.contest.field import answer_field
@@ -161,7 +228,13 @@ def attack_field(
     return Result(data, text)
 
 
-def certify(file: Path, of: str | None = None, trust: bool = False) -> Result:
+def certify(
+    file: Annotated[
+        Path, argument("FILE", "A certificate, of hogeq attack --certificate.", callback=readable)
+    ],
+    of: Annotated[str | None, option("Refuse a certificate of another strategy.", "S")] = None,
+    trust: Trust = False,
+) -> Result:
     """Check a certificate: prove its upper bound again.
 
     The proof is made anew from the steps in the file, without the search that found them and

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
 from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, refusal
@@ -18,12 +19,25 @@ CLOSED = 1e-6  # smaller gaps are none
 
 
 def bench_games(
-    what: Literal["list", "write", "run"],
-    folder: Path | None = None,
-    only: list[str] | None = None,
-    seeds: bool = False,
-    kicks: int | None = None,
-    seconds: float | None = None,
+    what: Annotated[Literal["list", "write", "run"], argument("list|write|run", "The action.")],
+    folder: Annotated[
+        Path | None, argument("DIR", "Folder for write: one .npz file for each instance.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, option("Only names that contain this; may be given again.", "NAME")
+    ] = None,
+    seeds: Annotated[
+        bool,
+        option("Generated problems of ten open and ten held-out seeds instead.", name="--seeds"),
+    ] = False,
+    kicks: Annotated[
+        int | None,
+        option(f"Kicks of the search, in Hog. [{Budget.kicks}]", group=SEARCH, min=0),
+        RUN,
+    ] = None,
+    seconds: Annotated[
+        float | None, option("Of each proof, in a game tree. [5]", group=SEARCH, min=0), RUN
+    ] = None,
 ) -> Result:
     """List, write or solve instances of the recall benchmark.
 

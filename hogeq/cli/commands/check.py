@@ -3,9 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import (
+    HOG_ALONE,
+    PAGE,
+    RulesName,
+    TimeLimit,
+    Trust,
+    argument,
+    option,
+    readable,
+)
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
@@ -14,12 +24,17 @@ NOT_VALID = 2  # exit status
 
 
 def check(
-    file: Path,
-    chosen: Chosen,
-    against: str | None = None,
-    page: Path | None = None,
-    time_limit: float = 60.0,
-    trust: bool = False,
+    file: Annotated[Path, argument("FILE", "A submission, or a table.", callback=readable)],
+    rules_name: RulesName = None,
+    against: Annotated[
+        str | None,
+        option("Opponent of losses and changes. [optimal; with hidden memory, champion]"),
+    ] = None,
+    page: Annotated[
+        Path | None, option("Write the same as a page.", "FILE", name="--html"), PAGE
+    ] = None,
+    time_limit: TimeLimit = 60.0,
+    trust: Trust = False,
 ) -> Result:
     """Check a submission as the contest would, and measure it.
 
@@ -37,6 +52,7 @@ def check(
     JSON: the keys of `hogeq.contest.assessment.facts_of`, attempts (at forbidden things, in the
     file's own words), and functions (function, file, calls, differ, kind, first, cost, told).
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["check"])
     rules = chosen.choose()
     from hogeq.baselines.registry import require_known
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file

@@ -2,16 +2,43 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hogeq.cli.inputs import AnyChosen
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import (
+    MATRIX_SUFFIXES,
+    OF_HOG,
+    OF_TREES,
+    AnyRulesName,
+    Forget,
+    GameName,
+    Output,
+    StartOfHog,
+    Teams,
+    Trust,
+    option,
+)
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, percent
 
 
 def tablebase(
-    chosen: AnyChosen, against: str | None = None, out: Path | None = None, start: str | None = None
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    against: Annotated[
+        str | None, option("Win rate of its rolls against a strategy.", "S"), OF_HOG
+    ] = None,
+    out: Annotated[
+        Path | None,
+        option("Write its matrix (rules without memory).", "FILE"),
+        Output(MATRIX_SUFFIXES, is_kept=True),
+        OF_HOG,
+    ] = None,
+    start: StartOfHog = None,
+    trust: Trust = False,
 ) -> Result:
     """Solve with full information: players remember and see everything.
 
@@ -21,6 +48,7 @@ def tablebase(
     JSON of other games than Hog: the game, value (payoff to who moves first), lower and upper
     (proved bounds on it), player (who moves first), rounds.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
     from hogeq.games.hog import Hog
 
@@ -69,11 +97,25 @@ def tablebase(
 
 
 def equilibrium(
-    chosen: AnyChosen,
-    seconds: float = 60.0,
-    method: str = "auto",
-    policies: bool = False,
-    out: Path | None = None,
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    seconds: Annotated[float, option("Time limit; both bounds hold at any time.", min=0)] = 60.0,
+    method: Annotated[str, option("auto, dag, columns or cfr.", "METHOD"), OF_TREES] = "auto",
+    policies: Annotated[
+        bool,
+        option(
+            "Policies as well, whose players draw apart; in Hog, whether one exists.",
+            name="--policies",
+        ),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        option("Write the mixtures, as one for both seats.", "FILE.npz"),
+        Output((".npz",), is_kept=True),
+    ] = None,
+    trust: Trust = False,
 ) -> Result:
     """Solve a game in mixtures, with proved bounds on its value.
 
@@ -89,6 +131,7 @@ def equilibrium(
     false or null), kind (matrix, policy, none or open), components of the mixture, memory (what
     full memory wins beyond 1/2 against the equilibrium, or null), seconds.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("search", "full memory")
     from hogeq.games.hog import Hog
 
@@ -121,13 +164,26 @@ def equilibrium(
 # --- what players forget --------------------------------------------------------------------------
 
 
-def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Result:
+def audit_(
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    goal: Annotated[
+        int | None,
+        option("Goal of the game walked. [6, or less where that is too large]", "G", min=1),
+        OF_HOG,
+    ] = None,
+    max_dice: Annotated[int, option("Most dice in it.", "N", min=1), OF_HOG] = 2,
+    trust: Trust = False,
+) -> Result:
     """Audit recall: losses by information set, and valid theorems.
 
     All histories of the same rules with a low goal and few dice are walked. A loss of memory that
     they show is one of the full game too: both histories of its witness lead to the same scores
     there. That a property holds is shown for the game walked only.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     from hogeq.games.hog import Hog
 
@@ -153,16 +209,27 @@ def audit_(chosen: AnyChosen, goal: int | None = None, max_dice: int = 2) -> Res
 
 
 def export_game(
-    chosen: AnyChosen,
-    goal: int | None = None,
-    max_dice: int | None = None,
-    out: Path = Path("hog.efg"),
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    goal: Annotated[int | None, option("Another goal.", "G", min=1), OF_HOG] = None,
+    max_dice: Annotated[
+        int | None, option("Another most number of dice.", "N", min=1), OF_HOG
+    ] = None,
+    out: Annotated[
+        Path,
+        option("A name ending in .efg, or with --game in .npz.", "FILE"),
+        Output((".efg",), is_kept=True, of_games=(".efg", ".npz")),
+    ] = Path("hog.efg"),
+    trust: Trust = False,
 ) -> Result:
     """Write the game tree in Gambit's extensive form, or save it.
 
     A saved tree, of a game other than Hog, is read by ``--game FILE.npz``. Of Hog, sizes go to
     standard error before anything is written; trees of more than two million nodes are refused.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
     from hogeq.games.hog import Hog
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes

@@ -2,24 +2,54 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from hogeq.cli.inputs import AnyChosen, Chosen, default_rules
+from hogeq.cli.inputs import Chosen, default_rules
+from hogeq.cli.options import (
+    OF_HOG,
+    PICTURE,
+    SEARCH,
+    AnyRulesName,
+    Forget,
+    GameName,
+    Jobs,
+    OpenPage,
+    Output,
+    PageOut,
+    StartOfHog,
+    StrategyName,
+    Teams,
+    Trust,
+    argument,
+    option,
+    readable,
+    without,
+)
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted, one_line, printable
 
 
 def board(
-    rules: list[str] | None = None,
-    game: str | None = None,
-    forget: str | None = None,
-    teams: str | None = None,
-    out: Path = Path("board.html"),
-    opponent: list[str] | None = None,
-    start: str | None = None,
-    open_: bool = False,
-    trust: bool = False,
+    rules: Annotated[
+        list[str] | None,
+        option(
+            "Edition, or YAML file of rule parts (may be repeated). [HOGEQ_RULES or fa25]", "RULES"
+        ),
+        without("--game"),
+    ] = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    out: PageOut = Path("board.html"),
+    opponent: Annotated[
+        list[str] | None,
+        option("A table to play against too (may be repeated).", "S", name="--against --opponent"),
+        OF_HOG,
+    ] = None,
+    start: StartOfHog = None,
+    open_: OpenPage = False,
+    trust: Trust = False,
 ) -> Result:
     """Write a page to play and learn on, which needs no network.
 
@@ -27,15 +57,15 @@ def board(
     see the exact win probability of every roll; learn where a game was lost. Of a small game other
     than Hog: its tree, folded, with probabilities and payoffs of an equilibrium, to play against.
     """
-    if game is not None:
-        chosen = Chosen(None, game, forget, teams, trust=trust, hog_alone="")
+    if game_name is not None:
+        chosen = Chosen(None, game_name, forget, teams, trust=trust)
         chosen.choose()
         if not chosen.is_hog:
             return _tree_page(chosen, out, open_)
-        rules = [game]
+        rules = [game_name]
     given, games = opponent or [], []
     for spec in dict.fromkeys(rules or [default_rules()]):
-        chosen = Chosen(spec, trust=trust)
+        chosen = Chosen.hog(spec, trust)
         hog = chosen.load(strategies=given, own_goals=True, start=start)
         from hogeq.baselines.registry import is_builtin
         from hogeq.pages import board as page
@@ -92,16 +122,29 @@ def _opened(page: Path, wanted: bool) -> list[str]:
 
 
 def report(
-    runs: list[Path],
-    out: Path = Path("report.html"),
-    against: list[str] | None = None,
-    matrices: bool = True,
-    starts: int | None = None,
-    anneal_steps: int | None = None,
-    kicks: int | None = None,
-    open_: bool = False,
-    jobs: int | None = None,
-    trust: bool = False,
+    runs: Annotated[
+        list[Path], argument("RUN", "Directories of finished runs.", callback=readable)
+    ],
+    out: PageOut = Path("report.html"),
+    against: Annotated[
+        list[str] | None, option("A strategy to compare with (may be repeated).", "S")
+    ] = None,
+    matrices: Annotated[
+        bool,
+        option("Explore the runs' matrices too: a larger page.", name="--matrices/--no-matrices"),
+    ] = True,
+    starts: Annotated[
+        int | None, option("Starts of the search. [as the run's figures]", group=SEARCH)
+    ] = None,
+    anneal_steps: Annotated[
+        int | None, option("Its steps from each start. [as the run's figures]", group=SEARCH)
+    ] = None,
+    kicks: Annotated[
+        int | None, option("Its kicks for each start. [as the run's figures]", group=SEARCH)
+    ] = None,
+    open_: OpenPage = False,
+    jobs: Jobs = None,
+    trust: Trust = False,
 ) -> Result:
     """Write a page that explores runs, which needs no network.
 
@@ -167,12 +210,26 @@ def report(
     return Result(data, [*text, written, *_opened(out, open_)])
 
 
-def show(strategy: str, chosen: AnyChosen, out: Path | None = None) -> Result:
+def show(
+    strategy: StrategyName,
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    out: Annotated[
+        Path | None,
+        option("Draw to a file. [text in the terminal]", "PNG"),
+        Output(PICTURE.suffixes, is_kept=True),
+        OF_HOG,
+    ] = None,
+    trust: Trust = False,
+) -> Result:
     """Picture of a strategy: its dice by position, or its actions.
 
     Of a mixture of Hog: its components, and where they differ; of other games: the plans that each
     side draws from.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load(strategies=[strategy])
     with refusing():
         one = game.strategy(strategy).whole()

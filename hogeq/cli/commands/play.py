@@ -2,12 +2,26 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hogeq.cli.inputs import ENDLESS, AnyChosen, Chosen
-from hogeq.cli.options import PLAYERS as OPTIMAL
+from hogeq.cli.inputs import ENDLESS, Chosen
+from hogeq.cli.options import (
+    OF_HOG,
+    OPTIMAL,
+    AnyRulesName,
+    Forget,
+    GameName,
+    Output,
+    Start,
+    StartOfHog,
+    Teams,
+    Trust,
+    argument,
+    option,
+    readable,
+)
 from hogeq.cli.shell import Result, computing, refusing, say
 from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
@@ -19,12 +33,31 @@ if TYPE_CHECKING:
 
 
 def play(
-    chosen: AnyChosen,
-    engine: str = "optimal",
-    first: Literal["you", "engine", "coin"] = "coin",
-    start: str | None = None,
-    seed: int | None = None,
-    save: Path | None = None,
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    engine: Annotated[
+        str,
+        option(
+            "Your opponent: a strategy, or optimal (or memory): optimal play; an equilibrium.",
+            "S",
+            name="--against --engine",
+        ),
+    ] = "optimal",
+    first: Annotated[
+        Literal["you", "engine", "coin"], option("The player to move first.")
+    ] = "coin",
+    start: StartOfHog = None,
+    seed: Annotated[int | None, option("Of coin and dice. [a new one each time]", min=0)] = None,
+    save: Annotated[
+        Path | None,
+        option("Save the game, for hogeq review or a board.", "GAME.json"),
+        Output((".json",), is_kept=True),
+        OF_HOG,
+        OPTIMAL,
+    ] = None,
+    trust: Trust = False,
 ) -> Result:
     """Play in the terminal against an engine.
 
@@ -32,6 +65,7 @@ def play(
     the game to standard output once it ends. Of games other than Hog you have the first seat with
     --first you, the second with engine, and optimal is an equilibrium.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     named = [engine] * (engine not in OPTIMAL)
     game = chosen.load(
         "full memory", "hidden states", strategies=named, own_goals=True, start=start
@@ -149,7 +183,20 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
 
 
 def review_(
-    transcript: Path, rules: str | None = None, start: str | None = None, trust: bool = False
+    transcript: Annotated[
+        Path,
+        argument(
+            "GAME.json", "A transcript: of hogeq play --save, or of a board.", callback=readable
+        ),
+    ],
+    rules_name: Annotated[
+        str | None,
+        option(
+            "Refuse a game by other rules than these. [the transcript's]", "RULES", name="--rules"
+        ),
+    ] = None,
+    start: Start = None,
+    trust: Trust = False,
 ) -> Result:
     """Review a game, move by move: best rolls, losses, and luck.
 
@@ -157,8 +204,8 @@ def review_(
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
     (less than 5) or a blunder. All else is luck.
     """
-    asked = Chosen(rules, trust=trust)
-    wanted = None if rules is None else asked.choose(own_goals=True)
+    asked = Chosen.hog(rules_name, trust)
+    wanted = None if rules_name is None else asked.choose(own_goals=True)
     from hogeq.contest.transcript import read_transcript
 
     with refusing():
@@ -167,6 +214,6 @@ def review_(
     chosen.expect("full memory")
     reviewed = chosen.game.review(played)
     named = played.rules_given if isinstance(played.rules_given, str) else ""
-    title = (rules and asked.name) or (named if named in ALIASES else chosen.title)
+    title = (rules_name and asked.name) or (named if named in ALIASES else chosen.title)
     data = {**reviewed.to_json(), "rules": title}
     return Result(data, reviewed.text(title, chosen.endless[1:]))

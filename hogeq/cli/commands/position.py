@@ -1,9 +1,20 @@
 """One position: every roll there (analyze), and the hidden memory (beliefs)."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import (
+    HOG_ALONE,
+    MEMORY,
+    TEXT,
+    Opponent,
+    Plot,
+    RulesName,
+    Score,
+    StrategyName,
+    Trust,
+    option,
+)
 from hogeq.cli.shell import Result, refusing
 from hogeq.rules.memory import Memory, memory_fields, memory_of
 from hogeq.support.messages import BadInputError, Text
@@ -15,15 +26,24 @@ PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
 
 def analyze_(
-    score: int,
-    opponent: int,
-    chosen: Chosen,
-    strategy: str | None = None,
-    own_last: int | None = None,
-    opponent_last: int | None = None,
-    turn: int | None = None,
-    extra: bool | None = None,
-    remembered: str | None = None,
+    score: Score,
+    opponent: Opponent,
+    rules_name: RulesName = None,
+    strategy: Annotated[str | None, option("Both play S from then on. [optimal play]", "S")] = None,
+    own_last: Annotated[
+        int | None, option("Own last turn's points (or dice, as the rules have it).", group=MEMORY)
+    ] = None,
+    opponent_last: Annotated[
+        int | None, option("The opponent's last turn's points (or dice).", group=MEMORY)
+    ] = None,
+    turn: Annotated[int | None, option("Number of this turn, from 0.", group=MEMORY)] = None,
+    extra: Annotated[
+        bool | None, option("Is this an extra turn?", group=MEMORY, name="--extra/--no-extra")
+    ] = None,
+    remembered: Annotated[
+        str | None, option("Memory of another part of the rules.", "VALUE", MEMORY)
+    ] = None,
+    trust: Trust = False,
 ) -> Result:
     """Every roll at a position, its win probability, best first.
 
@@ -34,6 +54,7 @@ def analyze_(
 
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
     chosen.load(
         "full memory",
         "hidden states",
@@ -104,18 +125,20 @@ def _analysis(
 
 
 def beliefs(
-    strategy: str,
-    score: int,
-    opponent: int,
-    chosen: Chosen,
-    against: str | None = None,
-    top: int = 20,
-    plot: Path | None = None,
+    strategy: StrategyName,
+    score: Score,
+    opponent: Opponent,
+    rules_name: RulesName = None,
+    against: Annotated[str | None, option("The opponent's strategy. [S]", "T")] = None,
+    top: Annotated[int, option("Lines of the table.", min=1), TEXT] = 20,
+    plot: Plot = None,
+    trust: Trust = False,
 ) -> Result:
     """Distribution of the hidden memory at a position.
 
     Of a mixture also the probability that each component is played.
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["beliefs"])
     game = chosen.load(
         "reach",
         "full memory",

@@ -2,8 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from hogeq.cli.options import (
+    WORKERS,
+    ComputeOn,
+    Forget,
+    GameName,
+    Jobs,
+    Overrides,
+    Overwrite,
+    Teams,
+    Trust,
+    argument,
+    option,
+    readable,
+    without,
+)
 from hogeq.cli.shell import Result, computing, warn
 from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal, shown
 
@@ -12,17 +27,26 @@ if TYPE_CHECKING:
 
 
 def run(
-    config: Path | None = None,
-    overrides: list[str] | None = None,
-    out_root: Path = Path("results"),
-    resume: Path | None = None,
-    overwrite: bool = False,
-    game: str | None = None,
-    forget: str | None = None,
-    teams: str | None = None,
-    trust: bool = False,
-    jobs: int | None = None,
-    on: str | None = None,
+    config: Annotated[
+        Path | None,
+        argument(
+            "CONFIG",
+            "YAML file: configs/cfr.yaml. [with --resume, that of the run]",
+            callback=readable,
+        ),
+    ] = None,
+    overrides: Overrides = None,
+    out_root: Annotated[Path, option("Where runs are kept.", "DIR"), without("--resume")] = Path(
+        "results"
+    ),
+    resume: Annotated[Path | None, option("Continue the run in this directory.", "DIR")] = None,
+    overwrite: Overwrite = False,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    trust: Trust = False,
+    jobs: Jobs = None,
+    on: ComputeOn = None,
 ) -> Result:
     """One experiment: solve, measure, purify, export."""
     if config is None and resume is None:
@@ -30,7 +54,7 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    named = {"game": game, "forget": forget, "teams": teams}
+    named = {"game": game_name, "forget": forget, "teams": teams}
     chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
@@ -43,13 +67,20 @@ def run(
 
 
 def sweep(
-    config: Path,
-    overrides: list[str] | None = None,
-    on: str = "local",
-    jobs: int | None = None,
-    trust: bool = False,
-    out_root: Path = Path("results"),
-    overwrite: bool = False,
+    config: Annotated[Path, argument("SWEEP", "YAML file: configs/sweep.yaml", callback=readable)],
+    overrides: Overrides = None,
+    on: Annotated[
+        str,
+        option(
+            "Workers: local (processes), or dask://HOST:PORT, those of a scheduler.",
+            "WHERE",
+            WORKERS,
+        ),
+    ] = "local",
+    jobs: Jobs = None,
+    trust: Trust = False,
+    out_root: Annotated[Path, option("Where the sweep's folder is made.", "DIR")] = Path("results"),
+    overwrite: Overwrite = False,
 ) -> Result:
     """Many runs of one config with keys varied, in parallel.
 
@@ -71,10 +102,15 @@ def sweep(
 
 
 def runs(
-    root: Path = Path("results"),
-    where: list[str] | None = None,
-    sort: str = "path",
-    compare: bool = False,
+    root: Annotated[Path, argument("ROOT", "Folder to look in, and in those below.")] = Path(
+        "results"
+    ),
+    where: Annotated[
+        list[str] | None,
+        option("Only runs with this as a column or in their configs: solver=cfr", "KEY=VALUE"),
+    ] = None,
+    sort: Annotated[str, option("Sort by attack, bound, seconds, started, ...", "KEY")] = "path",
+    compare: Annotated[bool, option("Show the config keys that differ.", name="--compare")] = False,
 ) -> Result:
     """Run directories: list, filter, sort and compare them.
 

@@ -1,9 +1,30 @@
 """Strategy files: export, purify, and changes of a table: diff, improve."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from hogeq.cli.inputs import AnyChosen, Chosen
+from hogeq.cli.inputs import Chosen
+from hogeq.cli.options import (
+    HOG_ALONE,
+    MATRIX,
+    OF_HOG,
+    PICTURE,
+    SUBMISSION,
+    Against,
+    AnyRulesName,
+    ComputeOn,
+    Forget,
+    GameName,
+    Jobs,
+    Output,
+    PlayerName,
+    RulesName,
+    StrategyName,
+    Teams,
+    Trust,
+    argument,
+    option,
+)
 from hogeq.cli.shell import Result, computing, refusing
 from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
@@ -18,17 +39,23 @@ NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
 
 
 def export(
-    strategy: str,
-    chosen: Chosen,
-    player_name: str | None = None,
-    out: Path = Path("final_strategy.py"),
-    part: int | None = None,
+    strategy: StrategyName,
+    rules_name: RulesName = None,
+    player_name: PlayerName = None,
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), SUBMISSION] = Path(
+        "final_strategy.py"
+    ),
+    part: Annotated[
+        int | None, option("Of a mixture: its N-th component alone, from 1.", "N")
+    ] = None,
+    trust: Trust = False,
 ) -> Result:
     """Write a strategy file: the one to submit, or another format.
 
     A .py file is for a contest, self-contained; the others are .csv and .txt
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["export"])
     _check_name(player_name, strategy, out)
     # If anything is compiled, so is what check and board need next, in the same go.
     game = chosen.load("matches", "search", strategies=[strategy])
@@ -88,20 +115,36 @@ def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy
 
 
 def purify_(
-    strategy: str,
-    chosen: AnyChosen,
-    method: str = "argmax",
-    overrides: list[str] | None = None,
-    out: Path = Path("matrix.csv"),
-    checkpoint: Path | None = None,
-    jobs: int | None = None,
-    on: str | None = None,
+    strategy: Annotated[str, argument("S", "A policy, or a matrix to search near.")],
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    method: Annotated[str, option("How: argmax, threshold or integer.", "METHOD")] = "argmax",
+    overrides: Annotated[
+        list[str] | None,
+        option("Set a parameter: rounds=100 of integer", "KEY=VALUE", name="--set"),
+    ] = None,
+    out: Annotated[Path, option("The suffix is the format.", "FILE"), MATRIX] = Path("matrix.csv"),
+    checkpoint: Annotated[
+        Path | None,
+        option(
+            "With a method of rounds: keep every round, and go on from it if it is there.",
+            "FILE.npz",
+        ),
+        Output((".npz",)),
+        OF_HOG,
+    ] = None,
+    jobs: Jobs = None,
+    on: ComputeOn = None,
+    trust: Trust = False,
 ) -> Result:
     """Make a matrix of a policy.
 
     docs/parameters.md lists the parameters of each method. `hogeq attack` measures how exploitable
     the result is.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     from hogeq.purification import PURIFIERS
     from hogeq.purification.integer import IntegerRounding
     from hogeq.runs.config import apply_overrides, purify_from
@@ -133,7 +176,15 @@ def purify_(
 
 
 def diff(
-    a: str, b: str, chosen: AnyChosen, against: list[str] | None = None, plot: Path | None = None
+    a: Annotated[str, argument("A", "A table: name, file or run; a policy of other games.")],
+    b: Annotated[str, argument("B", "The strategy to compare with it.")],
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    against: Against = None,
+    plot: Annotated[Path | None, option("Draw the result.", "PNG"), PICTURE, OF_HOG] = None,
+    trust: Trust = False,
 ) -> Result:
     """Cells in which two tables differ, and the gain of each change.
 
@@ -145,6 +196,7 @@ def diff(
     against A), changes (score, opponent, before, after, gain, reach), the best first. Of other
     games: payoffs; changes have player, infoset, and before and after by action.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
     from hogeq.games.hog import Hog
 
@@ -167,14 +219,17 @@ def diff(
 
 
 def improve(
-    table: str,
-    chosen: Chosen,
-    out: Path | None = None,
-    against: list[str] | None = None,
-    explain: bool = False,
-    cells: int | None = None,
-    seconds: float | None = None,
-    player_name: str | None = None,
+    table: Annotated[str, argument("TABLE", "A table: name, file or run.")],
+    rules_name: RulesName = None,
+    out: Annotated[Path | None, option("Where the better table goes.", "FILE"), SUBMISSION] = None,
+    against: Against = None,
+    explain: Annotated[
+        bool, option("Say why TABLE loses, as check does.", name="--explain")
+    ] = False,
+    cells: Annotated[int | None, option("Most cells to change.", "N", min=1)] = None,
+    seconds: Annotated[float | None, option("Time limit; Ctrl-C stops too.", min=0.0)] = None,
+    player_name: PlayerName = None,
+    trust: Trust = False,
 ) -> Result:
     """Change a table so that it wins more, and write it.
 
@@ -186,6 +241,7 @@ def improve(
     JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
     check from win_rate on.
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["improve"])
     if out is None:
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")

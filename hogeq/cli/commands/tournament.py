@@ -5,9 +5,33 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.inputs import AnyChosen, Chosen, check_output
+from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.options import (
+    CODE,
+    ENTRIES,
+    FOLDER,
+    HOG_ALONE,
+    PAGE,
+    AnyRulesName,
+    ComputeOn,
+    Forget,
+    GameName,
+    Jobs,
+    Output,
+    Plot,
+    RulesName,
+    Start,
+    StartOfHog,
+    Teams,
+    TimeLimit,
+    Trust,
+    argument,
+    beside,
+    option,
+    readable,
+)
 from hogeq.cli.shell import Result, computing, json_text, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text
@@ -23,12 +47,22 @@ if TYPE_CHECKING:
 FULL_MEMORY = "full_memory"
 
 
-def compare(a: str, b: str, chosen: AnyChosen, start: str | None = None) -> Result:
+def compare(
+    a: Annotated[str, argument("A", "A strategy: name, file or run.")],
+    b: Annotated[str, argument("B", "The other.")],
+    rules_name: AnyRulesName = None,
+    game_name: GameName = None,
+    forget: Forget = None,
+    teams: Teams = None,
+    start: StartOfHog = None,
+    trust: Trust = False,
+) -> Result:
     """Exact win rate of A against B.
 
     full_memory is optimal play by players with full memory.
     With a goal for each player, goal: [50, 65], the first is A's and the second B's.
     """
+    chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
     from hogeq.games.hog import Hog
@@ -71,25 +105,63 @@ def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "Wi
 
 
 def tournament(
-    entries: list[str],
-    chosen: Chosen,
-    skip_bad: bool = False,
-    ranks: Path | None = None,
-    page: Path | None = None,
-    out: Path | None = None,
-    pseudonyms: bool = False,
-    title: str | None = None,
-    plot: Path | None = None,
-    start: str | None = None,
-    goals: Path | None = None,
-    roster: Path | None = None,
-    points: str | None = None,
-    threshold: float = 0.500001,
-    tie_break: str | None = None,
-    time_limit: float = 60.0,
-    no_sandbox: bool = False,
-    jobs: int | None = None,
-    on: str | None = None,
+    entries: Annotated[
+        list[str],
+        argument("S", "Strategies: names, files, runs, folders, patterns ('entries/*.csv')."),
+    ],
+    rules_name: RulesName = None,
+    skip_bad: Annotated[
+        bool, option("Leave out, and list, bad files.", name="--skip-bad"), ENTRIES
+    ] = False,
+    ranks: Annotated[
+        Path | None, option("Write the table of ranks.", "FILE", name="--csv"), Output((".csv",))
+    ] = None,
+    page: Annotated[
+        Path | None,
+        option("Write a page: ranks to sort, all win rates.", "FILE", name="--html"),
+        PAGE,
+    ] = None,
+    out: Annotated[
+        Path | None,
+        option("Write all win rates, .csv or .json; of a folder, a folder of pages.", "FILE"),
+    ] = None,
+    pseudonyms: Annotated[
+        bool, option("No names on public pages.", name="--pseudonyms"), FOLDER
+    ] = False,
+    title: Annotated[
+        str | None, option("Heading of the pages.", "TEXT"), beside("--html", "--out")
+    ] = None,
+    plot: Plot = None,
+    start: Start = None,
+    goals: Annotated[
+        Path | None, option("A goal for each entry: lines entry,goal.", "FILE")
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        option("Students: account,name,group. Writes staff/grades.csv.", "FILE", callback=readable),
+        FOLDER,
+    ] = None,
+    points: Annotated[
+        str | None,
+        option("Points, as 'valid = 1; rank 10 = 2; boar 50 % = 1'. [the roster's]", "RULE"),
+        beside("--roster"),
+    ] = None,
+    threshold: Annotated[
+        float, option("A match is won by a win rate above this.", min=0.5, max=0.999999)
+    ] = 0.500001,
+    tie_break: Annotated[
+        str | None,
+        option("Of as many matches won the higher win rate against S ranks first.", "S|bytes"),
+    ] = None,
+    time_limit: TimeLimit = 60.0,
+    no_sandbox: Annotated[
+        bool,
+        option("Run code of a folder though nothing isolates it.", group=CODE, name="--no-sandbox"),
+        beside("--trust"),
+    ] = False,
+    jobs: Jobs = None,
+    on: ComputeOn = None,
+    trust: Trust = False,
 ) -> Result:
     """All-play-all: win rates, matches won, ranks of the contest.
 
@@ -117,6 +189,7 @@ def tournament(
 
     JSON: rules, and the keys of `hogeq.contest.ranking.Ranking.to_json`.
     """
+    chosen = Chosen.hog(rules_name, trust, HOG_ALONE["tournament"])
     is_folder = out is not None and not out.suffix
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
