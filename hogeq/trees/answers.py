@@ -37,14 +37,15 @@ MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
-    Where the responder forgets nothing, one pass backward does; so it does over the belief DAG, for
-    teams and against mixtures, where that is not too large. Elsewhere the search of
-    :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer program begins
-    with its result.
+    Where the responder forgets nothing or has no choice, one pass backward does; so it does over
+    the belief DAG, for teams and against mixtures, where that is not too large. Elsewhere the
+    search of :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer
+    program begins with its result.
     """
     deadline = Deadline(budget.limit)
     found = responses.respond(tree, target, 0.0, deadline=deadline.share(0.5))
-    if found.is_proved or deadline.is_over:
+    is_decided = tree.num_legal.max(initial=1) == 1
+    if found.is_proved or is_decided or deadline.is_over:
         return found
     # A search meets every component of a mixture in every pass, and teams' bounds are far.
     if tree.sides is not None or target.kind == "mixture":

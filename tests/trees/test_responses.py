@@ -75,3 +75,23 @@ def test_what_a_policy_lacks_lies_in_its_interval_beside_any_lottery(
     assert (nobody.lower, nobody.upper) == (0.0, 0.0)
     value = game.value("uniform")
     assert value.first == pytest.approx(float(sum(mean) / 3), abs=1e-15)
+
+
+@pytest.mark.parametrize("choice", ["", 'p "" 1 1 "" { "only" } 0\n'], ids=["none", "of one"])
+def test_a_response_without_a_choice_needs_no_search(tmp_path: Path, choice: str) -> None:
+    """Ends that are not one number in ten digits are no reason to look for a better response."""
+    payoffs = Fraction(100_000_072_178_397, 10**8), Fraction(-103_828_313, 125 * 10**6)
+    path = tmp_path / "lottery.efg"
+    path.write_text(
+        'EFG 2 R "lottery" { "A" "B" }\n'
+        + choice
+        + 'c "" 1 "" { "high" 5/6 "low" 1/6 } 0\n'
+        + "".join(f't "" {place} "" {{ {one}, {-one} }}\n' for place, one in enumerate(payoffs, 1))
+    )
+    mean = (5 * payoffs[0] + payoffs[1]) / 6
+    found = hogeq.Game(path).attack("uniform")
+    assert found.seats is not None
+    assert found.seat_bounds is not None
+    for seat, value in enumerate((mean, -mean)):
+        assert found.seats[seat] <= value <= found.seat_bounds[seat]
+        assert found.seat_bounds[seat] - found.seats[seat] <= 1e-13 * mean
