@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
 FINE: Final = 20  # payoffs that are whole in units of 2**-20 are what they say
+STATES: Final = 200_000  # values of states that are computed between two looks at the clock
 SETTLED: Final = 2.0**-60  # share of the largest payoff by which a round raises nothing of use
 
 Policy = Floats | None
@@ -47,7 +49,10 @@ class Interval(NamedTuple):
 
 
 def enclose(
-    graph: Graph, policies: Sequence[Policy] = (None, None), rounds: int = MOST_ROUNDS
+    graph: Graph,
+    policies: Sequence[Policy] = (None, None),
+    rounds: int = MOST_ROUNDS,
+    deadline: Deadline = FOREVER,
 ) -> Enclosure:
     """Bound the value of every state, from below and from above.
 
@@ -63,8 +68,10 @@ def enclose(
         What players 0 and 1 play, or None: they see everything, and choose what is best.
     rounds : int
         Most rounds of a level that recurs.
+    deadline : Deadline
+        When it is over, levels that are left have one round each.
     """
-    from hogeq.kernels.bounds import MAXIMISE, MINIMISE, PLAY, bound_below
+    from hogeq.kernels.bounds import LEVEL, MAXIMISE, MINIMISE, PLAY, TOTAL, bound_below
 
     played = [np.zeros((1, graph.num_actions)) if one is None else one for one in policies]
     tables = tuple(_table(one) for one in (*played, graph.fixed))
@@ -78,6 +85,8 @@ def enclose(
     if graph.recurring.any():  # what the bounds of the first fall from is known at the end
         signs.append((0, 1.0))
     for good, sign in signs:
+        if good in found and deadline.is_over:
+            break
         acts = [PLAY if one is not None else MINIMISE for one in policies]
         if policies[good] is None:
             acts[good] = MAXIMISE
@@ -85,13 +94,16 @@ def enclose(
         bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
         turns, falls = _turns(graph, sign), bool(found)
         least = float(_rounded_down(sign * graph.paid).min())
-        count = bound_below(
-            turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
-            least, float(_rounded_down(sign * endless)), rounds, settled, falls,
-            bound, chosen, above, kept, safe, best,
-        )  # fmt: skip
+        at = np.zeros(4, np.int64)
+        at[LEVEL] = len(graph.level) - 2
+        while at[LEVEL] >= 0:
+            bound_below(
+                turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
+                least, float(_rounded_down(sign * endless)), rounds, settled, falls,
+                bound, chosen, above, kept, safe, best, at, STATES, deadline.is_over,
+            )  # fmt: skip
         above = -bound
-        found[good] = bound, chosen, count
+        found[good] = bound, chosen, int(at[TOTAL])
     (lower, first, one), (upper, second, two) = found[0], found[1]
     player = graph.player[:, None]
     chosen = np.where(player == 0, first, np.where(player == 1, second, -1)).astype(np.int32)

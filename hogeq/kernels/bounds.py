@@ -21,6 +21,8 @@ import numpy as np
 from hogeq.kernels.cache import kernel, part, routine
 
 MAXIMISE, MINIMISE, PLAY = range(3)  # what who moves does: play is by a table
+LEVEL, PHASE, ROUND, TOTAL = range(4)  # where a computation stands; all rounds of all levels
+SAFE, RISE, STAY, FALL = range(4)  # phases of a level that recurs
 UNIT = 2.0**-53  # relative error of one operation
 
 
@@ -128,67 +130,95 @@ def stays_safe(graph, bound, safe, acts, tables, endless, low, high, position, m
 
 
 @routine
-def largest_safe_set(graph, bound, safe, acts, tables, endless, low, high, best):
-    """Mark the states of a level from which play can go on safely."""
-    safe[low:high] = 1
-    changes = 1
-    while changes:
-        changes = 0
-        for position in range(high - 1, low - 1, -1):
-            for memory in range(bound.shape[1]):
-                if safe[position, memory] and not stays_safe(
-                    graph, bound, safe, acts, tables, endless, low, high, position, memory, best
-                ):
-                    safe[position, memory] = 0
-                    changes += 1
+def remove_unsafe(graph, bound, safe, acts, tables, endless, low, high, best):
+    """Unmark states of a level from which play cannot go on safely, in one sweep; count them."""
+    removed = 0
+    for position in range(high - 1, low - 1, -1):
+        for memory in range(bound.shape[1]):
+            if safe[position, memory] and not stays_safe(
+                graph, bound, safe, acts, tables, endless, low, high, position, memory, best
+            ):
+                safe[position, memory] = 0
+                removed += 1
+    return removed
 
 
 @routine
-def fall(
-    graph, bound, chosen, above, kept, acts, helping, tables, endless, rounds, settled,
-    low, high, safe, best,
-):  # fmt: skip
-    """Bound a level by numbers that fall from `above` until T lowers none; give the rounds.
-
-    They take the place of the bounds that rose if one is higher by more than `settled`, but not if
-    they still fall after so many rounds.
-    """
-    memories = bound.shape[1]
-    largest_safe_set(graph, bound, safe, helping, tables, np.inf, low, high, best)
+def begin_to_rise(graph, bound, chosen, safe, acts, tables, least, endless, low, high, best):
+    """Set the bounds from which a level rises: the least payoff, at safe states `endless`."""
     for position in range(low, high):
-        for memory in range(memories):
+        for memory in range(bound.shape[1]):
+            bound[position, memory] = least
+            chosen[position, memory] = -1
+            if safe[position, memory]:
+                stays_safe(
+                    graph, bound, safe, acts, tables, endless, low, high, position, memory, best
+                )
+                bound[position, memory] = endless
+                chosen[position, memory] = best[0]
+
+
+@routine
+def rise(graph, bound, chosen, acts, tables, low, high, best):
+    """Raise the bounds of a level in one round; give the largest rise."""
+    largest = 0.0
+    for position in range(high - 1, low - 1, -1):
+        for memory in range(bound.shape[1]):
+            found = state_bound(graph, bound, acts, tables, position, memory, best)
+            if found > bound[position, memory]:
+                largest = max(largest, found - bound[position, memory])
+                bound[position, memory] = found
+                chosen[position, memory] = best[0]
+            elif chosen[position, memory] < 0:
+                chosen[position, memory] = best[0]
+    return largest
+
+
+@part
+def begin_to_fall(bound, chosen, above, kept, safe, endless, low, high):
+    """Exchange the bounds of a level for those from which they fall, and keep the former."""
+    for position in range(low, high):
+        for memory in range(bound.shape[1]):
             first = above[position, memory]
             above[position, memory] = bound[position, memory]  # kept there
             kept[position, memory] = chosen[position, memory]
             bound[position, memory] = min(first, endless) if safe[position, memory] else first
-    count, falls = 0, True
-    while falls and count < rounds:
-        count, falls = count + 1, False
-        for position in range(high - 1, low - 1, -1):
-            for memory in range(memories):
-                found = state_bound(graph, bound, acts, tables, position, memory, best)
-                chosen[position, memory] = best[0]
-                if found < bound[position, memory]:
-                    bound[position, memory] = found
-                    falls = True
+
+
+@routine
+def fall(graph, bound, chosen, acts, tables, low, high, best):
+    """Lower the bounds of a level in one round; say whether one fell."""
+    is_lower = False
+    for position in range(high - 1, low - 1, -1):
+        for memory in range(bound.shape[1]):
+            found = state_bound(graph, bound, acts, tables, position, memory, best)
+            chosen[position, memory] = best[0]
+            if found < bound[position, memory]:
+                bound[position, memory] = found
+                is_lower = True
+    return is_lower
+
+
+@part
+def end_fall(bound, chosen, above, kept, settled, is_done, low, high):
+    """Keep bounds that fell if all did, and one is higher by more than `settled`; else restore."""
     gains = False
     for position in range(low, high):
-        for memory in range(memories):
+        for memory in range(bound.shape[1]):
             gains = gains or bound[position, memory] > above[position, memory] + settled
-    if falls or not gains:
+    if not (is_done and gains):
         for position in range(low, high):
-            for memory in range(memories):
+            for memory in range(bound.shape[1]):
                 bound[position, memory] = above[position, memory]
                 chosen[position, memory] = kept[position, memory]
-    return count
 
 
 @kernel
 def bound_below(
     graph, acts, helping, tables, least, endless, rounds, settled, falls,
-    bound, chosen, above, kept, safe, best,
+    bound, chosen, above, kept, safe, best, at, states, is_over,
 ):  # fmt: skip
-    """Fill lower bounds on all values, (C, H); give the number of rounds of all levels.
+    """Go on filling lower bounds on all values, (C, H), from the last level to the first.
 
     Parameters
     ----------
@@ -209,10 +239,19 @@ def bound_below(
         What these numbers fall from, and scratch.
     safe, best : uint8 (C, H), int64 (1,)
         Scratch.
+    at : int64 (4,)
+        `LEVEL`, `PHASE`, `ROUND` and `TOTAL`: where to go on. The level is -1 when all is done.
+    states : int
+        About how many values are computed before the kernel returns.
+    is_over : bool
+        Whether bounds that hold are wanted at once: levels that are left have one round.
     """
-    memories, total = bound.shape[1], 0
-    for level in range(len(graph.level) - 2, -1, -1):
+    memories = bound.shape[1]
+    while at[LEVEL] >= 0 and states > 0:
+        level = at[LEVEL]
         low, high = graph.level[level], graph.level[level + 1]
+        states -= (high - low) * memories
+        is_done = False
         if graph.recurring[level] == 0:
             for position in range(low, high):
                 for memory in range(memories):
@@ -220,36 +259,45 @@ def bound_below(
                         graph, bound, acts, tables, position, memory, best
                     )
                     chosen[position, memory] = best[0]
-            total += 1
-            continue
-        largest_safe_set(graph, bound, safe, acts, tables, endless, low, high, best)
-        for position in range(low, high):
-            for memory in range(memories):
-                bound[position, memory] = least
-                chosen[position, memory] = -1
-                if safe[position, memory]:
-                    stays_safe(
-                        graph, bound, safe, acts, tables, endless, low, high, position, memory, best
-                    )
-                    bound[position, memory] = endless
-                    chosen[position, memory] = best[0]
-        for _ in range(rounds):
-            rise = 0.0
-            for position in range(high - 1, low - 1, -1):
-                for memory in range(memories):
-                    found = state_bound(graph, bound, acts, tables, position, memory, best)
-                    if found > bound[position, memory]:
-                        rise = max(rise, found - bound[position, memory])
-                        bound[position, memory] = found
-                        chosen[position, memory] = best[0]
-                    elif chosen[position, memory] < 0:
-                        chosen[position, memory] = best[0]
-            total += 1
-            if rise <= settled:
-                break
-        if falls:
-            total += fall(
-                graph, bound, chosen, above, kept, acts, helping, tables, endless, rounds, settled,
-                low, high, safe, best,
-            )  # fmt: skip
-    return total
+            at[TOTAL] += 1
+            is_done = True
+        elif at[PHASE] == SAFE:
+            if at[ROUND] == 0:
+                safe[low:high] = 1
+            at[ROUND] += 1
+            if is_over:
+                safe[low:high] = 0  # to know fewer safe states makes bounds lower
+            if is_over or 0 == remove_unsafe(
+                graph, bound, safe, acts, tables, endless, low, high, best
+            ):
+                begin_to_rise(
+                    graph, bound, chosen, safe, acts, tables, least, endless, low, high, best
+                )
+                at[PHASE], at[ROUND] = RISE, 0
+        elif at[PHASE] == RISE:
+            largest = rise(graph, bound, chosen, acts, tables, low, high, best)
+            at[ROUND] += 1
+            at[TOTAL] += 1
+            if largest <= settled or at[ROUND] >= rounds or is_over:
+                is_done = not falls or is_over
+                at[PHASE], at[ROUND] = STAY, 0
+        elif at[PHASE] == STAY:
+            if at[ROUND] == 0:
+                safe[low:high] = 1
+            at[ROUND] += 1
+            is_done = is_over
+            if not is_over and 0 == remove_unsafe(
+                graph, bound, safe, helping, tables, np.inf, low, high, best
+            ):
+                begin_to_fall(bound, chosen, above, kept, safe, endless, low, high)
+                at[PHASE], at[ROUND] = FALL, 0
+        else:
+            is_lower = fall(graph, bound, chosen, acts, tables, low, high, best)
+            at[ROUND] += 1
+            at[TOTAL] += 1
+            is_done = not is_lower or at[ROUND] >= rounds or is_over
+            if is_done:
+                end_fall(bound, chosen, above, kept, settled, not is_lower, low, high)
+        if is_done:
+            at[LEVEL] -= 1
+            at[PHASE], at[ROUND] = SAFE, 0

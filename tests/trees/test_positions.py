@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.evaluation import enclosures
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.enclosures import enclose, start_of
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from hogeq.trees import building, full_information, loading, positions
 from hogeq.trees.flat import payoff
 from hogeq.trees.positions import of_rules
@@ -392,6 +394,25 @@ def test_bounds_enclose_the_value_of_random_games() -> None:
             assert lower - 1e-6 <= best <= upper + 1e-6
     assert recurs > 50
     assert closed > 190  # of 200; 140 where no bound falls
+
+
+def test_bounds_hold_whenever_they_are_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at the clock comes after each round, and any of them may be the last."""
+    monkeypatch.setattr(enclosures, "STATES", 1)
+    stopped = 0
+    for seed in range(0, 100, 3):
+        try:
+            graph = of_rules(Walk(seed, endless=(-0.5, 0.0, 0.5)[seed % 3])).graph
+        except ValueError:
+            continue  # the game is over at the start
+        whole = enclose(graph)
+        for looks in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55):
+            found = enclose(graph, deadline=Deadline(float(looks), count().__next__))
+            assert (found.lower <= whole.upper).all(), (seed, looks)
+            assert (found.upper >= whole.lower).all(), (seed, looks)
+            stopped += found.rounds < whole.rounds
+            assert found.rounds <= looks + 2 * len(graph.level)
+    assert stopped > 200
 
 
 def test_chance_that_moves_first_and_players_that_wait() -> None:
