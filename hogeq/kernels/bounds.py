@@ -267,8 +267,9 @@ def bound_below(
             at[ROUND] += 1
             if is_over:
                 safe[low:high] = 0  # to know fewer safe states makes bounds lower
-            if is_over or 0 == remove_unsafe(
-                graph, bound, safe, acts, tables, endless, low, high, best
+            if (
+                is_over
+                or remove_unsafe(graph, bound, safe, acts, tables, endless, low, high, best) == 0
             ):
                 begin_to_rise(
                     graph, bound, chosen, safe, acts, tables, least, endless, low, high, best
@@ -286,8 +287,9 @@ def bound_below(
                 safe[low:high] = 1
             at[ROUND] += 1
             is_done = is_over
-            if not is_over and 0 == remove_unsafe(
-                graph, bound, safe, helping, tables, np.inf, low, high, best
+            if (
+                not is_over
+                and remove_unsafe(graph, bound, safe, helping, tables, np.inf, low, high, best) == 0
             ):
                 begin_to_fall(bound, chosen, above, kept, safe, endless, low, high)
                 at[PHASE], at[ROUND] = FALL, 0
