@@ -121,7 +121,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
         shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
-        table, weights, seat = read_arrays(path, shapes)
+        table, weights, seat = read_arrays(path, shapes, tree)
         found = _checked(tree, table if weights is None else Mixture(weights, table), name)
         return found if seat is None else seated(tree, found, seat)
     if is_csv or path.suffix == ".csv":
