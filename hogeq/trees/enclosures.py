@@ -28,7 +28,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import MOST_EXACT, distribution, meant, paid_in
+from hogeq.trees.exact_numbers import MOST_EXACT, distribution, meant, missed, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
@@ -99,7 +99,8 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(np.asarray(weights), 0, _exact_plan(form, strategy, deadline))
-    return Plan(np.asarray(weights), 3 * depth + 2 * len(chances) + 8)
+    steps = (3 + missed(tree, strategy)) * depth
+    return Plan(np.asarray(weights), steps + 4 * len(chances) + 8)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
@@ -240,8 +241,9 @@ class Payoffs:
         worth = sign * decided * come * (tree.shares[ends] / tree.expected)
         self.middle = np.bincount(at, worth, size).astype(np.float64)
         count = np.bincount(at, minlength=size)
-        # Numbers, products and the quotient; those that add up; what centring had rounded away.
-        roundings = 3 * len(tree.levels) + plan.roundings + 8 + count
+        # Numbers, their sums, products and the quotient; those that add up; what centring had
+        # rounded away.
+        roundings = (3 + tree.missed) * len(tree.levels) + plan.roundings + 8 + count
         share = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
         self.radius = share * np.bincount(at, np.abs(worth), size) + TINY * count
         level = abs(tree.shift) + abs(tree.centre)

@@ -58,7 +58,7 @@ def distribution(numbers: Iterable[float]) -> Fractions:
     short = [meant(one) for one in given]
     if sum(short) == 1 or not short:
         return short
-    total = sum(map(Fraction, given))
+    total = sum(map(Fraction, given)) or Fraction(1)
     found = [_long(Fraction(one) / total) for one in given]
     largest = max(range(len(found)), key=found.__getitem__)
     found[largest] += 1 - sum(found)
@@ -69,6 +69,15 @@ def _long(quotient: Fraction) -> Fraction:
     """Round to a fraction of more bits than show, whose denominator is a power of two."""
     places = BITS + quotient.denominator.bit_length() - quotient.numerator.bit_length()
     return Fraction(round(quotient * 2**places), 2**places)
+
+
+def missed(tree: FlatTree, strategy: Strategy) -> float:
+    """Most roundings by which probabilities of a row may miss the sum 1.
+
+    Rows of zeros are those to which a plan never comes.
+    """
+    sums = strategy.policies.sum(axis=2)
+    return tree.missed_by(sums[sums > 0.0])
 
 
 class ExactReach:

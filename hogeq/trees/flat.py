@@ -8,6 +8,7 @@ player against nature has the first seat; the second has no decision and the opp
 A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members.
 """
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -218,13 +219,25 @@ class FlatTree(Rows):
         return int(np.diff(first, append=self.num_nodes).max())
 
     @cached_property
+    def missed(self) -> float:
+        """Most roundings by which probabilities of a node of chance may miss the sum 1."""
+        starts = np.flatnonzero(np.diff(self.parent[self.after_chance], prepend=-1))
+        sums = np.add.reduceat(self.odds, starts) if len(starts) else np.ones(1)
+        return self.missed_by(sums)
+
+    def missed_by(self, sums: Floats) -> float:
+        """Most roundings by which sums, taken by numpy, and those they stand for may miss 1."""
+        return float(np.abs(sums - 1.0).max(initial=0.0)) * 2.0**53 + min(self.widest, PAIRWISE)
+
+    @cached_property
     def rounding(self) -> tuple[int, float]:
         """Most roundings that make a payoff of two policies, and the most that one moves it by.
 
         ``docs/theory.md`` counts them.
         """
         plays = PAIRWISE if self.num_nodes > MANY else len(self.paid)
-        count = len(self.levels) * (2 * self.widest + 4) + plays + 16
+        misses = max(2 * self.widest, math.ceil(self.missed))
+        count = len(self.levels) * (misses + 4) + plays + 16
         size = self.largest_payoff + 4.0 * (abs(self.shift) + abs(self.centre))
         return count, 2.0**-53 * size * (1.0 + 1e-6)
 

@@ -73,6 +73,6 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     shares = (chance * tree.shares)[ends[places]]
     middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
-    off = Fraction(gamma(3 * len(tree.levels) + 8) * size)
+    off = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
     largest = Fraction(tree.largest_payoff)
     return largest * (Fraction(middle) - off), largest * (Fraction(middle) + off)

@@ -14,7 +14,7 @@ import numpy as np
 
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees.exact_numbers import MOST_EXACT, meant, paid_in
+from hogeq.trees.exact_numbers import MOST_EXACT, meant, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
 FINER: Final = 16  # times less than what shows: JSON has more digits
@@ -81,7 +81,7 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, enough: float) -
     come[~tree.possible[ends]] = 0.0
     terms = come * tree.paid
     # Each step's number, what the sum of those beside it misses, and a product; the sum of plays.
-    step = 3 + min(tree.widest, PAIRWISE) + _missed(tree, first, second) / ROUNDING
+    step = 3 + max(tree.missed, missed(tree, first), missed(tree, second))
     share = gamma(len(tree.levels) * step + _mixing(first, second) + PAIRWISE + 8)
     # What centring had rounded away, and products that underflow.
     off = share * np.abs(terms) + 4.0 * ROUNDING * (abs(tree.shift) + abs(tree.centre)) * come
@@ -93,11 +93,3 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, enough: float) -
     middle += paid_in(tree, order[:count], first, second)
     apart = Fraction(float(left[count]))
     return middle - apart, middle + apart
-
-
-def _missed(tree: FlatTree, *strategies: Strategy) -> float:
-    """Most by which probabilities of chance, or of a row, miss the sum 1."""
-    starts = np.flatnonzero(np.diff(tree.parent[tree.after_chance], prepend=-1))
-    sums = [one.policies.sum(axis=2).ravel() for one in strategies]
-    sums.append(np.add.reduceat(tree.odds, starts) if len(starts) else np.ones(1))
-    return max(float(np.abs(one - 1.0).max(initial=0.0)) for one in sums)
