@@ -22,7 +22,8 @@ from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.search.results import WIN_RATES, Budget, Units, Value
+from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.search.values import Value
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix

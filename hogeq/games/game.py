@@ -15,8 +15,8 @@ from hogeq.search.results import (
     Interval,
     Response,
     Units,
-    Value,
 )
+from hogeq.search.values import Value
 from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import BadInputError, nearest

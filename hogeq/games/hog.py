@@ -28,8 +28,8 @@ from hogeq.search.results import (
     Interval,
     Response,
     Units,
-    Value,
 )
+from hogeq.search.values import Value
 from hogeq.strategies.infosets import ScoreRows
 from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of

@@ -14,7 +14,8 @@ from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.priced import Problem
 from hogeq.model.protocol import Role
-from hogeq.search.results import PROVED, Budget, Equilibrium, Response, Value
+from hogeq.search.results import PROVED, Budget, Equilibrium, Response
+from hogeq.search.values import Value
 from hogeq.solvers.solving import by_bundle
 from hogeq.strategies.strategy import policies_of
 from hogeq.support.aliases import Floats

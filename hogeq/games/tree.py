@@ -10,7 +10,8 @@ from hogeq.games.given import Forget, StrategySpec
 from hogeq.games.rows import RowGame
 from hogeq.graph.graph import Graph
 from hogeq.rules.reading import TREES
-from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response, Value
+from hogeq.search.results import Budget, Equilibrium, InPolicies, Interval, Response
+from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
@@ -19,8 +20,9 @@ from hogeq.support.parameters import NotNegative, check
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
-from hogeq.trees.strategies import action_values, value
+from hogeq.trees.strategies import action_values
 from hogeq.trees.teams import Teams
+from hogeq.trees.values import value
 
 if TYPE_CHECKING:
     from hogeq.model.priced import Problem

@@ -34,14 +34,18 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     if len(pictures) > 1:  # the curves of several runs lie over each other
         pictures = [figures.exploitability({run.name: run for run in runs if run.metrics})]
     entries |= against
-    payoffs = [[game.value(a, b).mean for b in entries.values()] for a in entries.values()]
+    values = [[game.value(a, b) for b in entries.values()] for a in entries.values()]
+    payoffs = [[one.to_json(units)["payoff"] for one in row] for row in values]
     title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
     heads = "payoff against", "attack found", "upper bound", "exploitability (NashConv / 2)"
     rows = [
         (name, units.lower(low), units.upper(high), units.gap(low - units.even, high - units.even))
         for name, (low, high) in counters.items()
     ]
-    played = [(name, *map(units.exact, row)) for name, row in zip(entries, payoffs, strict=True)]
+    played = [
+        (name, *(one.written(units)[0] for one in row))
+        for name, row in zip(entries, values, strict=True)
+    ]
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
         _wide(table(rows, heads, "Best responses, mean of both seats")),

@@ -34,19 +34,7 @@ __all__ = [
     "Interval",
     "Response",
     "Units",
-    "Value",
 ]
-
-
-class Value(NamedTuple):
-    """Payoff to one strategy against another."""
-
-    mean: float
-    """Averaged over both seats."""
-    first: float
-    """In the first seat; in Hog, when it moves first."""
-    second: float
-    """In the second seat."""
 
 
 class Gap(Protocol):
@@ -102,6 +90,11 @@ WIN_RATES: Final = Units(
 """Units of Hog."""
 
 
+def is_plain(scale: float) -> bool:
+    """Whether payoffs are written without a power of ten, if they are of that scale."""
+    return 1e-3 <= scale < 1e9
+
+
 def payoffs(even: float, largest: float, scale: float) -> Units:
     """Give the units of another game; `scale` is the most that players may expect.
 
@@ -110,9 +103,9 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     """
 
     def form(payoff: float) -> tuple[int, str]:
-        is_plain = 1e-3 <= scale < 1e9 and abs(payoff) < 1e9
-        power = int(f"{payoff:.{DECIMALS}e}".partition("e")[2]) if is_plain else 0
-        return DECIMALS - max(power, 0), "f" if is_plain else "e"
+        has_point = is_plain(scale) and abs(payoff) < 1e9
+        power = int(f"{payoff:.{DECIMALS}e}".partition("e")[2]) if has_point else 0
+        return DECIMALS - max(power, 0), "f" if has_point else "e"
 
     def write(payoff: float) -> str:
         if not math.isfinite(payoff):
@@ -154,6 +147,17 @@ def payoffs(even: float, largest: float, scale: float) -> Units:
     )
 
 
+def below(number: Fraction) -> float:
+    """Round down."""
+    near = float(number)
+    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
+
+
+def above(number: Fraction) -> float:
+    """Round up."""
+    return -below(-number)
+
+
 def agreed(lower: float, upper: float) -> tuple[float, float]:
     """Give two ends that are one as a number in the most digits in which they agree, twice.
 
@@ -172,14 +176,6 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
             found.append((places - power, float(written)))  # digits after the point
     decimals, number = max(found, default=(0, 0.0))
     return (number, number) if decimals > 0 else (lower, upper)
-
-
-def _less(most: float, least: float, toward: float) -> float:
-    """Subtract, rounding down or up."""
-    exact = Fraction(most) - Fraction(least)
-    near = float(exact)
-    is_past = Fraction(near) > exact if toward < 0.0 else Fraction(near) < exact
-    return math.nextafter(near, toward) if is_past else near
 
 
 def write_rate(game: Engine, rate: float) -> str:
@@ -521,8 +517,8 @@ class InPolicies:
         """Least and most that the side loses by drawing apart."""
         known = self.mixtures.lower, self.mixtures.upper
         first, second = (known, (self.lower, self.upper))[:: -1 if self.player else 1]
-        least = _less(first[0], second[1], -math.inf)
-        most = _less(first[1], second[0], math.inf)
+        least = below(Fraction(first[0]) - Fraction(second[1]))
+        most = above(Fraction(first[1]) - Fraction(second[0]))
         return max(least, 0.0), max(most, 0.0)
 
     def to_json(self) -> dict[str, Any]:

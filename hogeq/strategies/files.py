@@ -16,7 +16,8 @@ any of the forms of :mod:`hogeq.strategies.forms`, a policy those of
 :mod:`hogeq.strategies.infosets`, and a ``.py`` that only defines a list is read without running it.
 A table of G + 1 rows and columns has cells for the goal too, at which nobody is asked. A mixture is
 an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies`` (n, G, G, K). A strategy
-of one seat of a game tree has the number of its ``seat`` beside the rest.
+of one seat of a game tree has the number of its ``seat`` beside the rest. An ``.npz`` names its
+``game``, and of other games than Hog only those with the same rows read it.
 
 Reading runs no code, except that of a ``.py`` that is trusted, and that in a process of its own.
 Whatever the bytes of a file are, it gives a valid array or raises `StrategyError`.
@@ -41,7 +42,7 @@ import numpy.typing as npt
 
 from hogeq.strategies.arrays import HOG_AXES, StrategyError, bad_cells, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
-from hogeq.strategies.infosets import policy_csv, policy_json
+from hogeq.strategies.infosets import NamedRows, policy_csv, policy_json
 from hogeq.strategies.strategy import (
     Mixture,
     Sized,
@@ -58,6 +59,7 @@ from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
+    one_line,
     printable,
     shown,
     unreadable,
@@ -292,15 +294,16 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_arrays(
-    path: Path, shapes: Mapping[str, tuple[int, ...]]
+    path: Path, shapes: Mapping[str, tuple[int, ...]], rows: NamedRows
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, int | None]:
     """Read the one array of these names from an ``.npz`` file, and its `weights` and `seat` if any.
 
-    With `weights` (n,) the array has n of the shape that its name has.
+    With `weights` (n,) the array has n of the shape that its name has. Other games' are refused.
     """
     data = read_bytes(path)
     with _refusals_of(printable(path)):
-        arrays = _arrays_in(data, {*shapes, "weights", "seat"})
+        arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
+        _require_same_rows(arrays, rows.made_of[1], rows.name)
         weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
         if seat is not None and (seat.shape or seat.item() not in {0, 1}):
             raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
@@ -318,7 +321,9 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
     """Read the arrays of an ``.npz`` file that have a known name; all of them if none has."""
     with open_archive(io.BytesIO(data)) as archive:
         every = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
-        chosen = [one for one in every if one[0] in known] or every
+        chosen = [one for one in every if one[0] in known]
+        if all(name in _MADE_FOR for name, _ in chosen):  # the table has any name
+            chosen = every
         names = [name for name, _ in chosen]
         if {"parent", "num_legal"} <= {name for name, _ in every}:
             raise StrategyError("holds a game tree; allowed: strategies; --game takes games")
@@ -334,10 +339,22 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
 
 
 _ONE, _MIXED, _WEIGHTS = ("matrix", "policy"), ("matrices", "policies"), "weights"
+_MADE_FOR: Final = "game", "rows_sha256"  # and ``rules`` of Hog, which are not read
+
+
+def _require_same_rows(arrays: dict[str, npt.NDArray[Any]], digest: bytes, allowed: str) -> None:
+    """Take out what the file was made for; `StrategyError` if that has other rows."""
+    if "game" not in arrays or arrays["game"].ndim != 1:
+        return
+    game, rows = (arrays.pop(name, np.zeros(0)).tobytes() for name in _MADE_FOR)
+    if rows != digest:
+        called = f"{one_line(game.decode(errors='replace'))}, whose information sets or actions are"
+        raise StrategyError(f"is a strategy of {called} others; allowed: strategies of {allowed}")
 
 
 def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
-    arrays = _arrays_in(data, {*_ONE, *_MIXED, _WEIGHTS})
+    arrays = _arrays_in(data, {*_ONE, *_MIXED, _WEIGHTS, *_MADE_FOR})
+    _require_same_rows(arrays, b"", "games of Hog")
     tables, drawn = ([name for name in known if name in arrays] for known in (_ONE, _MIXED))
     weights = arrays.get(_WEIGHTS)
     if not (tables or drawn) and weights is None:  # one of the right shape, whatever it is called
@@ -424,9 +441,14 @@ def _arrays_of(strategy: Strategy) -> dict[str, Any]:
     """Arrays of a strategy in an ``.npz`` file, by their names."""
     arrays: dict[str, Any] = {strategy.kind: strategy.dice}
     if strategy.kind == "mixture":
-        kind = "matrices" if strategy.is_pure else "policies"
-        arrays = {"weights": strategy.weights, kind: strategy.dice}
-    return arrays if strategy.seat is None else {**arrays, "seat": np.int8(strategy.seat)}
+        arrays = {"weights": strategy.weights, _MIXED[not strategy.is_pure]: strategy.dice}
+    if strategy.seat is not None:
+        arrays["seat"] = np.int8(strategy.seat)
+    if strategy.rows is not None:
+        kind, identity = strategy.rows.made_of
+        called = strategy.rows.name.encode(errors="replace")
+        arrays["game"], arrays[kind] = (np.frombuffer(one, np.uint8) for one in (called, identity))
+    return arrays
 
 
 def check_player_name(name: str) -> None:

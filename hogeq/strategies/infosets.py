@@ -53,6 +53,14 @@ class NamedRows(Protocol):
     """The names of a game's information sets and actions."""
 
     @property
+    def name(self) -> str:
+        """What the game is called."""
+
+    @property
+    def made_of(self) -> tuple[str, bytes]:
+        """What a strategy is made for: ``rows_sha256``, of all names; of Hog the ``rules``."""
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of a policy."""
 
@@ -77,8 +85,15 @@ class ScoreRows:
 
     shape: tuple[int, ...]  # (G, G, K)
     choices: tuple[int, ...]  # dice of each action
+    name: str = "Hog"
+    rules: str = ""  # as certificates and runs have them, in JSON
 
     columns = "score", "opponent", "dice"
+
+    @property
+    def made_of(self) -> tuple[str, bytes]:
+        """The rules: games of one shape exchange their tables."""
+        return "rules", self.rules.encode()
 
     @cached_property
     def places(self) -> dict[Cells, tuple[int, ...]]:

@@ -26,12 +26,11 @@ from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
 
 from hogeq.kernels import box_passes
-from hogeq.search.results import PROVED, Equilibrium, Units
+from hogeq.search.results import PROVED, Equilibrium, Units, above, agreed, below
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees import enclosures
 from hogeq.trees.enclosures import ROUNDING, Payoffs, plan_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import require_cells
@@ -67,15 +66,20 @@ class Solved(NamedTuple):
     steps: list[Step]
 
 
-class Gaps(NamedTuple):
+class _Gaps(NamedTuple):
+    kkt: float  # CDT: most that moving to an action of one row gains, in the digits that hold
+    edt: tuple[float, float]  # EDT: most that another row gains, at least and at most
+    ex_ante: tuple[float, float]  # most that another policy gains, at least and at most
+
+
+class Gaps(_Gaps):
     """What a policy falls short by in three solution concepts; each implies the one before.
 
     Tewolde et al., IJCAI 2023, of one player; IJCAI 2024, of players against each other.
     """
 
-    kkt: float  # CDT: most that moving to an action of one row gains, by the derivative
-    edt: tuple[float, float]  # EDT: most that another row gains, at least and at most
-    ex_ante: tuple[float, float]  # most that another policy gains, at least and at most
+    cdt: tuple[float, float] = (0.0, 0.0)
+    """What `kkt`, which is by the derivative, is at least and at most."""
 
 
 class Decision:
@@ -273,13 +277,13 @@ class Decision:
             if worth.max() > value + 1e-12 * self.unit:
                 policy = self.ascend(tried[..., worth.argmax()], rows, deadline)
                 value = self.value(policy)
-            for (leaf, above, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
+            for (leaf, before, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
                 wide = (box[1] - box[0])[splits].max(axis=1, initial=0.0) > THIN
                 if wide.any():
                     row = int(splits[np.where(wide, score[splits], -np.inf).argmax()])
-                    heappush(waiting, (-min(bound, above), leaf, row, *box))
+                    heappush(waiting, (-min(bound, before), leaf, row, *box))
                 else:
-                    closed = max(closed, min(bound, above))
+                    closed = max(closed, min(bound, before))
             least = PROVED * self.unit / 32.0 + margin
             met = value + 2.0 * least if enough == np.inf else enough + least
             top = -waiting[0][0] if waiting else -np.inf
@@ -338,20 +342,29 @@ class Decision:
         least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
         moved = float(best.value - value - margin), float(best.bound - value + margin)
         ex_ante = max(moved[0], least), max(moved[1], least)
-        return Gaps(float(gaps.max(initial=0.0)), (least, most), ex_ante)
+        kkt = float(gaps.max(initial=0.0))
+        found = Gaps(kkt, (least, most), ex_ante)
+        found.cdt = max(0.0, kkt - margin), kkt + margin
+        return found
 
 
 def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline) -> Gaps:
     """Measure a player's part of a policy against the other's, in the game's own units.
 
-    Payoffs that the player cannot change are taken off before anything is rounded.
+    Payoffs that the player cannot change are taken off before anything is rounded; in any tree
+    those of plays in which the player never moves.
     """
     plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
+    payoffs.middle[0] = payoffs.radius[0] = 0.0
     decision, unit = Decision(payoffs.form, payoffs.middle), float(payoffs.unit)
     found = decision.gaps(strategy.policy, deadline, payoffs.form.most(payoffs.radius))
-    edt, ex_ante = ((unit * least, unit * most) for least, most in (found.edt, found.ex_ante))
-    return Gaps(unit * found.kkt, edt, ex_ante)
+    ends = found.edt, found.ex_ante, found.cdt
+    edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in ends)
+    lower, upper = agreed(*cdt)
+    gaps = Gaps(min(max(unit * found.kkt, lower), upper), edt, ex_ante)
+    gaps.cdt = cdt
+    return gaps
 
 
 def _most(worth: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:
@@ -398,7 +411,7 @@ def settled(
         value = payoffs.least_of(plan)
         bound = max(payoffs.payoff(found.bound), value)
         is_met = found.bound - found.value <= PROVED * decision.unit
-        is_one = units.are_one(enclosures.below(value), enclosures.above(bound))
+        is_one = units.are_one(below(value), above(bound))
         if is_one or not is_met or decision.unit < FINEST or deadline.is_over:
             return found, value, bound, is_one and is_met
         decision.unit /= 16.0
@@ -415,7 +428,7 @@ def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     ends, both = (value, bound), (Strategy.unchecked(found.policy),) * 2
     if player == 1:  # what player 0 is left with
         ends = payoffs.total - bound, payoffs.total - value
-    lower, upper = enclosures.below(ends[0]), enclosures.above(ends[1])
+    lower, upper = below(ends[0]), above(ends[1])
     is_proved &= tree.units.are_one(lower, upper)
     how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
     spent = deadline.spent

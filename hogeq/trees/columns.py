@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.results import Equilibrium
+from hogeq.search.results import Equilibrium, above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
@@ -24,8 +24,6 @@ from hogeq.trees.best_response import INTEGER_PROGRAM, MEETING, Answer, best_res
 from hogeq.trees.enclosures import (
     Payoffs,
     Plan,
-    above,
-    below,
     fits,
     plan_of,
     plan_of_flow,

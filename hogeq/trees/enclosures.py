@@ -28,7 +28,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import distribution, meant
+from hogeq.trees.exact_numbers import MOST_EXACT, distribution, meant, missed, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form
@@ -50,17 +50,6 @@ Item = TypeVar("Item")
 def gamma(count: float) -> float:
     """Bound the relative error of so many roundings."""
     return count * ROUNDING / (1.0 - count * ROUNDING) if count * ROUNDING < 0.5 else np.inf
-
-
-def below(number: Fraction) -> float:
-    """Round down."""
-    near = float(number)
-    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
-
-
-def above(number: Fraction) -> float:
-    """Round up."""
-    return -below(-number)
 
 
 def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
@@ -110,7 +99,8 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(np.asarray(weights), 0, _exact_plan(form, strategy, deadline))
-    return Plan(np.asarray(weights), 3 * depth + 2 * len(chances) + 8)
+    steps = (3 + missed(tree, strategy)) * depth
+    return Plan(np.asarray(weights), steps + 4 * len(chances) + 8)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
@@ -242,12 +232,18 @@ class Payoffs:
         come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
         come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[met]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
+        alone = np.flatnonzero((at == 0) & (met == 0))
+        decided = np.ones(len(ends), bool)
+        if not tree.is_rounded and len(alone) <= MOST_EXACT:
+            self.level += sign * paid_in(tree, alone)
+            decided[alone] = False
         self.unit = Fraction(tree.largest_payoff) * Fraction(tree.expected)
-        worth = sign * come * (tree.shares[ends] / tree.expected)
+        worth = sign * decided * come * (tree.shares[ends] / tree.expected)
         self.middle = np.bincount(at, worth, size).astype(np.float64)
         count = np.bincount(at, minlength=size)
-        # Numbers, products and the quotient; those that add up; what centring had rounded away.
-        roundings = 3 * len(tree.levels) + plan.roundings + 8 + count
+        # Numbers, their sums, products and the quotient; those that add up; what centring had
+        # rounded away.
+        roundings = (3 + tree.missed) * len(tree.levels) + plan.roundings + 8 + count
         share = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
         self.radius = share * np.bincount(at, np.abs(worth), size) + TINY * count
         level = abs(tree.shift) + abs(tree.centre)
@@ -364,20 +360,6 @@ class Payoffs:
             math.nextafter(total + apart, math.inf),
         )
         return self.payoff(lower), self.payoff(upper)
-
-
-def exact_payoffs(
-    tree: FlatTree, first: Strategy, second: Strategy
-) -> tuple[Fraction, Fraction] | None:
-    """Payoffs to both players, in fractions; None if those would be too many or too long."""
-    mine, theirs = (
-        plan_of(solving_form(tree, player), one) for player, one in enumerate((first, second))
-    )
-    payoffs = Payoffs(tree, 0, theirs)
-    if payoffs.exact is None or mine.exact is None:
-        return None
-    won = payoffs.least_of(mine)
-    return won, payoffs.total - won
 
 
 def _risen(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:

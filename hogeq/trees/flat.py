@@ -8,6 +8,7 @@ player against nature has the first seat; the second has no decision and the opp
 A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members.
 """
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ CHANCE: Final = -1
 TERMINAL: Final = -2
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
+MANY: Final = 10_000  # nodes from which on payoffs are added up by pairs
+PAIRWISE: Final = 64  # most roundings of such a sum, of numpy along an axis
 
 Indices = NDArray[np.int32]
 
@@ -204,6 +207,40 @@ class FlatTree(Rows):
         lost = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible  # by underflow
         return float(size[0]) or (1.0 / LARGEST if lost.any() else 1.0)
 
+    @property
+    def scale(self) -> float:
+        """Most that players can expect together, by which figures are written."""
+        return self.largest_payoff * self.expected
+
+    @cached_property
+    def widest(self) -> int:
+        """Most moves of a node, of players or of chance."""
+        first = np.flatnonzero(np.diff(self.parent, prepend=-2))
+        return int(np.diff(first, append=self.num_nodes).max())
+
+    @cached_property
+    def missed(self) -> float:
+        """Most roundings by which probabilities of a node of chance may miss the sum 1."""
+        starts = np.flatnonzero(np.diff(self.parent[self.after_chance], prepend=-1))
+        sums = np.add.reduceat(self.odds, starts) if len(starts) else np.ones(1)
+        return self.missed_by(sums)
+
+    def missed_by(self, sums: Floats) -> float:
+        """Most roundings by which sums, taken by numpy, and those they stand for may miss 1."""
+        return float(np.abs(sums - 1.0).max(initial=0.0)) * 2.0**53 + min(self.widest, PAIRWISE)
+
+    @cached_property
+    def rounding(self) -> tuple[int, float]:
+        """Most roundings that make a payoff of two policies, and the most that one moves it by.
+
+        ``docs/theory.md`` counts them.
+        """
+        plays = PAIRWISE if self.num_nodes > MANY else len(self.paid)
+        misses = max(2 * self.widest, math.ceil(self.missed))
+        count = len(self.levels) * (misses + 4) + plays + 16
+        size = self.largest_payoff + 4.0 * (abs(self.shift) + abs(self.centre))
+        return count, 2.0**-53 * size * (1.0 + 1e-6)
+
     @cached_property
     def mover(self) -> NDArray[np.int8]:
         """Player that moved to each node; `CHANCE` for the root."""
@@ -227,7 +264,7 @@ class FlatTree(Rows):
     @property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
-        return payoffs(self.shift, self.largest_payoff, self.largest_payoff * self.expected)
+        return payoffs(self.shift, self.largest_payoff, self.scale)
 
     @cached_property
     def labels(self) -> list[list[str]]:
@@ -279,7 +316,7 @@ class FlatTree(Rows):
             "infosets": self.num_rows,
             "largest_payoff": self.largest_payoff,
             "even": self.shift,
-            "scale": self.largest_payoff * self.expected,
+            "scale": self.scale,
         }
 
     def history(self, node: int) -> History:
@@ -316,4 +353,7 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
     joint = np.where(tree.seat[:, None] == 0, first, second)
-    return float(reach(tree, joint) @ tree.payoff) + (tree.shift + tree.centre)
+    come = reach(tree, joint)
+    # A product of vectors may have as many roundings as plays.
+    total = (come * tree.payoff).sum() if tree.num_nodes > MANY else come @ tree.payoff
+    return float(total) + (tree.shift + tree.centre)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from operator import mul
+from operator import add, mul
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,19 +21,19 @@ from hogeq.search.results import (
     Budget,
     Response,
     Units,
-    Value,
+    above,
+    below,
 )
+from hogeq.search.values import UNSEEN, Value
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
-from hogeq.trees.enclosures import above, below
-from hogeq.trees.exact_numbers import distribution
+from hogeq.trees.exact_numbers import distribution, meant
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable
 
-UNSEEN: Final = 1e-11  # distance of two bounds that no written digit shows
 MOST_ENDS: Final = 100_000  # of a graph that is valued in fractions, in some two seconds
 
 
@@ -183,7 +183,7 @@ def payoff_in_seat(
         values = enclose(graph, pair)
         lower, upper = map(Fraction, start_of(graph, values))
         if seat == 1:
-            lower, upper = Fraction(graph.total) - upper, Fraction(graph.total) - lower
+            lower, upper = meant(graph.total) - upper, meant(graph.total) - lower
         least, most = least + weight * lower, most + weight * upper
     return InSeat(least, most, values)
 
@@ -195,63 +195,72 @@ def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
     what elimination finds, which loses no digit.
     """
     a, b = a.whole(), b.whole()
-    each = [0.0, 0.0]
-    for share, mine in zip(a.chances.tolist(), a.policies, strict=True):
-        for chance, theirs in zip(b.chances.tolist(), b.policies, strict=True):
+    each = [[Fraction()] * 3, [Fraction()] * 3]  # in each seat: at least, found, at most
+    for share, mine in zip(distribution(a.chances.tolist()), a.policies, strict=True):
+        for chance, theirs in zip(distribution(b.chances.tolist()), b.policies, strict=True):
             for seat in (0, 1):
-                each[seat] += share * chance * _payoff(positions, mine, theirs, seat)
-    first, second = each
-    return Value((first + second) / 2.0, first, second)
+                part = _payoff(positions, mine, theirs, seat)
+                weighed = (share * chance * one for one in part)
+                each[seat] = [*map(add, each[seat], weighed)]
+    first, second = ((least, most) for least, _, most in each)
+    return Value.between(first, second, found=[found for _, found, _ in each])
 
 
-def _payoff(positions: Positions, mine: Floats, theirs: Floats, seat: int) -> float:
-    pair = (mine, theirs) if seat == 0 else (theirs, mine)
-    lower, upper = start_of(positions.graph, enclose(positions.graph, pair))
-    found, apart = lower / 2.0 + upper / 2.0, PROVED * positions.units.per_rate
-    if upper - lower > UNSEEN and not positions.graph.recurring.any():
-        if len(positions.graph.next) <= MOST_ENDS:
-            found = float(_payoff_in_fractions(positions.graph, pair))
+def _payoff(
+    positions: Positions, mine: Floats, theirs: Floats, seat: int
+) -> tuple[Fraction, Fraction, Fraction]:
+    """Payoff in a seat: at least, as found, at most."""
+    pair, graph = ((mine, theirs) if seat == 0 else (theirs, mine)), positions.graph
+    lower, upper = start_of(graph, enclose(graph, pair))
+    ends, apart = (Fraction(lower), Fraction(upper)), PROVED * positions.units.per_rate
+    found = (ends[0] + ends[1]) / 2
+    can_be_exact = not graph.recurring.any() and not positions.is_rounded
+    if upper - lower > UNSEEN and can_be_exact and len(graph.next) <= MOST_ENDS:
+        found = _payoff_in_fractions(graph, pair)
+        ends = found, found
     elif upper - lower > apart:
         passes = GraphPasses(positions.graph)
         starts, _ = passes.backward(Role.EVALUATE, np.stack(pair), np.ones(1))
-        found = float(starts[0] @ positions.graph.start_chance)
+        found = Fraction(float(starts[0] @ positions.graph.start_chance))
         if passes.error > apart:
             allowed = "strategies that end it sooner"
             raise HogeqError(
                 f"{positions.name}: play goes on for too long to be valued: from {lower:.6g} to "
                 f"{upper:.6g}; allowed: {allowed}"
             )
-    return found if seat == 0 else positions.graph.total - found
+    if seat == 0:
+        return ends[0], found, ends[1]
+    total = meant(graph.total)
+    return total - ends[1], total - found, total - ends[0]
 
 
 def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     """Payoff to player 0 of two policies, (R, K), where no position recurs and there is no memory.
 
-    Probabilities are the doubles that are given, as they are, made to sum to 1.
+    Numbers are what they stand for in a tree, too.
     """
     worth = [Fraction()] * graph.positions
-    paid = [Fraction(one) for one in graph.payoff.tolist()]
+    paid = [*map(meant, graph.payoff.tolist())]
 
     def value_of_way(position: int, way: int) -> Fraction:
-        total, chances = Fraction(), Fraction()
-        for outcome in range(graph.first[way], graph.first[way + 1]):
+        total, (first, last) = Fraction(), graph.first[way : way + 2]
+        chances = distribution(graph.chance[first:last].tolist())
+        for outcome, chance in zip(range(first, last), chances, strict=True):
             after = int(graph.next[graph.place[position] + graph.end[outcome]])
-            chance = Fraction(float(graph.chance[outcome]))
             total += chance * (worth[after] if after >= 0 else paid[-1 - after])
-            chances += chance
-        return total / chances
+        return total
 
     for position in range(graph.positions - 1, -1, -1):
         player, row = int(graph.player[position]), int(graph.row[position])
         policy = graph.fixed[row] if player == NATURE else pair[player][row]
         ways = graph.way[graph.situation[position], 0]
         taken = [action for action in np.flatnonzero(policy).tolist() if ways[action] >= 0]
-        shares = [Fraction(float(policy[action])) for action in taken]
+        shares = distribution(policy[taken].tolist())
         values = [value_of_way(position, int(ways[action])) for action in taken]
-        worth[position] = sum(map(mul, shares, values), Fraction()) / sum(shares)
-    starts = [Fraction(one) for one in graph.start_chance.tolist()]
+        worth[position] = sum(map(mul, shares, values), Fraction())
+    starts = distribution(graph.start_chance.tolist())
     begun = zip(starts, graph.start[:, 0].tolist(), strict=True)
-    return sum((chance * worth[one] for chance, one in begun), Fraction()) / sum(starts)
+    return sum((chance * worth[one] for chance, one in begun), Fraction())
 
 
 def bound(positions: Positions, target: Strategy) -> float:
@@ -313,7 +322,7 @@ def secured(positions: Positions, profile: Strategy) -> Interval:
     The answers see everything, and what was drawn from a mixture, too.
     """
     theirs = [payoff_in_seat(positions, None, profile, seat).most for seat in (0, 1)]
-    return Interval(below(Fraction(positions.graph.total) - theirs[1]), above(theirs[0]))
+    return Interval(below(meant(positions.graph.total) - theirs[1]), above(theirs[0]))
 
 
 def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int) -> None:

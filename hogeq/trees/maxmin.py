@@ -31,14 +31,14 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 from scipy.sparse.linalg import spsolve_triangular
 
-from hogeq.search.results import Equilibrium, InPolicies
+from hogeq.search.results import Equilibrium, InPolicies, above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.beliefs import BeliefDag, whole_dag
 from hogeq.trees.columns import Side
-from hogeq.trees.enclosures import Payoffs, above, below, plan_of
+from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.integer_program import FINE
 from hogeq.trees.responses import settle

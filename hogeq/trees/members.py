@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.search.results import Response
+from hogeq.search.results import Response, above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
-from hogeq.trees.enclosures import Payoffs, above, below, plan_of
+from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import settle
 from hogeq.trees.shuffling import solving_form

@@ -33,7 +33,7 @@ from hogeq.trees.building import (
     drawn_moves,
     history,
 )
-from hogeq.trees.exact_numbers import is_held
+from hogeq.trees.exact_numbers import are_held, is_held
 from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL
 from hogeq.trees.lasting_names import NoLastingNameError, number_of
 from hogeq.trees.rows import Rows, require_cells
@@ -54,6 +54,7 @@ class Positions(Rows):
     names: Sequence[Any]  # (R,), what the player knows in each row
     seat: NDArray[np.int8]  # (R,), whose row it is
     actions: list[tuple[Any, ...]]  # (R,), those of each row
+    is_rounded: bool = False  # whether chance has numbers that no double stands for
 
     def __repr__(self) -> str:
         """Name the game, and say its sizes."""
@@ -145,10 +146,11 @@ class _Walk:
         self.payoffs: dict[float, int] = {}
         self.player, self.row = array("b"), array("i")  # of each position
         self.degree, self.after = array("i"), array("i")  # its moves; where each leads
-        self.drawn: dict[tuple[float, ...], int] = {}  # number of chances, as they were given
+        self.drawn: dict[tuple[Any, ...], int] = {}  # number of chances, as they were given
         self.chances: dict[tuple[float, ...], int] = {}  # and scaled to sum to 1
         self.came_from, self.came_by = array("i"), array("i")  # first move to each position
         self.merged = False  # whether two moves led to one position
+        self.is_rounded = False  # whether chance has numbers that no double stands for
 
     def run(self) -> None:
         """Look at every position once."""
@@ -191,9 +193,11 @@ class _Walk:
         """Enter a position and where its moves lead."""
         moves = node.moves
         if node.player == CHANCE:
-            given = tuple([float(chance) for _, chance, _ in moves])
+            given = tuple([chance for _, chance, _ in moves])
             if given not in self.drawn:
-                scaled = tuple([float(chance) for _, chance, _ in drawn_moves(moves)])
+                drawn = [chance for _, chance, _ in drawn_moves(moves)]
+                self.is_rounded = self.is_rounded or not are_held(drawn)
+                scaled = tuple(map(float, drawn))
                 self.drawn[given] = self.chances.setdefault(scaled, len(self.chances))
             row = self.drawn[given]
         else:
@@ -301,7 +305,8 @@ class _Walk:
         if recurs.any():
             arrays["endless"] = self.endless(nature, source, after, recurs, states)
         graph = Graph(**arrays)
-        return Positions(self.name, graph, states, known, np.array(seat, np.int8), actions)
+        seats = np.array(seat, np.int8)
+        return Positions(self.name, graph, states, known, seats, actions, self.is_rounded)
 
     def endless(
         self,

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.results import Response
+from hogeq.search.results import Response, above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
@@ -23,7 +23,7 @@ from hogeq.trees.best_response import (
     by_ascent,
     pure_rows,
 )
-from hogeq.trees.enclosures import Payoffs, above, below, plan_of
+from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import inflated_forms, sequence_form

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, Final
 
 import numpy as np
@@ -156,6 +157,14 @@ class Rows:
                     cells = (*cells[:2], f"{printable(label)} ({again})")
                 places[cells] = (row, column)
         return places
+
+    @cached_property
+    def made_of(self) -> tuple[str, bytes]:
+        """What a strategy is made for: a hash of the players, names and actions of all rows."""
+        found = sha256(np.asarray(self.member, "<i4").tobytes())
+        for name, labels in zip(self.names, self.labels, strict=True):
+            found.update("\0".join([*map(printable, (name, *labels)), "\0"]).encode())
+        return "rows_sha256", found.digest()
 
     # --- arrays -----------------------------------------------------------------------------------
 

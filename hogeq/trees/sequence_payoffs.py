@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import fits, gamma, numbers_of
+from hogeq.trees.exact_numbers import MOST_EXACT, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 
@@ -64,17 +65,14 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
 
     `sequence_payoffs` leaves it out.
     """
-    tree, numbers = first.tree, numbers_of(first.tree)
-    ends = np.flatnonzero(tree.player == TERMINAL)
+    tree, ends = first.tree, np.flatnonzero(first.tree.player == TERMINAL)
     places = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))
-    if numbers is not None:
-        level = Fraction(tree.shift + tree.centre)
-        worth = (numbers.chance[place] * (numbers.paid[place] - level) for place in places.tolist())
-        total = sum(worth, Fraction())
+    if not tree.is_rounded and len(places) <= MOST_EXACT:
+        total = paid_in(tree, places)
         return total, total
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     shares = (chance * tree.shares)[ends[places]]
     middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
-    off = Fraction(gamma(3 * len(tree.levels) + 8) * size)
+    off = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
     largest = Fraction(tree.largest_payoff)
     return largest * (Fraction(middle) - off), largest * (Fraction(middle) + off)

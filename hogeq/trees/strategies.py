@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
-from hogeq.search.results import Value
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import is_folder, read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv
@@ -29,7 +28,7 @@ from hogeq.strategies.strategy import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.kinds import not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
-from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
+from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import Rows
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
@@ -40,7 +39,6 @@ POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
 HEAD: Final = 100  # bytes of a file that say whether it is a table
 ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
-LARGE: Final = 1e3  # payoff from which on sums may be off in the digits that are written
 
 
 def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
@@ -123,7 +121,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
         rows = tree.num_rows
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
         shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
-        table, weights, seat = read_arrays(path, shapes)
+        table, weights, seat = read_arrays(path, shapes, tree)
         found = _checked(tree, table if weights is None else Mixture(weights, table), name)
         return found if seat is None else seated(tree, found, seat)
     if is_csv or path.suffix == ".csv":
@@ -180,27 +178,6 @@ def playable(
     if target.kind == "policy":
         return tree_strategy(tree, policies[0], name)
     return tree_strategy(tree, Mixture(target.chances, list(policies)), name)
-
-
-def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
-    """Payoff to a strategy against another one, in either seat.
-
-    Where large payoffs cancel in a small tree, it is computed in fractions.
-    """
-    a, b = a.whole(), b.whole()
-    if tree.largest_payoff > LARGE:
-        from hogeq.trees.enclosures import exact_payoffs  # loads what most commands do not need
-
-        won, lost = exact_payoffs(tree, a, b), exact_payoffs(tree, b, a)
-        if won is not None and lost is not None:
-            each = (won[0] + lost[1]) / 2, won[0], lost[1]
-            return Value(*map(float, each))
-    first, second = 0.0, 0.0
-    for weight, mine in zip(a.chances, a.policies, strict=True):
-        for chance, theirs in zip(b.chances, b.policies, strict=True):
-            first += weight * chance * payoff(tree, mine, theirs)
-            second += weight * chance * (2.0 * tree.shift - payoff(tree, theirs, mine))
-    return Value(float(first + second) / 2.0, float(first), float(second))
 
 
 def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:

@@ -26,7 +26,7 @@ from hogeq.trees.building import flatten
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
-from hogeq.trees.exact_numbers import meant
+from hogeq.trees.exact_numbers import distribution, meant
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
@@ -442,6 +442,34 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
 def test_numbers_stand_for_short_fractions_and_decimals(number: float, fraction: Fraction) -> None:
     assert meant(number) == fraction
     assert float(meant(number)) == number
+
+
+def test_probabilities_that_miss_1_are_divided_by_their_sum() -> None:
+    """As by positions; the largest had the difference, which may be more than a rounding."""
+    draw = np.random.default_rng(7)
+    for size in (2, 3, 50):
+        given = draw.dirichlet([0.05] * size).tolist()
+        total = sum(map(Fraction, given))
+        for one, number in zip(distribution(given), given, strict=True):
+            assert abs(one - Fraction(number) / total) <= Fraction(1, 2**100) * one
+        assert sum(distribution(given)) == 1
+    assert distribution([0.1, 0.2, 0.7]) == [Fraction(one, 10) for one in (1, 2, 7)]
+    assert distribution([0.0, 0.0]) == [1, 0]  # of a row to which no play comes
+
+
+def test_a_margin_holds_what_sums_of_probabilities_miss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A strategy's 60 actions may miss the sum 1 by 100 roundings; no margin counted that."""
+    width = 60
+    root = "chance", [(Fraction(1, 2), (0, 0, [("end", Fraction(1))] * width))] * 2
+    tree = laid_out(root)
+    policy = np.full(tree.shape, (1.0 + 100 * 2.0**-53) / width)
+    monkeypatch.setattr(enclosures, "MOST_NODES", 0)
+    enclosures.numbers_of.cache_clear()
+    plan = plan_of(sequence_form(tree, 0), Strategy.unchecked(policy))
+    payoffs = Payoffs(tree, 0, plan_of(sequence_form(tree, 1), Strategy.unchecked(policy)))
+    lower, upper = payoffs.ends_of(plan)
+    assert lower <= 1 <= upper
+    enclosures.numbers_of.cache_clear()
 
 
 def test_thirds_of_a_program_are_thirds() -> None:

@@ -69,18 +69,20 @@ def compare(
 
     if not isinstance(game, Hog):
         with refusing():
-            rates: tuple[float, ...] = game.value(a, b)
+            value = game.value(a, b)
+        numbers, written = value.to_json(game.units), value.written(game.units)
         names = ("payoff", "as player 0", "as player 1")
     else:
         rates = _win_rate(game, a, b, None if start is None else chosen.scores)
         names = ("win rate", "moving first", "moving second")
+        numbers = dict(zip(("win_rate", "first", "second"), rates, strict=True))
+        written = [*map(game.units.exact, rates)]
         if chosen.engine.has_own_goals:
             more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
         if _remembers(game, a, b):
             more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
-    keys = names[0].replace(" ", "_"), "first", "second"
-    data = {**chosen.facts, "a": a, "b": b, **dict(zip(keys, rates, strict=True))}
-    rows = list(zip(names, map(game.units.exact, rates), strict=True))
+    data = {**chosen.facts, "a": a, "b": b, **numbers}
+    rows = list(zip(names, written, strict=True))
     begins = "" if start is None else f", from {start}"
     return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
 
