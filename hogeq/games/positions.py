@@ -205,10 +205,10 @@ class PositionGame(RowGame):
             raise HogeqError(refusal("method", method, "auto for games held by their positions"))
         deadline, positions = Deadline(seconds), self.positions
         if positions.is_open:
-            profile, iterations = full_information.optimal(positions)
+            profile, iterations = full_information.optimal(positions, deadline.share(0.5))
         else:
             profile, iterations = by_bundle(self.engine, deadline.share(0.5))
-        lower, upper = full_information.secured(positions, profile)
+        lower, upper = full_information.secured(positions, profile, deadline)
         first, second = (seated(positions, profile, seat) for seat in (0, 1))
         units = positions.units
         solved = Equilibrium(

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import inf
 from operator import add, mul
 from typing import Any, Final, NamedTuple
 
@@ -28,7 +27,7 @@ from hogeq.search.values import UNSEEN, Value
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html
 from hogeq.support.aliases import Floats
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
 from hogeq.trees.exact_numbers import distribution, meant
 from hogeq.trees.positions import Positions
@@ -80,7 +79,9 @@ class FullInformation:
     @property
     def error(self) -> float:
         """Largest possible error of the value."""
-        return (self.ends[1] - self.ends[0]) / 2.0
+        lower, upper = map(Fraction, self.ends)
+        middle = Fraction(self.value)
+        return above(max(upper - middle, middle - lower))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values: value, lower, upper, player, rounds."""
@@ -171,16 +172,20 @@ class InSeat(NamedTuple):
 
 
 def payoff_in_seat(
-    positions: Positions, mine: Floats | None, target: Strategy, seat: int
+    positions: Positions,
+    mine: Floats | None,
+    target: Strategy,
+    seat: int,
+    deadline: Deadline = FOREVER,
 ) -> InSeat:
     """Bound what a policy, or a player who sees everything (None), gets from a strategy in a seat.
 
-    Who sees everything knows what was drawn from a mixture, too.
+    Who sees everything knows what was drawn from a mixture, too. Bounds hold whenever time is over.
     """
     graph, least, most = positions.graph, Fraction(), Fraction()
     for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
         pair = (mine, theirs) if seat == 0 else (theirs, mine)
-        values = enclose(graph, pair)
+        values = enclose(graph, pair, deadline=deadline)
         lower, upper = map(Fraction, start_of(graph, values))
         if seat == 1:
             lower, upper = meant(graph.total) - upper, meant(graph.total) - lower
@@ -280,16 +285,22 @@ def respond(
     if budget.exact_seconds:
         allowed = "games that have a tree: a game by its positions has no integer program"
         raise BadInputError(f"{positions.name}: exact seconds: allowed: {allowed}")
-    deadline, search = Deadline(inf), None
-    best = [payoff_in_seat(positions, None, target, seat) for seat in (0, 1)]
+    deadline, search = Deadline(budget.limit), None
+    best = [
+        payoff_in_seat(positions, None, target, seat, deadline.share(share))
+        for seat, share in enumerate((0.25, 0.33))
+    ]
     if positions.is_open and target.kind != "mixture":
         joint = target.policy.copy()
         for seat in (0, 1):
             _choose(joint, positions, best[seat].values, seat)
     else:
-        search = attack(engine, target, budget)
+        search = attack(engine, target, budget, deadline=deadline.share(0.5))
         joint = playable(positions, engine.legal, search.matrix, "response").policy
-    first, second = (payoff_in_seat(positions, joint, target, seat).least for seat in (0, 1))
+    first, second = (
+        payoff_in_seat(positions, joint, target, seat, deadline.share(share)).least
+        for seat, share in enumerate((0.5, 1.0))
+    )
     value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
     units = positions.units
     return Response(
@@ -308,20 +319,23 @@ def respond(
     )
 
 
-def optimal(positions: Positions) -> tuple[Strategy, int]:
+def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:
     """Optimal play of a game in which nothing is hidden, which is pure; and the rounds it took."""
-    found, joint = enclose(positions.graph), positions.uniform()
+    found, joint = enclose(positions.graph, deadline=deadline), positions.uniform()
     for seat in (0, 1):
         _choose(joint, positions, found, seat)
     return Strategy.unchecked(joint), found.rounds
 
 
-def secured(positions: Positions, profile: Strategy) -> Interval:
+def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Interval:
     """Bound the value of a game: what each side's part of a profile secures, whoever answers it.
 
     The answers see everything, and what was drawn from a mixture, too.
     """
-    theirs = [payoff_in_seat(positions, None, profile, seat).most for seat in (0, 1)]
+    theirs = [
+        payoff_in_seat(positions, None, profile, seat, deadline.share(share)).most
+        for seat, share in enumerate((0.5, 1.0))
+    ]
     return Interval(below(meant(positions.graph.total) - theirs[1]), above(theirs[0]))
 
 
