@@ -392,9 +392,3 @@ class GraphPasses:
     def error(self) -> float:
         """Bound on what iteration of positions that recur may have missed in the last pass."""
         return float(self._scratch.error[0])
-
-    def values_at(self, position: int, match: int = 0) -> Floats:
-        """Value of every action in the states of a position, by the values that follow: (H, K)."""
-        kernels.action_values(self.lists, position, self.values[match], self.payoff, self._scratch)
-        place = self.lists.place[self.graph.situation[position]].T
-        return self._scratch.rolled[0][place]

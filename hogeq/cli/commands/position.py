@@ -35,7 +35,7 @@ def analyze_(
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
     chosen.load(
-        "full memory",
+        "values",
         "hidden states",
         strategies=[strategy or PAST],
         own_goals=True,
