@@ -175,10 +175,7 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
     Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
-    policies = policies_of(game, a, a if b is None else b)
-    if game.has_memory or game.positions_recur or game.has_own_goals:
-        return hidden.hidden_reach(game, policies)
-    return shared_workspace(game, 2).cell_reach(policies)[..., None]
+    return hidden.hidden_reach(game, policies_of(game, a, a if b is None else b))
 
 
 def belief(

@@ -5,17 +5,9 @@ This is the reference of every layout, and plays what is not worth compiling for
 :mod:`hogeq.kernels.graph_loops`.
 """
 
+from hogeq.kernels.arrays import NATURE
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.graph_turns import (
-    NATURE,
-    average,
-    maximise,
-    mix,
-    row_of,
-    send,
-    set_row,
-    value_ways,
-)
+from hogeq.kernels.graph_turns import average, maximise, mix, row_of, send, set_row, value_ways
 
 
 @part

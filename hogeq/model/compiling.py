@@ -32,7 +32,7 @@ PARTS: Final = (
 )
 """Win rates of matrices; of policies; a search's passes; a responder with full memory; values of
 optimal play and reach by memory; those of policies by memory; bounds with a proof."""
-__all__ = ["PARTS", "cache", "compile_now", "expect", "missing", "parts_of"]
+__all__ = ["PARTS", "cache", "compile_now", "missing", "parts_of"]
 
 Call = Callable[[], object]
 
@@ -101,14 +101,6 @@ def parts_of(game: HogEngine) -> list[str]:
     """List the parts that a game needs, none twice: values and reach need those of others."""
     twice = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
     return [part for part in PARTS if part not in twice]
-
-
-def expect(game: HogEngine, *names: str) -> None:
-    """Announce the parts of a game that a command needs, so that all cores compile them.
-
-    They are those of :data:`PARTS`, or "matches", the part by which two matrices meet.
-    """
-    cache.expect(lambda: missing(game, *names))
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from hogeq.model.game import HogEngine
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.one_turn import payoffs_at
+from hogeq.model.one_turn import payoffs_at, send_on
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
@@ -60,10 +60,20 @@ def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter,
 
 
 def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
-    """Reach probability of every hidden state, player 0 to move: float64 (G, G, H)."""
-    passes = game.interpreter(len(policies))
-    passes.forward(plain(policies))
-    return passes.of_states(passes.passes.reach[0])
+    """Reach of every hidden state, player 0 of two policies (2, G, G, K) to move: (G, G, H)."""
+    if game.has_memory or game.positions_recur:
+        passes = game.interpreter(len(policies))
+        passes.forward(plain(policies))
+        return passes.of_states(passes.passes.reach[0])
+    graph, rows = game.graph, policies.reshape(2, -1, game.num_actions)
+    reach, found = np.zeros(graph.positions), np.zeros(game.goal**2)
+    reach[graph.start[:, 0]] = graph.start_chance
+    for first, last in pairwise(graph.level.tolist()):
+        here = np.arange(first, last)
+        send_on(graph, here, rows[graph.player[here], graph.row[here]], reach)
+    mine = np.flatnonzero(graph.player == 0)
+    found[graph.row[mine]] = reach[mine]
+    return found.reshape(game.goal, game.goal, 1)
 
 
 def backward_by(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
-from hogeq.kernels.recurrence import FULL_MEMORY
+from hogeq.kernels.arrays import FULL_MEMORY
 from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Reach
 from hogeq.support.aliases import Floats, Ints

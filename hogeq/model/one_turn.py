@@ -1,4 +1,4 @@
-"""Values of all rolls at all cells of a game, by the values of what follows: one turn at once."""
+"""One turn from many positions at once, in numpy: values of all rolls backward, reach forward."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -62,6 +62,21 @@ def payoffs_at(passes: Interpreter, positions: Ints) -> Iterator[tuple[Ints, Flo
             worth = np.where(after < 0, paid, values[np.maximum(after, 0), learned])
             rolled = (chances @ worth).reshape(len(some), -1)
             yield some, np.take(rolled, place, axis=1)
+
+
+def send_on(graph: Graph, positions: Ints, rolls: Floats, reach: Floats) -> None:
+    """Add to the `reach` (C,) of what follows positions, if `rolls` (n, K) are played there.
+
+    Of a graph without hidden memory: the transpose of values.
+    """
+    situations = graph.situation[positions]
+    for situation in np.unique(situations).tolist():
+        chances, place = _rolls_in(graph)[situation]
+        is_here = situations == situation
+        here = positions[is_here]
+        flows = (reach[here, None] * rolls[is_here]) @ chances[place[0]]
+        after = graph.next[graph.place[here, None] + np.arange(chances.shape[1])]
+        np.add.at(reach, after[after >= 0], flows[after >= 0])
 
 
 @lru_cache(maxsize=4)

@@ -64,6 +64,11 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
         np.testing.assert_array_equal(rolls, kernel.of_states(kernel.passes.choice))
         assert rolls.dtype == kernel.passes.choice.dtype
         assert first == pytest.approx(kernel.passes.values[0][tuple(game.graph.start[0])])
+    passes = game.interpreter(2)
+    passes.forward(plays)
+    reach = passes.of_states(passes.passes.reach[0])
+    np.testing.assert_allclose(hidden.hidden_reach(game, plays), reach, rtol=0, atol=1e-14)
+    assert reach[0, 0] >= 0.5
 
 
 @pytest.mark.parametrize("seats", [1, 2])

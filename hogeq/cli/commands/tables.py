@@ -30,8 +30,7 @@ def export(
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
     _check_name(player_name, strategy, out)
-    # If anything is compiled, so is what check and board need next, in the same go.
-    game = chosen.load("matches", "search", strategies=[strategy])
+    game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
     player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
