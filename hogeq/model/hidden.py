@@ -93,15 +93,16 @@ def backward_by(
     graph, lists, sole = works[0].graph, works[0].passes.lists, works[0].passes.sole
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
-        for player in range(1 if sole else 2):
-            positions = level[graph.player[level] == player]
-            for sides in zip(*(payoffs_at(work, positions) for work in works), strict=True):
-                here, rolls = sides[0][0], np.stack([rolls for _, rolls in sides], axis=1)
-                toward = rolls if player == 0 else 1.0 - rolls
-                found = memory_values(player, graph.row[here], toward)
+        positions = level[graph.player[level] == 0] if sole else level
+        for sides in zip(*(payoffs_at(work, positions) for work in works), strict=True):
+            rolls = np.stack([rolls for _, rolls in sides], axis=1)
+            for player in (0,) if sole else (0, 1):
+                moves = graph.player[sides[0][0]] == player
+                here, toward = sides[0][0][moves], rolls[moves]
+                found = memory_values(player, graph.row[here], abs(player - toward))
                 for place, work in enumerate(works):
                     worth, values = found[:, place], work.passes.values[0]
-                    values[here] = worth if player == 0 else 1.0 - worth
+                    values[here] = abs(player - worth)
                     if sole:
                         values[lists.mirror[here]] = 1.0 - worth
     starts = [work.passes.values[0][tuple(graph.start.T)] for work in works]

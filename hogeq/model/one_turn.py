@@ -39,7 +39,7 @@ def roll_values(passes: Interpreter) -> Iterator[tuple[Ints, Floats]]:
     """Win probability of player 0's rolls at all cells: cells (n,), and (n, H, K)."""
     graph = passes.graph
     for positions, rolls in payoffs_at(passes, np.flatnonzero(graph.player == 0)):
-        yield graph.row[positions], rolls
+        yield graph.row[positions].astype(np.int64), rolls
 
 
 def payoffs_at(passes: Interpreter, positions: Ints) -> Iterator[tuple[Ints, Floats]]:
@@ -54,12 +54,13 @@ def payoffs_at(passes: Interpreter, positions: Ints) -> Iterator[tuple[Ints, Flo
         chances, place = _rolls_in(graph)[situation]
         here = positions[situations == situation]
         size = max(lanes * sum(chances.shape), place.size)
-        for some in np.array_split(here, 1 + len(here) * size // MOST_ENTRIES):
+        parts = 1 + len(here) * size // MOST_ENTRIES
+        for some in np.array_split(here, parts) if parts > 1 else [here]:
             ends = lists.base[some, None] + np.arange(chances.shape[1])
             after = lists.next[ends][..., None]
-            learned = graph.following[lists.label[ends]]
-            paid = payoff[np.where(after < 0, -1 - after, 0)]
-            worth = np.where(after < 0, paid, values[np.maximum(after, 0), learned])
+            states = after * graph.memories + graph.following.take(lists.label[ends], axis=0)
+            worth = values.ravel().take(states, mode="clip")  # below 0 are payoffs
+            np.copyto(worth, payoff.take(-1 - after, mode="clip"), where=after < 0)
             rolled = (chances @ worth).reshape(len(some), -1)
             yield some, np.take(rolled, place, axis=1)
 
