@@ -45,12 +45,16 @@ COMMANDS = {
     "tournament, su20": ("tournament", *BOTH, "--jobs", "1"),
     "compare, sp22": ("compare", *BOTH, "--rules", "sp22"),
     "check, fa25": ("check", "final_strategy.py", "--rules", "fa25", "--trust"),
-    "export optimal, fa25": ("export", "optimal", "--rules", "fa25", *ME, "--out", "optimal.py"),
+    "export optimal, fa25": ("export", "optimal", "--rules", "fa25", *ME),
+    "board, fa25": ("board", "--rules", "fa25", "--overwrite"),
     "run, su20, two iterations": ("run", str(CONFIG), *FEW, "--out-root", ".", "--overwrite"),
     "rules": ("rules",),
     "strategies": ("strategies",),
     "doctor": ("doctor",),
     "warmup, su20": ("warmup",),
+}
+TOGETHER = {
+    "README's three commands, fa25": ("export optimal, fa25", "check, fa25", "board, fa25"),
 }
 SOME = ("compare, su20", "compare, fa22", "analyze, su20", "rules")
 
@@ -71,15 +75,21 @@ def run(command: tuple[str, ...], cache: Path) -> tuple[float, float]:
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def timings(times: int, names: Iterable[str] = COMMANDS) -> Iterator[Timing]:
+def run_all(names: Iterable[str], cache: Path) -> tuple[float, float]:
+    """Seconds of commands, one after the other."""
+    wall, processor = zip(*(run(COMMANDS[name], cache) for name in names), strict=True)
+    return sum(wall), sum(processor)
+
+
+def timings(times: int, names: Iterable[str] = (*TOGETHER, *COMMANDS)) -> Iterator[Timing]:
     """Time commands twice in a folder of their own."""
     for name in names:
-        command = COMMANDS[name]
+        commands = TOGETHER.get(name, (name,))
         taken = []
         for _ in range(times):
             with tempfile.TemporaryDirectory() as folder:
                 run(("export", "always_roll:6", *ME), Path(folder))  # what is checked
-                taken.append([run(command, Path(folder)) for _ in range(2)])
+                taken.append([run_all(commands, Path(folder)) for _ in range(2)])
         for use, what in enumerate(("first use", "second use")):
             for place, clock in enumerate(("wall", "processor")):
                 median = statistics.median(one[use][place] for one in taken)

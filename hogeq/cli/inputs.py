@@ -187,9 +187,9 @@ class Chosen:
         return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Announce the kernels to compile (:func:`hogeq.model.compiling.expect`)."""
+        """Announce the kernels to compile (:mod:`hogeq.model.expecting`)."""
         from hogeq.baselines.registry import solves
-        from hogeq.model.compiling import expect
+        from hogeq.model.expecting import expect
 
         expect(self.engine, *["values"] * any(map(solves, strategies)), *parts)
 
@@ -277,7 +277,9 @@ def default_rules(*, is_told: bool = True) -> str:
 
 
 def check_numba() -> None:
-    """Import numba; refuse settings with which it does not work, or which it cannot read."""
+    """Refuse settings with which numba does not work, or which it cannot read, if there are any."""
+    if not any(name.startswith("NUMBA_") for name in os.environ.keys() - {"NUMBA_CACHE_DIR"}):
+        return  # numba takes long to import, and some commands do without
     try:
         with warnings.catch_warnings():
             # numba would go on without what it cannot read, after a traceback.

@@ -13,6 +13,7 @@ import numpy as np
 from hogeq.evaluation.tablebase import RollValue, best_first, ranked, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import hidden_values
+from hogeq.model.one_turn import values_at
 from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
@@ -196,7 +197,7 @@ class Engine:
         self._policy = policy_of(game, strategy)
         players = 1 + game.has_own_goals
         valued = hidden_values(game, np.stack([self._policy] * players))
-        self._values = [partial(valued.at, player=player) for player in range(players)]
+        self._values = [partial(values_at, valued, player=player) for player in range(players)]
 
     def values(self, here: Situation) -> Floats:
         """Win probability of every choice of the player to move, float64 (K,)."""

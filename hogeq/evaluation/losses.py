@@ -22,10 +22,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.one_turn import follow_with, roll_values
 from hogeq.evaluation.values import values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import hidden_reach
+from hogeq.model.one_turn import follow_with, roll_values
 from hogeq.model.protocol import Role
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.one_turn import roll_values, values_at
 from hogeq.evaluation.values import (
     belief,
     check_position,
@@ -24,6 +23,7 @@ from hogeq.evaluation.values import (
 from hogeq.model.game import HogEngine
 from hogeq.model.hidden import best_rolls
 from hogeq.model.interpreter import Interpreter
+from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
 from hogeq.rules import Rules

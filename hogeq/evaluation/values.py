@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hogeq.evaluation.one_turn import roll_values, values_at
 from hogeq.graph.endless import EndlessError
 from hogeq.model import hidden
 from hogeq.model.game import HogEngine
+from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
 from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.rules import Rules
@@ -35,7 +35,7 @@ from hogeq.strategies.strategy import (
     strategy_of,
     table_of,
 )
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError, Table, Text, percent, refusal
 
 
@@ -101,7 +101,7 @@ def _from_scores(
     """Win rate of games that begin with some scores, and nothing to remember."""
     policies = policies_of(game, a, b)
     valued, nothing = hidden.hidden_values(game, policies), game.memories.index(Memory())
-    rolls = (valued.at(*start, player)[nothing] for player in (0, 1))
+    rolls = (values_at(valued, *start, player)[nothing] for player in (0, 1))
     first, other = (np.dot(one, policy[start]) for one, policy in zip(rolls, policies, strict=True))
     return WinRate.from_starts(float(first), float(other))
 
@@ -116,15 +116,16 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     other = table_of(game, strategy)
     if not game.has_memory:
         return win_rate(game, rolls[:, :, 0], other)
-    policy = other.policy
+    policy = other.policy.reshape(game.goal**2, 1, -1, 1)
+    best = rolls.reshape(game.goal**2, 1, -1, 1).astype(np.int64)
 
-    def memory_values(player: int, own: int, opponent: int, found: Floats) -> Floats:
+    def memory_values(player: int, cells: Ints, found: Floats) -> Floats:
         if player == 1:
-            return found @ policy[own, opponent]
-        chosen = rolls[own, opponent].astype(np.int64)[None, :, None]
-        return np.take_along_axis(found, chosen, axis=2)[..., 0]
+            return (found @ policy[cells])[..., 0]
+        return np.take_along_axis(found, best[cells], axis=3)[..., 0]
 
-    return WinRate.from_starts(*hidden.backward_by(game, 2, memory_values)[0])
+    _, starts = hidden.backward_by(game, 2, memory_values)
+    return WinRate.from_starts(*starts[0])
 
 
 # --- by hidden state ------------------------------------------------------------------------------
@@ -174,10 +175,7 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
     Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
-    policies = policies_of(game, a, a if b is None else b)
-    if game.has_memory or game.positions_recur or game.has_own_goals:
-        return hidden.hidden_reach(game, policies)
-    return shared_workspace(game, 2).cell_reach(policies)[..., None]
+    return hidden.hidden_reach(game, policies_of(game, a, a if b is None else b))
 
 
 def belief(

@@ -11,7 +11,6 @@ from hogeq.graph.graph import Graph
 from hogeq.model.game import HogEngine
 from hogeq.rules.turn import denominator, total_rises
 from hogeq.search.bounds import is_half
-from hogeq.search.branching import ResponseGraph
 from hogeq.search.results import Equilibrium
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
@@ -66,6 +65,7 @@ def is_small(engine: HogEngine) -> bool:
 
 def _symmetric(engine: HogEngine, graph: Graph) -> "SymmetricGame":
     """Lay a small game out against the policy that rolls at random."""
+    from hogeq.search.branching import ResponseGraph
     from hogeq.solvers.symmetric import SymmetricGame
 
     uniform = np.full(engine.shape, 1.0 / engine.num_actions)

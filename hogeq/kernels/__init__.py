@@ -8,6 +8,8 @@ environment alone.
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
 
 _SETTINGS = ".numba_config.yaml"
 
@@ -24,3 +26,6 @@ if os.path.lexists(_SETTINGS) and "numba" not in sys.modules:
 
 TIE = 1e-12  # win probabilities that differ by less are equal: so much is rounding in double
 LEAST_WEIGHT = 1e-38  # of reach times temperature: its inverse is finite in single precision too
+
+expected: list[Callable[[], Iterable[Any]]] = []
+"""At most one function: it lists kernels that are missing, and will be needed soon."""

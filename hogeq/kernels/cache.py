@@ -15,9 +15,9 @@ to the name of another, is compiled anew. Its content is unpickled, which can ru
 read from a folder that nobody else can change or exchange (:mod:`hogeq.support.private`).
 
 numba compiles one kernel at a time in a process, and most commands need several. A command that
-knows which says so beforehand (:func:`expect`), which costs nothing: only when a kernel is missing,
-the list is asked for, and what else is missing is shared out among as many processes as there are
-cores, unless it is so little that they would take longer to start.
+knows which says so beforehand (:mod:`hogeq.model.expecting`), which costs nothing: only when a
+kernel is missing, the list is asked for, and what else is missing is shared out among as many
+processes as there are cores, unless it is so little that they would take longer to start.
 """
 
 import gc
@@ -31,7 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -46,6 +46,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import user_cache_dir
 
+from hogeq.kernels import expected
 from hogeq.support.private import PrivateFolder, private_folder
 from hogeq.support.progress import begin_compiling, compiling, end_compiling, tell
 from hogeq.support.workers import cores
@@ -208,14 +209,6 @@ def compiling_nothing() -> Iterator[None]:
         _refuses.reset(token)
 
 
-_expected: list[Callable[[], Iterable[Kernel]]] = []
-
-
-def expect(listed: Callable[[], Iterable[Kernel]]) -> None:
-    """Set the function that lists the missing kernels about to be needed."""
-    _expected[:] = [listed]
-
-
 def compile_all(
     kernels: Sequence[Kernel],
     width: int | None = None,
@@ -285,8 +278,8 @@ class KernelCache:
                 if _refuses.get():
                     raise NotCompiledError(kernel)
                 tell_once()
-                if _expected:
-                    others = {one.file: one for one in _expected.pop()() if one.file != file}
+                if expected:
+                    others = {one.file: one for one in expected.pop()() if one.file != file}
                     compile_all([*others.values()], min(cores(), 1 + len(others) // FEWEST))
             return content and CompileResult._rebuild(context, *content)  # noqa: SLF001 - as numba does
 

@@ -6,11 +6,9 @@ Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the t
 `cells`, `sums` and `lines`.
 """
 
+from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, EVALUATE
 from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landings
 from hogeq.kernels.recurrence import (
-    ASCEND,
-    COUNTERFACTUAL,
-    EVALUATE,
     add_dice,
     add_to_sums,
     depart,

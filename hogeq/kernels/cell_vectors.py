@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from llvmlite import ir
 
-from hogeq.kernels.recurrence import Dice
+from hogeq.kernels.arrays import Dice
 from hogeq.kernels.staged import BIT, DOUBLE, ramp
 from hogeq.kernels.vectors import gathered, scatter
 

@@ -21,12 +21,18 @@ needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better
 :func:`settle` sets rows, :func:`visit` sends reach through them.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.kernels import TIE
+from hogeq.kernels.arrays import (
+    ASCEND,
+    COUNTERFACTUAL,
+    IMPROVE,
+    LEAVE,
+    NO_CHOICE,
+    SOFTMAX,
+    STAY,
+)
 from hogeq.kernels.cache import kernel, part, routine
 from hogeq.kernels.graph_turns import (
     average,
@@ -38,32 +44,9 @@ from hogeq.kernels.graph_turns import (
     value_ways,
     way_at,
 )
-from hogeq.kernels.recurrence import ASCEND, COUNTERFACTUAL, SOFTMAX
 
 SETTLED = 3e-16  # share of the largest payoff, or of visits, that is nothing but rounding
 MOST_ROUNDS = 100_000  # of an iteration
-MOST_DENSE = 256  # states of a small block
-NO_CHOICE = -1  # of a state whose row says how it acts
-STAY, IMPROVE, LEAVE = range(3)  # aims of a choice
-
-
-class Loop(NamedTuple):
-    """What blocks need, and scratch: of m states of the largest small one."""
-
-    block: NDArray[np.int64]  # (C,) block of a position that recurs, -1 elsewhere
-    member: NDArray[np.int64]  # (C,) its number in the block
-    leads: NDArray[np.uint8]  # (C,) 1 for the first position of a row in a block
-    endless: float
-    size: float  # of the largest payoff
-    matrix: NDArray[np.float64]  # (m, m) chances to come from one state to another
-    gain: NDArray[np.float64]  # (m,) payoff by leaving; then values
-    leave: NDArray[np.float64]  # (m,) probability to leave
-    pivot: NDArray[np.float64]  # (m,)
-    before: NDArray[np.float64]  # (K,) a row
-    turns: NDArray[np.float64]  # (C, H) bound on the turns in a block, zeros elsewhere
-    fresh: NDArray[np.float64]  # (H,)
-    nothing: NDArray[np.float64]  # (T,) zeros
-    no_choice: NDArray[np.signedinteger[Any]]  # (C, H) NO_CHOICE
 
 
 # --- a small block ------------------------------------------------------------------------------

@@ -5,17 +5,9 @@ This is the reference of every layout, and plays what is not worth compiling for
 :mod:`hogeq.kernels.graph_loops`.
 """
 
+from hogeq.kernels.arrays import NATURE
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.graph_turns import (
-    NATURE,
-    average,
-    maximise,
-    mix,
-    row_of,
-    send,
-    set_row,
-    value_ways,
-)
+from hogeq.kernels.graph_turns import average, maximise, mix, row_of, send, set_row, value_ways
 
 
 @part
@@ -123,10 +115,3 @@ def forward(lists, first, last, me, policies, reach, row_reach, scratch):
                 row_reach[lists.row[position]] += here
             row = row_of(lists, position, me, policies, 0)
             send(lists, position, row, reach[position], reach, scratch.masses, scratch.flows)
-
-
-@kernel
-def action_values(lists, position, values, payoff, scratch):
-    """Value every way at a position, in `scratch.rolled`, by values (C, H) of what follows."""
-    row = lists.fixed[0] if len(lists.fixed) else payoff
-    value_ways(lists, position, row, True, values, payoff, scratch.ends, scratch.rolled[0])

@@ -6,56 +6,13 @@ pass it is.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.arrays import ASCEND, NATURE, SOFTMAX, STEP
 from hogeq.kernels.cache import part
-from hogeq.kernels.recurrence import ASCEND, SOFTMAX
 from hogeq.kernels.vectors import load, splat, store
-
-STEP = (0,) * 16  # numbers of a vector
-NATURE = 2
-
-
-class Lists(NamedTuple):
-    """A graph in the order of a pass."""
-
-    order: NDArray[np.int32]  # (C,) positions, block by block
-    start: NDArray[np.int64]  # (B + 1,) where blocks begin: positions of one row, or that recur
-    recurs: NDArray[np.uint8]  # (B,)
-    mirror: NDArray[np.int32]  # (C,) the position with the players exchanged; (0,) if none is
-    player: NDArray[np.int8]  # (C,)
-    row: NDArray[np.int32]  # (C,)
-    fixed: NDArray[np.float64]  # (F, K)
-    situation: NDArray[np.int32]  # (C,)
-    place: NDArray[np.uint32]  # (S, K, H) way of the situation * J + lane; of no action the first's
-    legal: NDArray[np.uint8]  # (S, K)
-    ways: NDArray[np.int32]  # ways that a situation has, one situation after another
-    ways_start: NDArray[np.int64]  # (S + 1,)
-    ends: NDArray[np.int64]  # (S,) number of ends that a turn can have
-    action: NDArray[np.int32]  # (W,) of a way
-    lanes: NDArray[np.int64]  # (W, 2) range of the lanes in which a way can be
-    end_lanes: NDArray[np.int64]  # (E, 2) range of the lanes in which an end can be
-    following: NDArray[np.uint32]  # (labels, J)
-    first: NDArray[np.int64]  # (W + 1,)
-    chance: NDArray[np.float64]
-    end: NDArray[np.int64]
-    base: NDArray[np.int64]  # (C,) where the ends of a position begin
-    next: NDArray[np.int32]
-    label: NDArray[np.uint16]
-
-
-class Scratch(NamedTuple):
-    """Arrays that passes work in."""
-
-    rolled: NDArray[np.float64]  # (n, U * J) values of a situation's ways, by opponent
-    ends: NDArray[np.float64]  # (E * J,)
-    masses: NDArray[np.float64]  # (U * J,), zeros before and after
-    flows: NDArray[np.float64]  # (E * J,), zeros before and after
-    error: NDArray[np.float64]  # (1,) what iteration may have missed
 
 
 @part

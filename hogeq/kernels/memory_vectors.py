@@ -14,10 +14,8 @@ of a base do, then its sums.
 
 from typing import NamedTuple
 
+from hogeq.kernels.arrays import ASCEND, EVALUATE, Dice
 from hogeq.kernels.recurrence import (
-    ASCEND,
-    EVALUATE,
-    Dice,
     add_dice,
     add_to_sums,
     depart,

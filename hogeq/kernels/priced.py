@@ -11,15 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.graph_turns import (
-    mix,
-    pass_on,
-    row_of,
-    send,
-    value_ends,
-    value_way,
-    value_ways,
-)
+from hogeq.kernels.graph_turns import mix, pass_on, row_of, send, value_ends, value_way, value_ways
 from hogeq.kernels.vectors import larger, largest, load, splat, store
 
 Floats = NDArray[np.float64]

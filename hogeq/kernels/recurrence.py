@@ -21,38 +21,12 @@ numbers of a vector are memories of one cell or cells of one memory.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.arrays import ASCEND, SOFTMAX, Dice
 from hogeq.kernels.staged import Code, Vector
 from hogeq.kernels.vectors import exponential, total
-
-EVALUATE = 0  # keep to the policy
-COUNTERFACTUAL = 1  # keep to the policy, and report counterfactual values
-ASCEND = 2  # move to the roll with the largest counterfactual value
-SOFTMAX = 3  # move part of the way to the softmax of the counterfactual values
-FULL_MEMORY = 4  # maximise in every hidden state on its own: a player with full memory
-
-
-class Target(NamedTuple):
-    """An afterstate to which rolls lead."""
-
-    points: int
-    gift: int
-    record: int
-    ways: tuple[tuple[int, float], ...]
-    """Every roll that leads there, and the weight of it, which may be below 0."""
-
-
-class Dice(NamedTuple):
-    """One kind of dice, of which a cell throws one."""
-
-    sides: int
-    depth: int  # most dice that are summed one die at a time; 0 if none are
-    is_sum: tuple[bool, ...]
-    """By roll: whether the sum counts for it, or is only a step to the next."""
-    record: int  # record of the afterstates to which sums lead
-    targets: tuple[Target, ...]
 
 
 class Base(Protocol):

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.recurrence import ASCEND, COUNTERFACTUAL, FULL_MEMORY, SOFTMAX
 
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hogeq.graph.turns import AGAIN, WIN
+from hogeq.kernels.arrays import EVALUATE, Dice
 from hogeq.kernels.cell_passes import write_reach, write_values
 from hogeq.kernels.cell_vectors import Board, Family, Shape
 from hogeq.kernels.program import Program, zeros
-from hogeq.kernels.recurrence import EVALUATE, Dice
 from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints

@@ -14,6 +14,7 @@ import numpy as np
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.hidden import best_rolls, hidden_values
 from hogeq.model.priced import Claim, Kept, PricedResponders, Problem, width_of
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.workspace import Layout
@@ -29,9 +30,9 @@ PARTS: Final = (
     "hidden states",
     "certificates",
 )
-"""Win rates of matrices; of policies; a search's passes; a responder with full memory; values
-and reach by memory, and those of single positions; bounds with a proof."""
-__all__ = ["PARTS", "cache", "compile_now", "expect", "missing", "parts_of"]
+"""Win rates of matrices; of policies; a search's passes; a responder with full memory; values of
+optimal play and reach by memory; those of policies by memory; bounds with a proof."""
+__all__ = ["PARTS", "cache", "compile_now", "missing", "parts_of"]
 
 Call = Callable[[], object]
 
@@ -52,7 +53,7 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
         passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
     reach, values = lambda: interpreter().forward(uniform), partial(value, interpreter)
-    optimal, position = partial(values, Role.FULL_MEMORY), lambda: interpreter().at(0, 0)
+    optimal = partial(values, Role.FULL_MEMORY)
     calls: dict[str, list[Call]] = {
         "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
         "policies": [lambda: game.workspace(2).win_rate(uniform)],
@@ -60,10 +61,10 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
             *(lambda make=make: make().forward(uniform) for make in layouts),
             *(partial(value, make, Role.COUNTERFACTUAL) for make in layouts),
         ],
-        "full memory": [optimal, position],
-        "values": [optimal],
+        "full memory": [optimal],
+        "values": [lambda: best_rolls(game, uniform)],
         "reach": [reach],
-        "hidden states": [reach, position],
+        "hidden states": [reach, lambda: hidden_values(game, uniform)],
     }
     return calls[part]
 
@@ -100,14 +101,6 @@ def parts_of(game: HogEngine) -> list[str]:
     """List the parts that a game needs, none twice: values and reach need those of others."""
     twice = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
     return [part for part in PARTS if part not in twice]
-
-
-def expect(game: HogEngine, *names: str) -> None:
-    """Announce the parts of a game that a command needs, so that all cores compile them.
-
-    They are those of :data:`PARTS`, or "matches", the part by which two matrices meet.
-    """
-    cache.expect(lambda: missing(game, *names))
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:

@@ -10,9 +10,7 @@ from numpy.typing import DTypeLike
 from hogeq.graph.endless import State, Staying, never_left, staying_actions, ways_to_stay
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
-from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.memory_passes import MemoryDuel, MemoryPasses, can_duel, suit_memory_vectors
 from hogeq.model.protocol import MatrixPasses, Passes, Precision
 from hogeq.model.shared import shared_workspace
 from hogeq.model.tables import Tables, tables_of
@@ -170,6 +168,9 @@ class HogEngine:
         vector holds the memories of a cell; else it holds cells of one diagonal. Everything else is
         interpreted: small games, and rules of which no edition is made.
         """
+        from hogeq.model.cell_passes import CellPasses
+        from hogeq.model.memory_passes import MemoryPasses
+
         if self.has_large_memory:
             return MemoryPasses(self.tables, players, dtype, opponents)
         if self.has_cell_vectors:
@@ -184,6 +185,8 @@ class HogEngine:
     @cached_property
     def has_large_memory(self) -> bool:
         """Whether vectors hold the memories of a cell."""
+        from hogeq.model.memory_passes import suit_memory_vectors
+
         if self.has_own_goals or not self.totals_rise:
             return False
         return suit_memory_vectors(self.tables)
@@ -191,12 +194,17 @@ class HogEngine:
     @cached_property
     def has_cell_vectors(self) -> bool:
         """Whether vectors hold cells of one diagonal."""
+        from hogeq.model.cell_passes import suit_cell_vectors
+
         if self.has_own_goals or self.has_large_memory or self.goal < LARGE:
             return False
         return self.totals_rise and suit_cell_vectors(self.tables)
 
     def duels(self) -> MatrixPasses | None:
         """Fresh arrays for win rates of two matrices; None if they are those of policies."""
+        from hogeq.model.cell_passes import CellPasses
+        from hogeq.model.memory_passes import MemoryDuel, can_duel
+
         if not self.has_own_goals and can_duel(self.tables):
             return MemoryDuel(self.tables)
         return CellPasses(self.tables, 2) if self.has_cell_vectors else None

@@ -9,11 +9,20 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
-from hogeq.kernels import graph_loops as loops
-from hogeq.kernels import graph_passes as kernels
-from hogeq.kernels.graph_loops import IMPROVE, LEAVE, MOST_DENSE, NO_CHOICE, STAY, Loop
-from hogeq.kernels.graph_turns import STEP, Lists, Scratch
-from hogeq.kernels.recurrence import ASCEND, EVALUATE, FULL_MEMORY
+from hogeq.kernels.arrays import (
+    ASCEND,
+    EVALUATE,
+    FULL_MEMORY,
+    IMPROVE,
+    LEAVE,
+    MOST_DENSE,
+    NO_CHOICE,
+    STAY,
+    STEP,
+    Lists,
+    Loop,
+    Scratch,
+)
 from hogeq.support.aliases import Floats, Ints, matrix_type
 
 NONE = np.zeros(0, np.int32)
@@ -290,6 +299,8 @@ class GraphPasses:
 
     def forward(self, policies: Floats) -> Floats:
         """Fill `reach` and `row_reach`, and return the latter."""
+        from hogeq.kernels import graph_loops, graph_passes
+
         self.reach.fill(0.0)
         self.row_reach.fill(0.0)
         graph, (lists, runs, loop) = self.graph, self._onward
@@ -301,9 +312,9 @@ class GraphPasses:
             arrays = self.me, played, *filled, self._scratch
             for first, last, kind in runs:
                 if kind != PLAIN:
-                    loops.visit(lists, loop, first, last, *arrays)
+                    graph_loops.visit(lists, loop, first, last, *arrays)
                 else:
-                    kernels.forward(lists, first, last, *arrays)
+                    graph_passes.forward(lists, first, last, *arrays)
         return self.row_reach
 
     def backward(
@@ -321,6 +332,8 @@ class GraphPasses:
         In FULL_MEMORY `both` players take their best actions. Returns values at the starts, (n,
         starts), and how many rows ASCEND changed.
         """
+        from hogeq.kernels import graph_loops, graph_passes
+
         self._scratch.error[0] = 0.0
         before = policies[0].copy()
         best = both if role == FULL_MEMORY else None
@@ -331,23 +344,25 @@ class GraphPasses:
             if role in {EVALUATE, FULL_MEMORY}:
                 self._value(run, policies, best)
             elif run.kind == PLAIN:
-                kernels.act(self.lists, run.first, run.last, (int(role), *numbers), *acting)
+                graph_passes.act(self.lists, run.first, run.last, (int(role), *numbers), *acting)
             else:
                 large = None if run.kind == SMALL else True
                 span = self._loop, run.first, run.last
-                loops.settle(self.lists, *span, (int(role), *numbers), large, *acting)
+                graph_loops.settle(self.lists, *span, (int(role), *numbers), large, *acting)
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
 
     def _value(self, run: Run, policies: Floats, best: bool | None) -> None:
         """Value a run of blocks: by rows, or by best actions, of both players if `best`."""
+        from hogeq.kernels import graph_loops, graph_passes
+
         me, payoff, scratch = self.me, self.payoff, self._scratch
         loop, blocks = self._loop, range(run.last - 1, run.first - 1, -1)
         if run.kind == PLAIN or loop is None:  # then all are
             how = me, best is not None, best is True, self.sole, float(self.graph.total)
             arrays = policies, payoff, self.values, self.choice, scratch
-            kernels.value(self.lists, run.first, run.last, how, *arrays)
+            graph_passes.value(self.lists, run.first, run.last, how, *arrays)
             return
         for match, values in enumerate(self.values):
             played, rest = (me, policies, match), (loop.no_choice, values, payoff)
@@ -355,10 +370,10 @@ class GraphPasses:
                 for block in blocks:
                     self._optimise(run, block, played, both=best)
             elif run.kind == SMALL:
-                loops.solve(self.lists, loop, run.first, run.last, *played, *rest)
+                graph_loops.solve(self.lists, loop, run.first, run.last, *played, *rest)
             else:
                 for block in blocks:
-                    loops.iterate(self.lists, loop, block, *played, *rest, True, scratch)
+                    graph_loops.iterate(self.lists, loop, block, *played, *rest, True, scratch)
 
     def _optimise(
         self, run: Run, block: int, played: tuple[int, Floats, int], *, both: bool
@@ -368,23 +383,25 @@ class GraphPasses:
         If both players choose, the other answers best before the player improves (Hoffman and Karp
         1966).
         """
+        from hogeq.kernels import graph_loops
+
         (me, _, match), lists, loop = played, self.lists, self._loop
         rest, scratch = (self.choice, self.values[match], self.payoff), self._scratch
         self.choice[lists.order[lists.start[block] : lists.start[block + 1]]] = NO_CHOICE
         players = [1 - me, me] if both else [me]
 
         def choose(player: int, aim: int) -> bool:
-            return bool(loops.choose(lists, loop, block, me, player, aim, *rest, scratch))
+            return bool(graph_loops.choose(lists, loop, block, me, player, aim, *rest, scratch))
 
         for player in players:
             choose(player, STAY)
         if run.kind == SMALL:
             improves = True
             while improves:
-                loops.solve(lists, loop, block, block + 1, *played, *rest)
+                graph_loops.solve(lists, loop, block, block + 1, *played, *rest)
                 improves = any(choose(player, IMPROVE) for player in players)
         else:
-            loops.iterate(lists, loop, block, *played, *rest, True, scratch)
+            graph_loops.iterate(lists, loop, block, *played, *rest, True, scratch)
         for player in players:
             choose(player, LEAVE)
 
@@ -392,9 +409,3 @@ class GraphPasses:
     def error(self) -> float:
         """Bound on what iteration of positions that recur may have missed in the last pass."""
         return float(self._scratch.error[0])
-
-    def values_at(self, position: int, match: int = 0) -> Floats:
-        """Value of every action in the states of a position, by the values that follow: (H, K)."""
-        kernels.action_values(self.lists, position, self.values[match], self.payoff, self._scratch)
-        place = self.lists.place[self.graph.situation[position]].T
-        return self._scratch.rolled[0][place]

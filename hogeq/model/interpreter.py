@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
-from hogeq.kernels.recurrence import FULL_MEMORY
+from hogeq.kernels.arrays import FULL_MEMORY
 from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Reach
 from hogeq.support.aliases import Floats, Ints
@@ -34,7 +34,6 @@ class Interpreter:
         order = near_first(graph, size) if totals_rise else None
         self.passes = GraphPasses(graph, matches, sole=mirrored, rows=size**2, order=order)
         self.graph, self.players, self._size = graph, players, size
-        self.start = int(graph.start[0, 1])
         self._position: Ints = np.full((2, size**2), -1)
         self._position[graph.player, graph.row] = np.arange(graph.positions)
         self.action_values = self.passes.action_values.reshape(size, size, actions)
@@ -63,17 +62,6 @@ class Interpreter:
     def _by_row(policies: Floats) -> Floats:
         return policies.reshape(len(policies), -1, policies.shape[-1])
 
-    def at(self, own: int, opponent: int, player: int = 0) -> Floats:
-        """Win probability of a player's rolls at a cell, by memory: float64 (H, K).
-
-        0 where play never is, beyond the goals.
-        """
-        position = int(self._position[player, own * self._size + opponent])
-        if position < 0:
-            return np.zeros(self.graph.way.shape[1:])
-        found = self.passes.values_at(position)
-        return found if player == 0 else 1.0 - found
-
     def of_states(self, states: NDArray[Any]) -> NDArray[Any]:
         """Copy numbers of states, (C, H), for player 0: (G, G, H), 0 where play never is."""
         there = self._position[0]
@@ -85,18 +73,6 @@ class Interpreter:
         there = self._position[player]
         reach = self.passes.reach[0].sum(axis=1)[there]
         return np.where(there >= 0, reach, 0.0)
-
-    def publish(self, own: int, opponent: int, player: int, values: Floats) -> float:
-        """Set the values of a cell's memories, (H,), to the player to move there.
-
-        Returns the value of the memory that a game starts with.
-        """
-        cell = own * self._size + opponent
-        there = self._position[:, cell]
-        self.passes.values[0, there[player]] = values if player == 0 else 1.0 - values
-        if self.players == 1:
-            self.passes.values[0, there[1]] = 1.0 - values
-        return float(values[self.start])
 
 
 def near_first(graph: Graph, size: int) -> Ints:

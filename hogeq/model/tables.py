@@ -28,7 +28,7 @@ from hogeq.graph.turns import (
     lanes_of,
     ways_of,
 )
-from hogeq.kernels.recurrence import Dice, Target
+from hogeq.kernels.arrays import Dice, Target
 from hogeq.rules import Rules
 from hogeq.rules.memory import record, records_left
 from hogeq.rules.rules import Throw, sums_without_ones

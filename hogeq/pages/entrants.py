@@ -26,7 +26,7 @@ from hogeq.contest.assessment import (
 )
 from hogeq.contest.judging import Judged, facts
 from hogeq.contest.staff import Contest
-from hogeq.model.compiling import expect
+from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.field import DECIMALS, SHARED

@@ -22,7 +22,7 @@ import numpy as np
 
 from hogeq.games.game import Game
 from hogeq.games.hog import Hog
-from hogeq.model.compiling import expect
+from hogeq.model.expecting import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified
 from hogeq.rules.reading import tree_suffix

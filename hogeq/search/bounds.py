@@ -175,8 +175,8 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
             )
         )
     grid = Grid.of(target.chances, resolution)
-    respond = partial(_responding, grid, target.policies)
-    roots = backward_by(game, 2, respond, len(grid.points))
+    respond = partial(_responding, grid, target.policies.reshape(components, game.goal**2, -1))
+    _, roots = backward_by(game, 2, respond, len(grid.points))
     rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
     return float((grid.chords(target.chances[None]) @ rates)[0])
 
@@ -248,13 +248,18 @@ class Grid(NamedTuple):
         return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
 
 
-def _responding(
-    grid: Grid, policies: Floats, player: int, own: int, opponent: int, rolled: Floats
-) -> Floats:
-    """Values (N, H) of the memories: of player 0's best roll, or of player 1's drawn policies."""
+def _responding(grid: Grid, policies: Floats, player: int, cells: Ints, rolled: Floats) -> Floats:
+    """Values (m, N, H) of memories: of player 0's best roll, or of player 1's drawn policies."""
     if player == 0:
-        return np.asarray(rolled.max(axis=2))
-    joint = grid.beliefs * policies[:, own, opponent].T[:, None]  # (K, N, n)
+        return np.asarray(rolled.max(axis=3))
+    return np.stack(
+        [_drawn(grid, policies[:, cell], rolls) for cell, rolls in zip(cells, rolled, strict=True)]
+    )
+
+
+def _drawn(grid: Grid, policies: Floats, rolled: Floats) -> Floats:
+    """Values (N, H) of the memories of one cell, (N, H, K), if a policy (n, K) was drawn."""
+    joint = grid.beliefs * policies.T[:, None]  # (K, N, n)
     total = joint.sum(axis=2)
     met = total > 0.0
     shares = np.zeros((*total.shape, len(grid.points)))

@@ -47,6 +47,27 @@ def test_the_first_three_commands_compile_once(tmp_path: Path) -> None:
     assert told.count("compiling kernels") == 1
 
 
+def test_what_needs_few_passes_runs_without_a_compiler(tmp_path: Path) -> None:
+    code = """
+import runpy, sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None  # neither can be imported
+sys.argv = ["hogeq", *sys.argv[1:]]
+runpy.run_module("hogeq", run_name="__main__")
+"""
+    small = tmp_path / "small.yaml"
+    small.write_text("edition: fa25\ngoal: 34\nmax_dice: 4\n")
+    for line in ("export optimal --player-name Me", "board", "tablebase"):
+        found = subprocess.run(  # noqa: S603 - ourselves
+            [sys.executable, "-c", code, *line.split(), "--rules", str(small)],
+            capture_output=True,
+            check=False,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert (found.returncode, found.stderr) == (0, "")
+
+
 # --- streams --------------------------------------------------------------------------------------
 
 

@@ -352,8 +352,16 @@ def test_garbage_waits_for_what_is_compiled(before: bool) -> None:
         (gc.enable if was_enabled else gc.disable)()
 
 
+CHECKED = """
+import os
+os.environ["NUMBA_OPT"] = "3"
+from hogeq.cli.inputs import check_numba
+check_numba()
+"""
+
+
 @pytest.mark.parametrize("content", ["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""])
-@pytest.mark.parametrize("first", ["", "from hogeq.cli.inputs import check_numba; check_numba()"])
+@pytest.mark.parametrize("first", ["", CHECKED])
 def test_a_file_of_the_current_folder_sets_nothing(
     tmp_path: Path, content: str, first: str
 ) -> None:

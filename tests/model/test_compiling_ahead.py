@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from hogeq.kernels import cache, graph_passes
-from hogeq.model.compiling import compile_now, expect, missing
+from hogeq.model.compiling import compile_now, missing
+from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.protocol import Reach, Role
 from hogeq.rules import rules_from
 
 
@@ -23,7 +25,7 @@ def game_of(period: int) -> HogEngine:
 @pytest.fixture(autouse=True)
 def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Have two cores, a cache of one's own, and nothing loaded; the processes that are started."""
-    for kernel in (graph_passes.forward, graph_passes.action_values):
+    for kernel in (graph_passes.forward, graph_passes.value):
         kernel._make_finalizer()()
         kernel._reset_overloads()
     started, popen = list[Any](), subprocess.Popen
@@ -44,7 +46,9 @@ def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
     passes = game.interpreter(2)
     passes.forward(np.full((2, *game.shape), 1.0 / game.num_actions))
-    return passes.passes.reach, passes.at(0, 0)
+    reach, plays = passes.passes.reach, np.zeros((2, *game.shape))
+    passes.backward(Role.FULL_MEMORY, plays, Reach(np.zeros(0), np.ones(1)), 1.0, 1.0)
+    return reach, passes.passes.values[0]
 
 
 def hits(kernel: Any) -> int:
@@ -55,15 +59,15 @@ def test_a_helper_compiles_what_is_needed_next(
     helpers: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     game = game_of(37)
-    before = hits(graph_passes.action_values)
+    before = hits(graph_passes.value)
     expect(game, "hidden states")
     reach, values = reach_and_values(game)
-    assert hits(graph_passes.action_values) == before + 1  # read, not compiled here
+    assert hits(graph_passes.value) == before + 1  # read, not compiled here
     assert [helper.returncode for helper in helpers] == [0]
     assert caplog.messages == ["hogeq: compiling kernels, once"]
     assert not list(missing(game, "hidden states"))
     assert reach[0, :2, 0].tolist() == [0.5, 0.5]  # of who begins
-    assert values.shape == (game.memory_size, game.num_actions)
+    assert values.shape == (2 * game.goal**2, game.memory_size)
     assert np.isfinite(values).all()
 
 
@@ -111,6 +115,6 @@ def test_what_several_processes_need_is_compiled_before(helpers: list[Any]) -> N
     assert not list(missing(compile_game(rules), "hidden states"))
     assert {file.name.partition("-")[0] for file in cache.stored()} == {
         "graph_passes.forward",
-        "graph_passes.action_values",
+        "graph_passes.value",
     }
     assert len(helpers) == 1

@@ -56,7 +56,7 @@ def analyze_(
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
     chosen.load(
-        "full memory",
+        "values",
         "hidden states",
         strategies=[strategy or PAST],
         own_goals=True,

@@ -57,8 +57,7 @@ def export(
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["export"])
     _check_name(player_name, strategy, out)
-    # If anything is compiled, so is what check and board need next, in the same go.
-    game = chosen.load("matches", "search", strategies=[strategy])
+    game = chosen.load(strategies=[strategy])
     written = _exported(game, strategy, out, part)
     player_name = _name_for(out, player_name, strategy, written)
     written.write(out, player_name)
