@@ -24,6 +24,7 @@ MAXIMISE, MINIMISE, PLAY = range(3)  # what who moves does: play is by a table
 LEVEL, PHASE, ROUND, TOTAL = range(4)  # where a computation stands; all rounds of all levels
 SAFE, RISE, STAY, FALL = range(4)  # phases of a level that recurs
 UNIT = 2.0**-53  # relative error of one operation
+TINY = 2.0**-1074  # absolute error of a product that is too small to have a relative one
 
 
 @part
@@ -55,7 +56,7 @@ def action_bound(graph, bound, position, memory, way):
         chances += chance
         if chance > 0.0:
             least = min(least, after)
-    return max((total - (2 * (last - first) + 8) * UNIT * size) / chances, least)
+    return max((total - (2 * (last - first) + 8) * (UNIT * size + TINY)) / chances, least)
 
 
 @routine
@@ -82,7 +83,7 @@ def state_bound(graph, bound, acts, tables, position, memory, best):
         elif best[0] < 0 or (worth > found if act == MAXIMISE else worth < found):
             found, best[0] = worth, action
     if act == PLAY:
-        found = max((found - (2 * plays + 8) * UNIT * size) / shares, least)
+        found = max((found - (2 * plays + 8) * (UNIT * size + TINY)) / shares, least)
     return found
 
 

@@ -62,11 +62,12 @@ def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
     pasts, final = np.flatnonzero(met > 0.0), np.flatnonzero(last > 0.0)
     sequence = np.concatenate([form.before[pasts], final])
     order = np.argsort(sequence, kind="stable")
+    largest = np.abs(tree.payoff).max()  # which no mean exceeds, though rounded
     return _Outcomes(
         sequence=sequence[order],
         past=np.concatenate([pasts, np.full(len(final), -1)])[order],
         mass=np.concatenate([met[pasts], last[final]])[order],
-        paid=worth / np.where(last > 0.0, last, 1.0),
+        paid=np.clip(worth / np.where(last > 0.0, last, 1.0), -largest, largest),
     )
 
 
