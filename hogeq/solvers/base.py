@@ -156,8 +156,8 @@ class Solver(ABC, Generic[State]):
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
 
 
-def start_of(game: Engine, path: str) -> Strategy:
-    """Read the strategy that a solver starts from."""
+def read_start(game: Engine, path: str) -> Strategy:
+    """Read the file of the strategy that a solver starts from, with the sizes of the game."""
     from hogeq.strategies.files import read_strategy, sizes_of
 
     return read_strategy(Path(path), **sizes_of(game))

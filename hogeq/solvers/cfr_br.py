@@ -12,7 +12,7 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, log_uniform, with_random_rolls
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
-from hogeq.solvers.base import Solver, solver, start_of
+from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
@@ -107,7 +107,7 @@ class CFRBR(Solver[CFRBRState]):
         check_weight(game, self.regret_weight)
         regrets, linear, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
-            policy = start_of(game, self.start).unmixed(self.start).policy
+            policy = read_start(game, self.start).unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)

@@ -13,7 +13,8 @@ from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_
 from hogeq.search.results import Equilibrium, Interval, Measurement, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
-from hogeq.solvers.bundle import MixtureBundle, self_played
+from hogeq.solvers.bundle import MixtureBundle
+from hogeq.solvers.regret import self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
