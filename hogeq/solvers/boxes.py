@@ -14,15 +14,13 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
 MOST_CUTS: Final = 2_000  # of boxes
+STARTS: Final = 3  # counters of the pool, the latest, from which a search for a response ascends
 NO_GAIN: Final = 1e-9  # a counter that wins no more than this above the pool is no better
 NO_COVARIANCE: Final = 1e-13  # that of rounding alone
 
 
 class Box(NamedTuple):
-    """Product of polytopes, one for each row: policies whose rows are mixtures of corners.
-
-    A response of corners, (R,), chooses one corner for each row.
-    """
+    """Policies whose rows are mixtures of corners; a response of corners takes one for each row."""
 
     corners: list[Floats]  # of each row, (n, K)
     responses: Ints  # (n, R), responses that mattered for the box that this one was cut from
@@ -50,13 +48,10 @@ class Split(NamedTuple):
 
 
 class Enclosure:
-    """Proof that all policies of a box have more exploitability than half of a target.
+    """Proof that all policies of a box have at least half of a target as exploitability.
 
-    1. Take a box; find a mixture of counters that beats all of it by the target (a leaf).
-    2. Where there is none, cut the box in two parts at the row that matters most, and go on with
-       both. The proof is the list of leaves and cuts.
-
-    Cost: a double oracle in each box; its matrix games are small, its best responses exact.
+    A mixture of counters beats all of the box (a leaf), or the box is cut in two parts, at the row
+    that matters most, and both are enclosed. Cost: a double oracle in each box.
     """
 
     def __init__(self, game: SymmetricGame, pool: Ints, target: float, deadline: Deadline) -> None:
@@ -69,7 +64,7 @@ class Enclosure:
         """One (R, K) whose exploitability seems to be below the target, if such was met."""
 
     def prove(self, corners: list[Floats], responses: Ints) -> bool:
-        """Prove that no policy has less exploitability than the target; False if that fails."""
+        """Prove that no policy has less exploitability than half the target; False on failure."""
         stack = [Box(corners, responses)]
         while stack:
             box = stack.pop()
@@ -109,8 +104,8 @@ class Enclosure:
         """Find counters that beat the whole box, or where to cut it, by a double oracle.
 
         1. Solve the matrix game of the responses of corners so far against the pool of counters.
-        2. If the counters' mixture wins by the target, try to prove that it beats the box. A
-           response that does better against it joins the others.
+        2. If the counters win it by the target, prove that their mixture beats the box; a response
+           that does better joins the others.
         3. Else search for counters to the responses' mixture and to its mean, to join the pool.
         4. Where none is better than the pool, the responses' mixture is not beaten: cut the box.
 
@@ -134,13 +129,12 @@ class Enclosure:
             drawn = responses[used]
             policies = np.stack([box.policy(response) for response in drawn])
             mean_policy = np.tensordot(shares, policies, 1)
-            to_mean, rate = self.game.alone(mean_policy).ascend(self.pool[-3:])
+            to_mean, rate = self.game.against_policy(mean_policy).ascend(self.pool[-STARTS:])
             if rate < 0.5 + self.target:
                 self.policy = mean_policy
                 return None, responses
-            to_mixture, rate = self.game.graph.against(shares, policies).ascend(
-                [*self.pool[-3:], to_mean]
-            )
+            to_policies = self.game.graph.against(shares, policies)
+            to_mixture, rate = to_policies.ascend([*self.pool[-STARTS:], to_mean])
             counters = np.unique([to_mean, to_mixture], axis=0)
             new = counters[[not contains(self.pool, counter) for counter in counters]]
             if rate <= 1.0 - value + NO_GAIN or not len(new):
@@ -168,10 +162,9 @@ class Enclosure:
     def _cut(
         self, box: Box, responses: Ints, shares: Floats, counters: Ints, weights: Floats
     ) -> Split | None:
-        """Cut the row to which it matters most which response was drawn; None if none does.
+        """Cut the row to which it matters most which response was drawn; None if it does to none.
 
-        That is the covariance, in a mixture of responses (n, R), of what a row plays with the
-        row's gradient; summed over counters (m, R) by weight.
+        That is the covariance of what a row plays with its gradient, summed over counters (m, R).
         """
         covariance = np.zeros(self.game.rows)
         for counter, weight in zip(counters, weights, strict=True):

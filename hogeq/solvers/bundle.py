@@ -14,8 +14,8 @@ Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable m
 algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,
 where win rates are linear in one row but not in all together.
 
-An iteration costs a few dozen Newton steps over the models of the counters that bind, the sweeps
-of every search, and two passes over the game for each cut; searches and cuts run in parallel.
+Cost: Newton steps over the models of the counters that bind, the sweeps of every search, and two
+passes over the game for each cut; searches and cuts run in parallel.
 """
 
 from functools import partial
@@ -23,19 +23,14 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import (
-    CROSSED,
-    PERTURBED_SHARES,
-    CounterSearch,
-    Trails,
-    no_trails,
-)
+from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.cuts import Check, Counters, cut, modelled_rates, search
@@ -44,15 +39,7 @@ from hogeq.solvers.regret import self_played
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
 from hogeq.support.messages import HogeqError, refusal
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    Positive,
-    Seed,
-    Share,
-    parameters,
-)
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
 SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
@@ -187,9 +174,9 @@ class BundleMethod(Solver[BundleState]):
         else:
             trial = Trial(point, np.zeros(0), rates_here)
         promised = soft_maximum(trial.rates, self.softness)
-        largest_here = rates_here.max(initial=0.0)
-        hoped_gain = largest_here - trial.rates.max(initial=0.0) + trial.entropy_gain
-        state, error = self._respond(game, state, trial, float(hoped_gain), iteration)
+        fall = rates_here.max(initial=0.0) - trial.rates.max(initial=0.0)
+        hoped_gain = float(fall + trial.entropy_gain)
+        state, error = self._respond(game, state, trial, hoped_gain, iteration)
 
         counters = counters_of(state)
         changed = np.flatnonzero(state.used == iteration)
@@ -236,16 +223,8 @@ class BundleMethod(Solver[BundleState]):
         self, state: BundleState, won: Floats, logits: Floats, floor: float, entropy_price: float
     ) -> ProximalProblem:
         """Proximal step from logits (n, G, G, K), with a least probability and a price."""
-        return ProximalProblem(
-            models=counters_of(state),
-            point=_current_point(state),
-            logits=logits,
-            won=won,
-            step_size=float(state.step_size),
-            floor=floor,
-            entropy_price=entropy_price,
-            softness=self.softness,
-        )
+        settings = float(state.step_size), floor, entropy_price, self.softness
+        return ProximalProblem(counters_of(state), _current_point(state), logits, won, *settings)
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
@@ -304,12 +283,7 @@ class BundleMethod(Solver[BundleState]):
         return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     def _response_searches(
-        self,
-        game: Engine,
-        state: BundleState,
-        trial: Trial,
-        iteration: int,
-        random: np.random.Generator,
+        self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
         """List searches for responses to where a step leads.
 
@@ -472,12 +446,7 @@ class MixtureBundle(BundleMethod):
         return np.stack(policies), weights / weights.sum()
 
     def _response_searches(
-        self,
-        game: Engine,
-        state: BundleState,
-        trial: Trial,
-        iteration: int,
-        random: np.random.Generator,
+        self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
         """Add ascents from counters, drawn by weight, some rolls of which are random."""
         searches = super()._response_searches(game, state, trial, iteration, random)

@@ -144,11 +144,9 @@ class CFRBR(Solver[CFRBRState]):
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
-        return state._replace(
-            counters=np.array([response.counter for response in responses]),
-            win_rates=win_rates,
-            iteration=np.array(iteration, np.int64),
-        )
+        counters = np.array([response.counter for response in responses])
+        done = np.array(iteration, np.int64)
+        return state._replace(counters=counters, win_rates=win_rates, iteration=done)
 
     def average(self, game: Engine, state: CFRBRState) -> Floats:
         """Policy (G, G, K) by `averaging`; rows that no iteration reached are the current ones."""
@@ -197,9 +195,8 @@ class CFRBR(Solver[CFRBRState]):
             random = np.random.default_rng([self.seed, iteration, place])
             if place == 0 and rest == 0:
                 first, cooling = ith_start(game, policy, start, random)
-                search = CounterSearch(
-                    first, self.responder_steps, cooling, self.damping, self.responder_sweeps
-                )
+                settings = self.responder_steps, cooling, self.damping, self.responder_sweeps
+                search = CounterSearch(first, *settings)
             else:
                 share = log_uniform(random, PERTURBED_SHARES)
                 matrix = with_random_rolls(parent, share, game.num_actions, random)

@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.protocol import Engine, WinRate
@@ -19,7 +18,7 @@ from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot, zero_matrices
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.workers import compute
 
 
@@ -39,7 +38,7 @@ class Counters(NamedTuple):
     constants: Floats  # (m, n), of their cuts
     reach: Singles  # (m, n, G * G), of their cuts
     weights: Floats  # (m,), weight of each in the last step
-    used: NDArray[np.int64]  # (m,), iteration in which each last had weight
+    used: Ints  # (m,), iteration in which each last had weight
 
     @classmethod
     def empty(cls, game: Engine, parts: int) -> "Counters":
@@ -55,18 +54,13 @@ class Counters(NamedTuple):
         )
 
     def renewed(
-        self,
-        failed: NDArray[np.int64],
-        new: Sequence[Matrix],
-        cuts: Sequence[Cut],
-        iteration: int,
-        most: int,
+        self, failed: Ints, new: Sequence[Matrix], cuts: Sequence[Cut], iteration: int, most: int
     ) -> "Counters":
-        """Pool after an iteration: new cuts of counters whose cuts failed, and new counters.
+        """Pool with new cuts of counters whose cuts failed, and with new counters, in place.
 
-        `failed` has indices of the pool; `cuts` those of the failed, then those of the `new`. Once
-        there are `most` counters, new ones take the places of those without weight for longest; a
-        pool that has more already keeps its size. Arrays are changed in place where they can be.
+        `failed` has indices of the pool; `cuts` are of the failed, then of the `new`. Once there
+        are `most` counters, new ones take the places of those without weight for longest; a pool
+        that has more keeps its size. What grows is copied.
         """
         size = max(most, len(self.pool))
         new = new[:size]
@@ -95,9 +89,7 @@ class Counters(NamedTuple):
         )
 
 
-def modelled_rates(
-    models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None
-) -> Floats:
+def modelled_rates(models: Counters, parts: Floats, counters: Ints | None = None) -> Floats:
     """Win rates (m, n) of n components (n, G, G, K) against m counters, by their cuts.
 
     `counters` are indices of the pool, by default all.
@@ -158,7 +150,7 @@ class Searched(NamedTuple):
 
     reached: list[Matrix]  # where the trails are now, each (G, G)
     errors: Floats  # (number of checks,), by how much the cut of each missed its win rate
-    failed: NDArray[np.int64]  # indices of the checks whose counters have new cuts
+    failed: Ints  # indices of the checks whose counters have new cuts
     responses: list[Matrix]  # counters (G, G) that the pool does not hold, each once
     cuts: list[Cut]  # of the counters whose checks failed, then of the responses
 

@@ -103,15 +103,14 @@ class DagEngine(TreeEngine):
         plus: bool,
         epsilon: float,
     ) -> None:
-        """Do an iteration of counterfactual regret minimisation for each row of `factors`.
+        """Do an iteration for each row of `factors`, in tables of decisions (D, K), in place.
 
-        Arrays are changed in place: tables of decisions, (D, K), for both players together. A row
-        of factors has the weight in the average, and discounts of positive and negative regrets.
+        A row has the weight in the average, and discounts of positive and negative regrets.
 
         1. Match regrets at all decisions: strategies, flows of probability, sequence weights.
         2. Value each sequence of a player against the other's sequence weights.
-        3. Update its regrets from the last decision to the first, and its strategy, flow and
-           sequence weights; both players at once, or one after the other if `alternating`.
+        3. Update regrets from the last decision to the first, then strategy, flow and weights; both
+           players at once, or one after the other if `alternating`.
         """
         predicted = regrets[:0] if prediction is None else prediction
         strategy = np.zeros(self.shape)

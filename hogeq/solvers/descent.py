@@ -10,6 +10,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
 NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more than this
+STARTS: Final = 6  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-7  # trust region
 
 
@@ -46,7 +47,7 @@ def _best_counter_rate(
     game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
 ) -> tuple[float, Ints]:
     """Win rate of the best counter found to a policy, 1/2 if none wins more; the pool with it."""
-    closing = game.alone(policy).respond(pool[-6:], 0.5 + TIE, MOST, deadline)
+    closing = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
     if closing.status != Status.FOUND:
         return 0.5, pool
     if not contains(pool, closing.response):

@@ -35,6 +35,7 @@ from hogeq.support.deadline import Deadline
 
 MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
+STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
@@ -109,10 +110,7 @@ def pure_existence(policy: Floats) -> Existence:
 
 
 def decide(
-    game: SymmetricGame,
-    denominator: int,
-    seconds: float,
-    clock: Callable[[], float] = perf_counter,
+    game: SymmetricGame, denominator: int, seconds: float, clock: Callable[[], float] = perf_counter
 ) -> Existence:
     """Decide whether an equilibrium in policies exists.
 
@@ -152,10 +150,7 @@ class _Decision:
         return decided or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Decide by an equilibrium of a pool, be it one of the game or not.
-
-        Try whether a matrix of it is an equilibrium, then a policy, then whether none is.
-        """
+        """Decide by an equilibrium of a pool: is a matrix of it one of the game, a policy, none."""
         weights = minimal_support(oracle)
         if (oracle.payoffs @ weights).max() > 0.5 + TIE:
             weights = oracle.weights
@@ -186,11 +181,10 @@ class _Decision:
     def exploitability_bound(self) -> float:
         """Upper bound on the exploitability of the best policy.
 
-        It begins with full memory's, and comes closer to what the best counter wins by branch and
-        bound, gap by gap, while the time allows.
+        Full memory's, then by branch and bound ever closer to what the best counter wins.
         """
-        problem = self.game.alone(self.policy)
-        _, value = problem.ascend(self.pool[-4:])
+        problem = self.game.against_policy(self.policy)
+        _, value = problem.ascend(self.pool[-STARTS:])
         bound = problem.value(problem.free) + problem.error
         gaps = list(GAPS)
         while gaps:
@@ -211,8 +205,8 @@ class _Decision:
         Branch and bound in float64 makes the proof, and rational arithmetic checks it.
         """
         probabilities = floats(policy)
-        problem = self.game.alone(probabilities)
-        closing = problem.respond(self.pool[-4:], 0.5 + TIE, MOST, self.deadline)
+        problem = self.game.against_policy(probabilities)
+        closing = problem.respond(self.pool[-STARTS:], 0.5 + TIE, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
         self.policy = probabilities
@@ -262,9 +256,8 @@ class _Decision:
     def by_boxes(self, matrices: Ints) -> Existence | None:
         """Prove that boxes of all policies are beaten, by ever smaller targets.
 
-        They begin with the matrices (n, R) of the mixture as responses. A policy met that seems to
-        be less exploitable than a target is the start of a descent; if that lowers the
-        exploitability known, the target is tried again.
+        They begin with the matrices (n, R) of the mixture as responses. A descent starts from a
+        policy met that seems to be less exploitable; if it is, the target is tried again.
         """
         decided = None
         for target_share, time_share in TARGETS:

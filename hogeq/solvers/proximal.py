@@ -6,11 +6,9 @@ is a softmax, row by row; the weights minimise the dual by Newton's method on th
 `softness` times their squared length is added: the smooth maximum of Nesterov 2005, "Smooth
 minimization of non-smooth functions", section 4.
 
-Shapes: C models, R rows of K actions. An action is *open* if the step may give it a probability
-other than 0 and 1; the E open actions are those of O rows.
+An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -55,7 +53,7 @@ class Trial(NamedTuple):
 
 
 class _OpenActions(NamedTuple):
-    """Open actions of O rows, row after row: E actions."""
+    """E open actions of O rows, row after row, and their parts of C linear models."""
 
     actions: Ints  # (E,), indices in the flat policy
     gradients: NDArray[np.floating]  # (C, E)
@@ -119,37 +117,22 @@ def proximal_step(
             break
         # Where a step gains less than models are rounded by, a shorter one is no better.
         shortest = SHORTEST if slope < -rounding else 0.5
-        accepted = _backtrack(dual, weights, current.value, direction, slope, shortest)
-        if accepted is None:
+        length = 1.0
+        while length > shortest:
+            moved = weights + length * direction
+            reached = dual(moved)
+            if reached.value <= current.value + 0.1 * length * slope:  # Armijo's condition
+                break
+            length *= 0.5
+        if length <= shortest:  # no step lowers the dual enough
             break
-        weights, current = accepted
+        weights = moved
+        current = reached
     policy = np.zeros(logits.size)
     policy[forced_actions] = 1.0
     for part, probabilities in zip(open_parts, current.probabilities, strict=True):
         policy[part.actions] = probabilities
     return policy.reshape(logits.shape), weights
-
-
-def _backtrack(
-    dual: Callable[[Floats], _DualPoint],
-    weights: Floats,
-    value: float,
-    direction: Floats,
-    slope: float,
-    shortest: float,
-) -> tuple[Floats, _DualPoint] | None:
-    """Halve a Newton step until the dual falls by a tenth of its slope (Armijo's condition).
-
-    Weights (C,) and the dual there; None if lengths down to `shortest` do not do.
-    """
-    length = 1.0
-    while length > shortest:
-        moved = weights + length * direction
-        reached = dual(moved)
-        if reached.value <= value + 0.1 * length * slope:
-            return moved, reached
-        length *= 0.5
-    return None
 
 
 def _dual_term(
@@ -167,10 +150,9 @@ def _dual_term(
 
 
 def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floats]) -> Floats:
-    """Contribution of some rows to the dual's Hessian, (C, C).
+    """Contribution of some rows to the dual's Hessian, (C, C): covariances of the gradients.
 
-    It is the covariance of the gradients within each row, by the row's probabilities. Actions of
-    probability at most `least` times the row's step size are left out.
+    Actions of probability at most `least` times the row's step size are left out.
     """
     part, all_probabilities = part_and_probabilities
     kept = np.flatnonzero(all_probabilities > least * part.row_step[part.row])
@@ -220,14 +202,10 @@ def _open_actions(
         rows = open_rows[part]
         row, action = np.nonzero(is_open[rows])
         actions = rows[row] * width + action
-        return _OpenActions(
-            actions=actions,
-            gradients=np.take(flat, actions, axis=1),
-            logits=logits.ravel()[actions],
-            row=row,
-            first=_row_starts(row),
-            row_step=row_steps[rows],
-        )
+        part_gradients = np.take(flat, actions, axis=1)
+        part_logits = logits.ravel()[actions]
+        first = _row_starts(row)
+        return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
 
     numbers = int(open_count[open_rows].sum()) * len(gradients)
     parts = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
@@ -303,9 +281,8 @@ class ProximalProblem(NamedTuple):
     def solve(self) -> Trial:
         """Step by the models of the few counters that bind.
 
-        1. Take the counters that had weight in the last step, and the strongest ones.
-        2. Step by their models, and value the result by all models.
-        3. Add the strongest of those that win more there than the level; again, in a few rounds.
+        These are the counters of weight in the last step and the strongest ones; and in a few more
+        rounds the strongest of those that by their models win more after the step than the level.
         """
         counter_rates = 1.0 - self.won @ self.point.draw
         row_logits = self._row_logits()
@@ -361,8 +338,8 @@ class ProximalProblem(NamedTuple):
         weights[active] = active_weights
         entropy_gain = 0.0
         if self.entropy_price:
-            entropy_lost = float(reach @ (_entropies(before) - _entropies(moved)))
-            entropy_gain = self.entropy_price * entropy_lost
+            entropy_lost = _entropies(before) - _entropies(moved)
+            entropy_gain = self.entropy_price * float(reach @ entropy_lost)
         reached = Point(moved.reshape(parts.shape), draw)
         rates = 1.0 - modelled_rates(self.models, reached.parts) @ reached.draw
         return Trial(reached, weights, rates, entropy_gain)

@@ -161,7 +161,7 @@ class RegretMinimiser(Solver[RegretState]):
         average_factor, positive_factor, negative_factor = self._factors(iteration)
         tables = range(len(state.regrets))
         policies = np.stack([self._current(state, table) for table in tables])
-        # Each turn updates some rows of a table.
+        # A table has regrets of all rows; each turn updates some rows of one table.
         turns = [(table, slice(None)) for table in tables]
         if self.alternating and game.seat_rows is not None:
             turns = [(0, rows) for rows in game.seat_rows]

@@ -113,10 +113,7 @@ class FictitiousPlay(Solver[FictitiousState]):
 
     @staticmethod
     def _mixed(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
-        """Average policy (G, G, K) with a response of some weight: rows are weighted by reach.
-
-        The reach is that of each policy against the average. Rows without reach stay.
-        """
+        """Average policy (G, G, K) with a response of some weight, rows weighted by their reach."""
         work = shared_workspace(game, 2)
         response_reach = work.cell_reach(np.stack([response, average]))[..., None]
         average_reach = work.cell_reach(np.stack([average, average]))[..., None]
@@ -255,12 +252,8 @@ class DoubleOracle(Solver[OracleState]):
 
 
 def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
-    """Payoffs (n + 1, n + 1) of a pool with a response, of these win rates (n,) against the pool.
-
-    Win rates of both players sum to 1.
-    """
-    losses = 1.0 - win_rates[:, None]
-    return np.block([[payoffs, losses], [win_rates[None], np.full((1, 1), 0.5)]])
+    """Payoffs of a pool (n, n) with a response, of win rates (n,) against it: (n + 1, n + 1)."""
+    return np.block([[payoffs, 1.0 - win_rates[:, None]], [win_rates[None], np.full((1, 1), 0.5)]])
 
 
 def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:

@@ -92,10 +92,7 @@ class Solution:
         intervals = [self._measured(snapshot.strategy) for snapshot in before]
         intervals.append(self.exploitability)
         measured = zip(self.snapshots, intervals, strict=True)
-        return tuple(
-            Measurement(snapshot.iteration, snapshot.seconds, *interval[:2])
-            for snapshot, interval in measured
-        )
+        return tuple(Measurement(*snapshot[:2], *interval[:2]) for snapshot, interval in measured)
 
     @property
     def units(self) -> Units:

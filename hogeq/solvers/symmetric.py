@@ -54,10 +54,7 @@ class SymmetricGame:
         return np.asarray(self.eye[matrix])
 
     def against(
-        self,
-        matrices: Ints,
-        weights: Floats | None = None,
-        corners: Sequence[Floats] | None = None,
+        self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
     ) -> Responses:
         """Responses to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
@@ -70,7 +67,7 @@ class SymmetricGame:
         """Responses to a mixture of matrices (n, R), of which play tells only what it shows."""
         return folded(self.graph, weights, self.policy(matrices)).solitary(corners)
 
-    def alone(self, policy: Floats) -> Responses:
+    def against_policy(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""
         return self.graph.against(np.ones(1), policy[None])
 
@@ -109,10 +106,9 @@ def contains(pool: Ints, matrix: Ints) -> bool:
 
 
 def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
-    """Weights (n,) of an equilibrium without the error of its linear program.
+    """Weights (n,) of an equilibrium by its equations: all components win 1/2 against the mixture.
 
-    All components win 1/2 against the mixture: these equations are solved by a step of least
-    squares from the weights given, which stay if the solution has a negative weight.
+    Least squares from the weights of a linear program, which stay if a weight were negative.
     """
     used = np.flatnonzero(weights > SUPPORT)
     ones = np.ones((1, len(used)))
