@@ -119,12 +119,12 @@ def solves(spec: str | None) -> bool:
 
 
 def names() -> dict[str, str]:
-    """List the strategies that have a name."""
+    """List the built-in strategies: one line about each, by how to write it."""
     listed = {}
     for name, entry in _BUILTINS.items():
         defaults = ",".join(map(str, entry.defaults))
-        more = f" (:{defaults} if not given)" if defaults else ""
-        listed[entry.usage(name)] = entry.about + more
+        note = f" (:{defaults} if not given)" if defaults else ""
+        listed[entry.usage(name)] = entry.about + note
     return listed
 
 
@@ -171,7 +171,7 @@ def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> lis
             f"strategy {shown(spec)}: {len(texts)} parameters given, to be written as {usages}"
         )
     parameters = zip(entry.parameters, texts, strict=True)
-    arguments = [_number(spec, parameter, text) for parameter, text in parameters]
+    arguments = [_whole_number(spec, parameter, text) for parameter, text in parameters]
     if "N" in entry.parameters:
         place = entry.parameters.index("N")
         dice, rules = arguments[place], game.rules
@@ -182,8 +182,8 @@ def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> lis
     return arguments
 
 
-def _number(spec: str, name: str, text: str) -> int:
-    """Read a number of few digits: int() takes more, and is slow on thousands."""
+def _whole_number(spec: str, name: str, text: str) -> int:
+    """Whole number of few digits from the text of a parameter; int() is slow on thousands."""
     if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
         raise StrategyError(
             f"strategy {shown(spec)}: {name} is {shown(text)}; "
@@ -211,7 +211,7 @@ def require_known(spec: str) -> None:
             "lists, a file or a run directory"
         )
     try:
-        os.stat(spec)  # noqa: PTH116 - a text may be no path at all
+        os.stat(spec)  # noqa: PTH116 - any file or folder; a text may be no path at all
     except (OSError, ValueError) as error:
         if Path(spec).suffix.lower() in SUFFIXES + PICKLES:
             raise StrategyError(unreadable(Path(spec), error)) from error

@@ -143,12 +143,12 @@ SAMPLES: dict[str, tuple[str, str]] = {
 
 
 def samples_of(rules: Rules) -> tuple[str, ...]:
-    """List the course's sample strategies for a game, whatever its name, goal and dice."""
+    """List the course's sample strategies of an edition with these rules, whatever the sizes."""
     for edition, samples in SAMPLES.items():
-        sized = replace(
+        resized = replace(
             EDITIONS[edition], name=rules.name, goal=rules.goal, max_dice=rules.max_dice
         )
-        if sized == rules:
+        if resized == rules:
             return samples
     return ()
 

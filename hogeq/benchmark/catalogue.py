@@ -59,13 +59,13 @@ GENERATED: Final[Generated] = (
         ),
     ),
 )
-"""Generators, and the parameters of their instances; seed 0."""
+"""Generators, and the parameters of their instances, for seed 0."""
 
 SEEDED: Final[Generated] = (
     (interview, ((4, 4, 3), (8, 3, 4))),
     (random_tree, ((4, 3, 8), (5, 3, 12), (6, 2, 8))),
 )
-"""Those of which methods are compared on many seeds."""
+"""Generators and parameters of the instances on which methods are compared by many seeds."""
 
 OPEN: Final = range(1, 11)
 HELD_OUT: Final = range(201, 211)
@@ -85,12 +85,13 @@ class Entry(NamedTuple):
     seat: int | None = None  # in a tree, against the uniform strategy; None: no opponent, or both
 
     def make(self) -> Graph:
-        """Make its graph: of one player, or of both seats of a tree."""
-        made = self.load()
-        if not isinstance(made, FlatTree):
-            return of_hog(made[0].rules).against(made[1].policy)
-        graph = of_tree(made)
-        return graph if self.seat is None else graph.against(made.uniform(), self.seat)
+        """Make its graph: of one player against a fixed opponent, or of both seats of a tree."""
+        loaded = self.load()
+        if not isinstance(loaded, FlatTree):
+            engine, opponent = loaded
+            return of_hog(engine.rules).against(opponent.policy)
+        graph = of_tree(loaded)
+        return graph if self.seat is None else graph.against(loaded.uniform(), self.seat)
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
@@ -135,6 +136,7 @@ def match(edition: str, goal: int, dice: int, opponent: str) -> Match:
 
 
 def _hog() -> Iterator[Entry]:
+    """Instances of Hog: every edition and size against each opponent."""
     for edition, sizes in HOG.items():
         for goal, dice in sizes:
             opponents = {"always": f"always_roll:{min(6, dice)}", "ignore": "ignore_memory"}
@@ -147,6 +149,7 @@ def _hog() -> Iterator[Entry]:
 
 
 def _generated(generated: Generated, seeds: Sequence[int]) -> Iterator[Entry]:
+    """Instances of generators, for all their parameters and seeds; seed 0 is not in the name."""
     for generate, parameters in generated:
         family = generate.__name__.removesuffix("_tree")
         about = str(generate.__doc__).partition("\n")[0]
@@ -158,6 +161,7 @@ def _generated(generated: Generated, seeds: Sequence[int]) -> Iterator[Entry]:
 
 
 def _games() -> Iterator[Entry]:
+    """Instances of OpenSpiel's games: each seat against the uniform strategy, and both players."""
     for name, (game, forget) in GAMES.items():
         forgetting = f", forgetting {forget}" if forget else ""
         tree = partial(load_tree, game, forget)

@@ -129,9 +129,9 @@ class Solver(ABC, Generic[State]):
         """
 
     def steps(self, game: Engine, state: State, most: int) -> tuple[State, int]:
-        """State after at most so many more iterations, and how many: 1, but in compiled loops.
+        """State after some more iterations, at most `most`, and how many; to the bits of `step`.
 
-        Each is as :meth:`step` does it, to the last bit.
+        Solvers with compiled loops do many at once, others 1.
         """
         return self.step(game, state), 1
 
@@ -148,7 +148,7 @@ class Solver(ABC, Generic[State]):
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def caveat(self, game: Engine) -> str:
-        """Reason why no theorem promises convergence on this game; empty where one does."""
+        """Say why no theorem promises convergence on this game; an empty text where one does."""
         return ""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:

@@ -52,11 +52,11 @@ class DagCFR(Solver[RegretState]):
 
     def init(self, game: Engine) -> RegretState:
         """State without regrets at the decisions of both DAGs, which are built first."""
-        return self._minimiser.init(_engine_of(game))
+        return self._minimiser.init(_dag_engine_of(game))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """State after one more iteration at all decisions."""
-        return self._minimiser.step(_engine_of(game), state)
+        return self._minimiser.step(_dag_engine_of(game), state)
 
     def average(self, game: Engine, state: RegretState) -> Floats:
         """Policy (R, K): each row plays its marginal of the average mixture of its player."""
@@ -71,17 +71,18 @@ class DagCFR(Solver[RegretState]):
         """Average mixture of both players, as strategies to be drawn from."""
         mixtures = self._average_mixtures(game, state)
         first, second = (mixture.strategies()[0] for mixture in mixtures)
-        return joined(_engine_of(game).tree.seat, first, second)
+        return joined(_dag_engine_of(game).tree.seat, first, second)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
-        return self._minimiser.stats(_engine_of(game), state)
+        return self._minimiser.stats(_dag_engine_of(game), state)
 
     def _average_mixtures(self, game: Engine, state: RegretState) -> "list[Mixed]":
-        engine = _engine_of(game)
+        engine = _dag_engine_of(game)
         return engine.mixed(self._minimiser.average(engine, state))
 
 
-def _engine_of(game: Engine) -> "DagEngine":
+def _dag_engine_of(game: Engine) -> "DagEngine":
+    """Engine of the game's belief DAGs, whose rows are their decisions; not for Hog."""
     from hogeq.solvers.dags import dag_engine  # here: SciPy takes a second
 
     tree = getattr(game, "tree", None)

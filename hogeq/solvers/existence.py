@@ -77,7 +77,7 @@ class Existence:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out what is known, as the command prints it."""
-        known = {
+        answer = {
             "matrix": ("yes", "a matrix is one: no matrix wins more than 1/2 against it"),
             "policy": ("yes", "a policy is one: no matrix wins more than 1/2 against it"),
             "none": ("no", "every policy loses to some matrix"),
@@ -86,7 +86,7 @@ class Existence:
         least = "least exploitability of a policy, proved"
         remembered = "full memory wins so much beyond 1/2 against the equilibrium found"
         return [
-            ("exists", *known),
+            ("exists", *answer),
             ("lower", f"{self.lower:.3e}", least),
             ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
             ("memory", "" if self.memory is None else f"{self.memory:.3e}", remembered),
@@ -94,14 +94,8 @@ class Existence:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policy and the proof."""
-        ends = {"lower": self.lower, "upper": self.upper, "exists": self.exists}
-        return {
-            **ends,
-            "kind": self.kind,
-            "components": self.components,
-            "memory": self.memory,
-            "seconds": self.seconds,
-        }
+        names = ("lower", "upper", "exists", "kind", "components", "memory", "seconds")
+        return {name: getattr(self, name) for name in names}
 
 
 def pure_existence(policy: Floats) -> Existence:

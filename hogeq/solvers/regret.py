@@ -213,7 +213,7 @@ class RegretMinimiser(Solver[RegretState]):
         return {"average_regret": positive / max(1, int(state.iteration))}
 
     def caveat(self, game: Engine) -> str:
-        """Give the caveat: theorems of CFR are of its own weights and nearly perfect recall."""
+        """Say what CFR's theorems lack here: its own weights, and perfect recall or nearly so."""
         is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # One table for both seats forgets its seat.
         if game.seat_rows is None or (game.has_memory and not is_cfr):

@@ -135,7 +135,7 @@ class Pace:
         self.most = 1  # iterations of the next call; doubled or halved by the time that it takes
 
     def steps(self, solver: Solver[Any], game: Engine, state: Any, left: int) -> tuple[Any, int]:
-        """State after so many iterations, at most those left, and how many."""
+        """State after more iterations, at most those left, and how many; adapts the next number."""
         begun = perf_counter()
         state, done = solver.steps(game, state, min(self.most, left))
         spent = perf_counter() - begun
