@@ -115,12 +115,10 @@ def about(name: str) -> str:
 
 
 def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
-    """Make the function that reads the table of this name for the rules in force.
-
-    Where nothing is hidden, the champion is the optimal matrix.
-    """
+    """Make the function that reads the table of this name for the rules in force."""
 
     def read(game: "HogEngine") -> StrategyLike:
+        """Read the table; where nothing is hidden, a champion is the optimal matrix."""
         file, kind = FILES[name]
         edition = _shipped_for(name, game.rules)
         if edition is not None:

@@ -139,6 +139,7 @@ class Argmax(Purifier):
     """The most probable roll of every cell."""
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
+        """Matrix (G, G) of the most probable rolls, the lower roll on ties."""
         return argmax(game, policy)
 
 

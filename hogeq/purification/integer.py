@@ -265,10 +265,7 @@ class IntegerRounding(Purifier):
     def _ranked(
         self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix
     ) -> tuple[Matrix, Floats]:
-        """Best candidates (m, G, G), with a new one, and what the pool wins against each, (m,).
-
-        `new` has the counters of this round, which the older candidates have not met.
-        """
+        """Best candidates (m, G, G), and the win rate of the best counter, `new` too, to each."""
         actions = pool.game.num_actions
         tried = state.tried
         new_rates = [new.rates_against(one_hot(old, actions)).max(initial=0.0) for old in tried]

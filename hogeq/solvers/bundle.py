@@ -14,8 +14,8 @@ Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable m
 algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,
 where win rates are linear in one row but not in all together.
 
-Cost: Newton steps over the models of the counters that bind, the sweeps of every search, and two
-passes over the game for each cut; searches and cuts run in parallel.
+Cost: Newton steps over the models of the counters that bind, the sweeps of every search, and a
+forward and a backward pass for each component of a cut; searches and cuts run in parallel.
 """
 
 from functools import partial

@@ -197,10 +197,7 @@ def search(
 def _search_or_check(
     game: Engine, strategy: Strategy, known: frozenset[bytes], task: CounterSearch | Check
 ) -> _Result:
-    """Run a search, or check a cut; take a cut unless the pool has a good one.
-
-    `known` are digests of the counters of the pool.
-    """
+    """Search or check; take a cut unless the pool, of digests `known`, has a good one."""
     if isinstance(task, Check):
         counter = task.counter
         error = abs(_counter_rate(game, strategy, counter) - task.modelled)

@@ -66,10 +66,7 @@ class DagEngine(TreeEngine):
         return False
 
     def choice_weights(self, policy: Floats) -> list[Floats]:
-        """Probabilities of each player's choices, (C,), in a policy of decisions.
-
-        Choice 0 is the begin of the DAG; then come the actions of each decision.
-        """
+        """Probabilities of each player's choices, (C,): the begin, and actions at each decision."""
         actions = np.arange(self.num_actions)
         weights = []
         for dag, rows in zip(self.dags, self.seat_rows, strict=True):
@@ -224,10 +221,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
 
 
 def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
-    """Go on with discounted CFR over both DAGs; bounds are best responses to its averages.
-
-    Averages are measured after each tenth more iterations.
-    """
+    """Go on with discounted CFR; bounds are best responses to its average, each tenth more."""
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
     whole = solving.deadline

@@ -144,7 +144,7 @@ class _Decision:
         return decided or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Decide by an equilibrium of a pool: is a matrix of it one of the game, a policy, none."""
+        """Decide by an equilibrium of a pool: try its matrices, policies near it, then boxes."""
         weights = minimal_support(oracle)
         if (oracle.payoffs @ weights).max() > 0.5 + TIE:
             weights = oracle.weights
@@ -154,9 +154,8 @@ class _Decision:
             problem = self.game.folded(weights, matrices)
             self.components = len(weights)
             self.memory = problem.value(problem.free) - 0.5
-        return (
-            self.by_matrix(oracle) or self.by_policy(weights, matrices) or self.by_boxes(matrices)
-        )
+        decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
+        return decided or self.by_boxes(matrices)
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
         """Give the best policy so far, with a proved bound on its exploitability."""
@@ -173,10 +172,7 @@ class _Decision:
         )
 
     def exploitability_bound(self) -> float:
-        """Upper bound on the exploitability of the best policy.
-
-        Full memory's, then by branch and bound ever closer to what the best counter wins.
-        """
+        """Bound the best policy's exploitability by full memory, then by branch and bound."""
         problem = self.game.against_policy(self.policy)
         _, value = problem.ascend(self.pool[-STARTS:])
         bound = problem.value(problem.free) + problem.error
@@ -194,10 +190,7 @@ class _Decision:
         return min(bound - 0.5, 0.5)
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
-        """Prove that no matrix wins more than 1/2 against a policy of fractions, exactly.
-
-        Branch and bound in float64 makes the proof, and rational arithmetic checks it.
-        """
+        """Prove by branch and bound, checked in fractions, that no matrix beats a policy."""
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
         closing = problem.respond(self.pool[-STARTS:], 0.5 + TIE, MOST, self.deadline)

@@ -98,6 +98,7 @@ def proximal_step(
     constants = constants + flat[:, forced_actions].sum(axis=1, dtype=np.float64)
 
     def dual(weights: Floats) -> _DualPoint:
+        """Sum of the rows' terms and of the models' constants."""
         terms = compute(partial(_dual_term, weights.astype(flat.dtype)), open_parts, local=True)
         value = constants @ weights + sum(row_values for row_values, _, _ in terms)
         gradient = constants + sum(models for _, _, models in terms) + softness * weights
@@ -183,6 +184,7 @@ def _open_actions(
     likeliest = logits.argmax(axis=1)
 
     def rule_out(part: slice) -> None:
+        """Mark what stays open in some rows: actions are compared with their row's likeliest."""
         part_gradients = gradients[:, part]
         rows = np.arange(part_gradients.shape[1])
         base = likeliest[part]

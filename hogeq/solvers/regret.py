@@ -126,6 +126,7 @@ class RegretMinimiser(Solver[RegretState]):
         return self._iterate(game, state, 1)[0]
 
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """State after some more iterations, at most `most`, and how many."""
         if type(self).step is not RegretMinimiser.step:  # of a plugin's subclass
             return super().steps(game, state, most)
         return self._iterate(game, state, most)

@@ -1,8 +1,4 @@
-"""Solvers that respond to a mixture of earlier responses: their average, or an equilibrium.
-
-Fictitious play (Brown 1951; in behaviour strategies Heinrich et al. 2015), and double oracle with
-an exact meta-game (McMahan et al. 2003).
-"""
+"""Solvers that respond to a mixture of earlier responses: fictitious play, and double oracle."""
 
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -49,7 +45,7 @@ class FictitiousPlay(Solver[FictitiousState]):
        theorem 7). Under imperfect recall that is another strategy than the mixture.
 
     If every response is a best one, the mixture converges to an equilibrium (Robinson 1951); they
-    come from a search. Cost: a few passes for each step of it, times the responses kept.
+    come from a search. Cost: each step of the search makes a pass for each response kept.
 
     Attributes
     ----------

@@ -147,17 +147,13 @@ class Pace:
 
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
-    """Run a solver, by its name and parameters, for so many iterations.
-
-    Its strategy is kept at the iterations of :func:`schedule`; the time that this takes is not
-    counted.
-    """
+    """Run a solver for so many iterations, with a snapshot at those of :func:`schedule`."""
     kind = SOLVERS[name]
     require_known(parameters, keys(kind))
     check(Count, iterations=iterations)
     solver = kind(**parameters)
     begun = perf_counter()
-    uncounted = 0.0
+    uncounted = 0.0  # seconds of making snapshots
     snapshots = list[Snapshot]()
     with phase("solving", iterations) as progress:
         state = solver.init(game)
