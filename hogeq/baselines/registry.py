@@ -94,12 +94,13 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
 
     def decorate(make: _Maker) -> _Maker:
         try:
-            taken = signature(make)
-            taken.bind(*range(len(wanted) + 1))
+            accepted = signature(make)
+            accepted.bind(*range(len(wanted) + 1))
         except TypeError:
             allowed = f"a function of a game and {len(wanted)} whole numbers"
             raise HogeqError(refusal(f"baseline {shown(usage)}", make, allowed)) from None
-        defaults = [one.default for one in list(taken.parameters.values())[1 : len(wanted) + 1]]
+        after_game = list(accepted.parameters.values())[1 : len(wanted) + 1]
+        defaults = (parameter.default for parameter in after_game)
         numbers = tuple(default for default in defaults if type(default) is int)
         enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, numbers))
         return make
@@ -118,47 +119,31 @@ def solves(spec: str | None) -> bool:
 
 
 def names() -> dict[str, str]:
-    """List the strategies that have a name."""
+    """List the built-in strategies: one line about each, by how to write it."""
     listed = {}
     for name, entry in _BUILTINS.items():
         defaults = ",".join(map(str, entry.defaults))
-        more = f" (:{defaults} if not given)" if defaults else ""
-        listed[entry.usage(name)] = entry.about + more
+        note = f" (:{defaults} if not given)" if defaults else ""
+        listed[entry.usage(name)] = entry.about + note
     return listed
 
 
 def builtin(spec: str, game: "HogEngine") -> Strategy:
-    """Make a strategy that is known by name."""
+    """Make the built-in strategy of a name with parameters, ``name:PARAMETER,...``.
+
+    One from outside the package may raise, and what it makes is checked.
+    """
     if not isinstance(spec, str):
         raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))
     check_game(game)
+    # A whole name may have a colon, as champion:policy has.
     name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
     if name not in _BUILTINS:
         allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
     entry = _BUILTINS[name]
-    given = rest.split(",") if colon else []
-    left_out = len(entry.parameters) - len(given)
-    if 0 < left_out <= len(entry.defaults):
-        given += map(str, entry.defaults[-left_out:])
-    if len(given) != len(entry.parameters):
-        # Those too whose names begin with this one and a colon.
-        known = {one: entry for one, entry in _BUILTINS.items() if f"{one}:".startswith(f"{name}:")}
-        usages = " or ".join(entry.usage(one) for one, entry in known.items())
-        raise StrategyError(
-            f"strategy {shown(spec)}: {len(given)} parameters given, to be written as {usages}"
-        )
-    arguments = [
-        _number(spec, parameter, text)
-        for parameter, text in zip(entry.parameters, given, strict=True)
-    ]
-    if "N" in entry.parameters:
-        dice, most = arguments[entry.parameters.index("N")], game.rules.max_dice
-        if not game.rules.least_answer <= dice <= most:
-            allowed = f"{game.rules.least_answer} to {most}"
-            raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
-        arguments[entry.parameters.index("N")] = game.rules.choices.index(dice)
-    make = partial(entry.make, game, *arguments)
+    texts = rest.split(",") if colon else []
+    make = partial(entry.make, game, *_arguments(spec, name, texts, game))
     if is_ours(entry.make):
         return strategy_of(game, make())
     where = named(f"strategy {shown(spec)}", entry.make)
@@ -169,8 +154,36 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
     return strategy_of(game, made, where)
 
 
-def _number(spec: str, name: str, text: str) -> int:
-    """Read a number of few digits: int() takes more, and is slow on thousands."""
+def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> list[int]:
+    """Arguments of a built-in from the texts after its colon; defaults for the last ones missing.
+
+    A number of dice, N, becomes the number of an action.
+    """
+    entry = _BUILTINS[name]
+    missing = len(entry.parameters) - len(texts)
+    if 0 < missing <= len(entry.defaults):
+        texts = [*texts, *map(str, entry.defaults[-missing:])]
+    if len(texts) != len(entry.parameters):
+        # Those too whose names begin with this one and a colon.
+        alike = [other for other in _BUILTINS if f"{other}:".startswith(f"{name}:")]
+        usages = " or ".join(_BUILTINS[other].usage(other) for other in alike)
+        raise StrategyError(
+            f"strategy {shown(spec)}: {len(texts)} parameters given, to be written as {usages}"
+        )
+    parameters = zip(entry.parameters, texts, strict=True)
+    arguments = [_whole_number(spec, parameter, text) for parameter, text in parameters]
+    if "N" in entry.parameters:
+        place = entry.parameters.index("N")
+        dice, rules = arguments[place], game.rules
+        if not rules.least_answer <= dice <= rules.max_dice:
+            allowed = f"{rules.least_answer} to {rules.max_dice}"
+            raise StrategyError(f"strategy {shown(spec)}: N is {dice}; allowed: {allowed}")
+        arguments[place] = rules.choices.index(dice)
+    return arguments
+
+
+def _whole_number(spec: str, name: str, text: str) -> int:
+    """Whole number of few digits from the text of a parameter; int() is slow on thousands."""
     if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
         raise StrategyError(
             f"strategy {shown(spec)}: {name} is {shown(text)}; "
@@ -180,7 +193,7 @@ def _number(spec: str, name: str, text: str) -> int:
 
 
 def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:
-    """Make those of some built-in strategies that mean anything in a game."""
+    """Make built-in strategies, by `specs`, leaving out those that have no meaning in a game."""
     made = {}
     for spec in specs:
         with suppress(StrategyError):
@@ -198,7 +211,7 @@ def require_known(spec: str) -> None:
             "lists, a file or a run directory"
         )
     try:
-        os.stat(spec)  # noqa: PTH116 - a text may be no path at all
+        os.stat(spec)  # noqa: PTH116 - any file or folder; a text may be no path at all
     except (OSError, ValueError) as error:
         if Path(spec).suffix.lower() in SUFFIXES + PICKLES:
             raise StrategyError(unreadable(Path(spec), error)) from error
@@ -220,9 +233,9 @@ def find_strategy(
         return builtin(spec, game).named(spec)
     if os.path.exists(spec):  # noqa: PTH110
         for read in (read_table, read_profile):
-            found = read(Path(spec), game.rules)
-            if found is not None:
-                return found
+            strategy = read(Path(spec), game.rules)
+            if strategy is not None:
+                return strategy
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
 
 

@@ -35,16 +35,20 @@ def always_roll(game: "HogEngine", dice: int) -> Matrix:
     return np.full((game.goal, game.goal), dice, np.int8)
 
 
-def _free_where(
+def _zero_dice_where(
     game: "HogEngine", dice: int, is_good: Callable[[int, int, int, Landing], bool]
 ) -> Matrix:
-    """Roll no dice where that is good by both scores, its points and where it lands."""
+    """Matrix that rolls no dice where `is_good` says so, else `dice`.
+
+    It is asked with own and opponent's score, the points of no dice, and the scores after them.
+    """
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
     for score in range(game.goal):
         for opponent in range(game.goal):
             points = turns.free(score, opponent).points
-            if is_good(score, opponent, points, land(game.rules, score + points, opponent)):
+            landing = land(game.rules, score + points, opponent)
+            if is_good(score, opponent, points, landing):
                 matrix[score, opponent] = 0
     return matrix
 
@@ -52,7 +56,7 @@ def _free_where(
 @baseline("bacon:CUTOFF,N", "roll 0 dice for at least CUTOFF points, else N")
 def bacon(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that scores `cutoff` points or more, else `dice`."""
-    return _free_where(game, dice, lambda _own, _other, points, _landing: points >= cutoff)
+    return _zero_dice_where(game, dice, lambda _own, _other, points, _landing: points >= cutoff)
 
 
 @baseline("swap:CUTOFF,N", "as bacon, but roll 0 for any swap that helps and for none that hurts")
@@ -69,7 +73,7 @@ def swap(game: "HogEngine", cutoff: int, dice: int) -> Matrix:
             return landing.score > landing.opponent
         return points >= cutoff
 
-    return _free_where(game, dice, is_good)
+    return _zero_dice_where(game, dice, is_good)
 
 
 @baseline("rise:THRESHOLD,N", _RISE.format("landings and swaps"))
@@ -79,7 +83,7 @@ def rise(game: "HogEngine", threshold: int, dice: int) -> Matrix:
     Points, landings and swaps are counted; Feral Hogs are not, since they depend on what a strategy
     may not see.
     """
-    return _free_where(
+    return _zero_dice_where(
         game, dice, lambda own, _other, _points, landing: landing.score - own >= threshold
     )
 
@@ -90,20 +94,18 @@ def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
 
     A rule acts if it changes a score, or earns another turn by where the score lands.
     """
-    earns = MORE_BOAR[game.rules.more_boar]
+    earns_turn = MORE_BOAR[game.rules.more_boar]
 
     def is_good(own: int, opponent: int, points: int, landing: Landing) -> bool:
         scores = landing.score, landing.opponent
-        return points >= threshold or scores != (own + points, opponent) or earns(*scores)
+        changes_score = scores != (own + points, opponent)
+        return points >= threshold or changes_score or earns_turn(*scores)
 
-    return _free_where(game, dice, is_good)
+    return _zero_dice_where(game, dice, is_good)
 
 
 def _sample(
-    name: str,
-    about: str,
-    make: Callable[["HogEngine", int, int], Matrix],
-    cutoff: int,
+    name: str, about: str, make: Callable[["HogEngine", int, int], Matrix], cutoff: int
 ) -> None:
     """Enter a player under the name of a term's sample, with the course's numbers."""
 
@@ -141,12 +143,12 @@ SAMPLES: dict[str, tuple[str, str]] = {
 
 
 def samples_of(rules: Rules) -> tuple[str, ...]:
-    """List the course's sample strategies for a game, whatever its name, goal and dice."""
+    """List the course's sample strategies of an edition with these rules, whatever the sizes."""
     for edition, samples in SAMPLES.items():
-        sized = replace(
+        resized = replace(
             EDITIONS[edition], name=rules.name, goal=rules.goal, max_dice=rules.max_dice
         )
-        if sized == rules:
+        if resized == rules:
             return samples
     return ()
 
@@ -168,14 +170,17 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
     point does. No dice are always rolled where twice their points reach the goal and cause no
     swap. The fewest dice win ties.
     """
-    rules, turns = game.rules, TurnTable(game.rules)
+    rules = game.rules
+    turns = TurnTable(rules)
     matrix = np.zeros((game.goal, game.goal), np.int8)
-    means: dict[Throw, list[float]] = {}
+    means: dict[Throw, list[float]] = {}  # expected points of 1, 2, ... dice, by kind of throw
     for own, opponent in product(range(game.goal), repeat=2):
-        throw, free = throw_of(rules, own, opponent, Memory()), turns.free(own, opponent).points
+        throw = throw_of(rules, own, opponent, Memory())
+        free = turns.free(own, opponent).points  # of no dice
         if throw not in means:
             means[throw] = [turns.mean(roll, throw) for roll in range(1, rules.max_dice + 1)]
-        sides, points = throw.sides, [float(free), *means[throw]]
+        points = [float(free), *means[throw]]
+        sides = throw.sides
         chance_of_one = 1.0 - ((sides - 1) / sides) ** throw.dice(rules.max_dice)
         needed = opponent // 2 - own  # for a swap that helps: own score half the opponent's
         if rules.swap == "double" and opponent % 2 == 0 and needed > 0:
@@ -190,8 +195,8 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
             points[0] += FORCED_DICE_BONUS
         if rules.hog_wild and (own + opponent + 1) % HOG_WILD_MULTIPLE == 0:
             points[-1] += FORCED_DICE_BONUS * chance_of_one
-        wins = own + 2 * free >= rules.goals[0]
-        if wins and land(rules, own + 2 * free, opponent).opponent == opponent:
+        doubled = own + 2 * free
+        if doubled >= rules.goals[0] and land(rules, doubled, opponent).opponent == opponent:
             points[0] = float(rules.size)
         matrix[own, opponent] = np.argmax(points)
     return matrix

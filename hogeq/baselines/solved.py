@@ -36,7 +36,7 @@ def optimal(game: "HogEngine") -> Matrix:
             f"strategy 'optimal': rules {game.rules.name} have hidden memory; allowed: rules "
             "without; ignore_memory plays as if there were none"
         )
-    return _solution("optimal", game.rules)
+    return _tablebase_matrix("optimal", game.rules)
 
 
 @baseline("ignore_memory", "play optimally as if the rules that need a hidden memory did not exist")
@@ -45,7 +45,7 @@ def ignore_memory(game: "HogEngine") -> Matrix:
 
     The dynamic programming of Huan (2020) [1] that looks at the scores alone.
     """
-    return _solution("ignore_memory", game.rules.without_memory())
+    return _tablebase_matrix("ignore_memory", game.rules.without_memory())
 
 
 @baseline("full_memory", "play optimally, remembering everything; only to be compared")
@@ -56,26 +56,27 @@ def full_memory(game: "HogEngine") -> Matrix:
             f"strategy 'full_memory': remembers what no matrix of rules {game.rules.name} sees, "
             "allowed in compare, and in tablebase --against"
         )
-    return _solution("full_memory", game.rules)
+    return _tablebase_matrix("full_memory", game.rules)
 
 
-def _of_edition(edition: str) -> None:
+def _register_tablebase(edition: str) -> None:
     """Enter the tablebase of an edition: under other rules, a player with the wrong rules."""
 
     @baseline(
         f"{edition}_optimal",
         f"play optimally by the rules of {edition}, whatever the rules in force",
     )
-    def brought(game: "HogEngine") -> Matrix:
+    def optimal_there(game: "HogEngine") -> Matrix:
         rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
-        return _solution(f"{edition}_optimal", rules)
+        return _tablebase_matrix(f"{edition}_optimal", rules)
 
 
-_of_edition("fa15")
-_of_edition("fa22")
+_register_tablebase("fa15")
+_register_tablebase("fa22")
 
 
-def _solution(name: str, rules: Rules) -> Matrix:
+def _tablebase_matrix(name: str, rules: Rules) -> Matrix:
+    """Optimal matrix by the tablebase of these rules; errors name the strategy `name`."""
     from hogeq.evaluation.tablebase import solve
     from hogeq.model.game import compile_game
 
@@ -109,22 +110,24 @@ def about(name: str) -> str:
     known = ", ".join(editions(name))
     if not name.startswith("champion"):
         return f"second place of summer 2020, by counted guesses of the memory: {known}"
-    found = f"the least exploitable {FILES[name][1]} found so far"
-    return f"{found}: {known}; optimal where nothing is hidden"
+    _, kind = FILES[name]
+    return f"the least exploitable {kind} found so far: {known}; optimal where nothing is hidden"
 
 
 def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
     """Make the function that reads the table of this name for the rules in force."""
 
     def read(game: "HogEngine") -> StrategyLike:
+        """Read the table; where nothing is hidden, a champion is the optimal matrix."""
         file, kind = FILES[name]
         edition = _shipped_for(name, game.rules)
         if edition is not None:
             with as_file(SHIPPED / edition / file) as path:
                 return read_strategy(path, **sizes_of(game))
-        if name.startswith("champion") and len(all_memories(game.rules)) == 1:
+        is_open = len(all_memories(game.rules)) == 1
+        if is_open and name.startswith("champion"):
             tell(f"hogeq: {name}: nothing is hidden by these rules, so it is the optimal matrix")
-            return _solution(name, game.rules)
+            return _tablebase_matrix(name, game.rules)
         called = ", ".join(names_of(game.rules) or [game.rules.name])
         others = [other for other in FILES if _shipped_for(other, game.rules) is not None]
         instead = f"; {called} has {' and '.join(others)}" if others else ""
@@ -137,15 +140,18 @@ def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
 
 
 def counters(game: "HogEngine", strategy: Strategy) -> list[Matrix]:
-    """Read the strongest counter known to a strategy that is a champion; else there is none."""
+    """Read the strongest counter known to a strategy, if it is a champion; else an empty list."""
     for name, (file, kind) in FILES.items():
         edition = _shipped_for(name, game.rules) if kind == strategy.kind else None
         if edition is None:
             continue
+        champion = strategy_of(game, shipped(name)(game))
+        if not np.array_equal(champion.array, strategy.array):
+            continue
+        if not np.array_equal(champion.weights, strategy.weights):
+            continue
         counter = SHIPPED / edition / f"counter_to_{file.partition('.')[0]}.csv"
-        own = strategy_of(game, shipped(name)(game))
-        is_it = np.array_equal(own.array, strategy.array)
-        if is_it and np.array_equal(own.weights, strategy.weights) and counter.is_file():
+        if counter.is_file():
             with as_file(counter) as path:
                 return [read_strategy(path, **sizes_of(game)).array]
     return []

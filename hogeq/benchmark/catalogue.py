@@ -46,9 +46,9 @@ GAMES: Final = {
 }
 """Games of OpenSpiel, and how they forget."""
 
-Made = tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]
+Generated = tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]
 
-MADE: Final[Made] = (
+GENERATED: Final[Generated] = (
     (trials, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
     (interview, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
     (
@@ -59,13 +59,13 @@ MADE: Final[Made] = (
         ),
     ),
 )
-"""Generators, and the parameters of their instances; seed 0."""
+"""Generators, and the parameters of their instances, for seed 0."""
 
-SEEDED: Final[Made] = (
+SEEDED: Final[Generated] = (
     (interview, ((4, 4, 3), (8, 3, 4))),
     (random_tree, ((4, 3, 8), (5, 3, 12), (6, 2, 8))),
 )
-"""Those of which methods are compared on many seeds."""
+"""Generators and parameters of the instances on which methods are compared by many seeds."""
 
 OPEN: Final = range(1, 11)
 HELD_OUT: Final = range(201, 211)
@@ -85,12 +85,13 @@ class Entry(NamedTuple):
     seat: int | None = None  # in a tree, against the uniform strategy; None: no opponent, or both
 
     def make(self) -> Graph:
-        """Make its graph: of one player, or of both seats of a tree."""
-        made = self.load()
-        if not isinstance(made, FlatTree):
-            return of_hog(made[0].rules).against(made[1].policy)
-        graph = of_tree(made)
-        return graph if self.seat is None else graph.against(made.uniform(), self.seat)
+        """Make its graph: of one player against a fixed opponent, or of both seats of a tree."""
+        loaded = self.load()
+        if not isinstance(loaded, FlatTree):
+            engine, opponent = loaded
+            return of_hog(engine.rules).against(opponent.policy)
+        graph = of_tree(loaded)
+        return graph if self.seat is None else graph.against(loaded.uniform(), self.seat)
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
@@ -106,19 +107,21 @@ class Entry(NamedTuple):
             solved = equilibrium(tree, seconds)
             return solved.lower, solved.upper
         form = sequence_form(tree, self.seat or 0)
-        worth, deadline = form.payoffs(tree.uniform()), Deadline(seconds)
-        response = best_response(form, worth, deadline, deadline=deadline)
+        deadline = Deadline(seconds)
+        sequence_payoffs = form.payoffs(tree.uniform())
+        response = best_response(form, sequence_payoffs, deadline, deadline=deadline)
         return response.payoff * tree.largest_payoff, response.bound * tree.largest_payoff
 
 
 def catalogue() -> dict[str, Entry]:
     """List all instances of one seed, by name."""
-    return {entry.name: entry for entry in (*_hog(), *_made(MADE, [0]), *_games())}
+    entries = (*_hog(), *_generated(GENERATED, [0]), *_games())
+    return {entry.name: entry for entry in entries}
 
 
 def seeded() -> dict[str, Entry]:
     """List the instances of open and held-out seeds, by name."""
-    return {entry.name: entry for entry in _made(SEEDED, [*OPEN, *HELD_OUT])}
+    return {entry.name: entry for entry in _generated(SEEDED, [*OPEN, *HELD_OUT])}
 
 
 def hog_game(edition: str, goal: int, dice: int) -> HogEngine:
@@ -133,25 +136,32 @@ def match(edition: str, goal: int, dice: int, opponent: str) -> Match:
 
 
 def _hog() -> Iterator[Entry]:
+    """Instances of Hog: every edition and size against each opponent."""
     for edition, sizes in HOG.items():
         for goal, dice in sizes:
-            rivals = {"always": f"always_roll:{min(6, dice)}", "ignore": "ignore_memory"}
-            for kind, rival in {**rivals, **(CHAMPION if goal == LARGEST else {})}.items():
+            opponents = {"always": f"always_roll:{min(6, dice)}", "ignore": "ignore_memory"}
+            if goal == LARGEST:
+                opponents |= CHAMPION
+            for kind, opponent in opponents.items():
                 name = f"{edition}-{goal}x{dice}-{kind}"
-                about = f"{edition} to {goal} points with {dice} dice, against {rival}"
-                yield Entry(name, "hog", about, partial(match, edition, goal, dice, rival))
+                about = f"{edition} to {goal} points with {dice} dice, against {opponent}"
+                yield Entry(name, "hog", about, partial(match, edition, goal, dice, opponent))
 
 
-def _made(made: Made, seeds: Sequence[int]) -> Iterator[Entry]:
-    for generate, parameters in made:
+def _generated(generated: Generated, seeds: Sequence[int]) -> Iterator[Entry]:
+    """Instances of generators, for all their parameters and seeds; seed 0 is not in the name."""
+    for generate, parameters in generated:
         family = generate.__name__.removesuffix("_tree")
         about = str(generate.__doc__).partition("\n")[0]
         for sizes, seed in product(parameters, seeds):
-            name = f"{family}-{'x'.join(map(str, sizes))}" + (f"-{seed}" if seed else "")
+            name = f"{family}-{'x'.join(map(str, sizes))}"
+            if seed:
+                name += f"-{seed}"
             yield Entry(name, family, about, partial(generate, *sizes, seed))
 
 
 def _games() -> Iterator[Entry]:
+    """Instances of OpenSpiel's games: each seat against the uniform strategy, and both players."""
     for name, (game, forget) in GAMES.items():
         forgetting = f", forgetting {forget}" if forget else ""
         tree = partial(load_tree, game, forget)

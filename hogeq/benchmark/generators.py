@@ -13,8 +13,9 @@ from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 
-def _tree(name: str, look: Any) -> FlatTree:
-    return flatten(name, (), look, lambda moves: [str(move) for move in moves])
+def _tree(name: str, node_of: Any) -> FlatTree:
+    """Tree whose root is the empty state, and in which `node_of` makes a node of each state."""
+    return flatten(name, (), node_of, lambda moves: [str(move) for move in moves])
 
 
 TESTERS = 2
@@ -30,36 +31,40 @@ def trials(rounds: int, actions: int, scenes: int, seed: int) -> FlatTree:
     random = np.random.default_rng([1, rounds, actions, scenes, seed])
     gain = random.integers(0, 65, (TESTERS, rounds, scenes, actions)) / 64
     risk = random.integers(0, 33, (TESTERS, rounds, scenes, actions)) / 32
-    # How many tests precede the real round, by tester.
-    tests = random.integers(1, 9, TESTERS * rounds)
-    tests = tests / tests.sum()
-    # A scene follows the scene and the action before it.
-    drawn = random.integers(1, 9, (scenes + 1, actions, scenes))
-    follows = drawn / drawn.sum(axis=2, keepdims=True)
+    # Probability of each tester and number of tests before the real round.
+    shares = random.integers(1, 9, TESTERS * rounds)
+    test_chances = shares / shares.sum()
+    # Probability of a scene after the scene and the action before it; none is scene `scenes`.
+    shares = random.integers(1, 9, (scenes + 1, actions, scenes))
+    scene_chances = shares / shares.sum(axis=2, keepdims=True)
 
-    def look(state: tuple[int, ...]) -> Node:
+    def node_of(state: tuple[int, ...]) -> Node:
         # The tester and the number of tests, then in turn a scene, an action, whether it passed.
         if not state:
-            return Node(CHANCE, moves=[(n, p, (n,)) for n, p in enumerate(tests.tolist())])
-        tester, count = divmod(state[0], rounds)
+            chances = enumerate(test_chances.tolist())
+            return Node(CHANCE, moves=[(code, chance, (code,)) for code, chance in chances])
+        tester, tests = divmod(state[0], rounds)
         done, phase = divmod(len(state) - 1, 3)
         if phase == 0 and done and state[-1] == 0:
             return Node(TERMINAL)
         if phase == 0:
-            before = state[-3:-1] if done else (scenes, 0)
-            scenery = enumerate(follows[before].tolist())
-            return Node(CHANCE, moves=[(s, p, (*state, s)) for s, p in scenery])
+            scene_and_action = state[-3:-1] if done else (scenes, 0)
+            chances = enumerate(scene_chances[scene_and_action].tolist())
+            moves = [(scene, chance, (*state, scene)) for scene, chance in chances]
+            return Node(CHANCE, moves=moves)
         if phase == 1:
-            known = f"round {done} scene {state[-1]}"
-            return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(actions)])
+            infoset = f"round {done} scene {state[-1]}"
+            moves = [(action, 1.0, (*state, action)) for action in range(actions)]
+            return Node(0, infoset, moves=moves)
         scene, action = state[-2:]
-        if done == count:
+        if done == tests:
             return Node(TERMINAL, payoff=float(gain[tester, done, scene, action]))
-        fails = float(risk[tester, done, scene, action])
-        chances = ((0, fails), (1, 1.0 - fails))
-        return Node(CHANCE, moves=[(passed, p, (*state, passed)) for passed, p in chances])
+        failure = float(risk[tester, done, scene, action])
+        outcomes = ((0, failure), (1, 1.0 - failure))
+        moves = [(passed, chance, (*state, passed)) for passed, chance in outcomes]
+        return Node(CHANCE, moves=moves)
 
-    return _tree(f"trials-{rounds}x{actions}x{scenes}-{seed}", look)
+    return _tree(f"trials-{rounds}x{actions}x{scenes}-{seed}", node_of)
 
 
 def interview(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
@@ -73,40 +78,46 @@ def interview(kinds: int, rounds: int, questions: int, seed: int) -> FlatTree:
     yes = random.integers(1, 32, (rounds, kinds, questions)) / 32
     cost = random.integers(0, 9, (rounds, questions)) / 128
 
-    def look(state: tuple[int, ...]) -> Node:
+    def node_of(state: tuple[int, ...]) -> Node:
+        # The hidden kind, then in turn a question and its answer, and last the guess.
         if not state:
             chances = enumerate((prior / prior.sum()).tolist())
-            return Node(CHANCE, moves=[(k, p, (k,)) for k, p in chances])
+            return Node(CHANCE, moves=[(kind, chance, (kind,)) for kind, chance in chances])
         kind, *past = state
         done, asked = divmod(len(past), 2)
         if asked and done == rounds:
-            paid = sum(cost[n, past[2 * n]] for n in range(rounds))
+            paid = sum(cost[number, past[2 * number]] for number in range(rounds))
             return Node(TERMINAL, payoff=float((past[-1] == kind) - paid))
         if asked:
-            chance = float(yes[done, kind, past[-1]])
-            answers = ((0, 1.0 - chance), (1, chance))
-            return Node(CHANCE, moves=[(a, p, (*state, a)) for a, p in answers])
-        choices = questions if done < rounds else kinds
-        known = f"round {done} last {past[-2:]}"
-        return Node(0, known, moves=[(a, 1.0, (*state, a)) for a in range(choices)])
+            yes_chance = float(yes[done, kind, past[-1]])
+            answers = ((0, 1.0 - yes_chance), (1, yes_chance))
+            moves = [(answer, chance, (*state, answer)) for answer, chance in answers]
+            return Node(CHANCE, moves=moves)
+        actions = questions if done < rounds else kinds
+        infoset = f"round {done} last {past[-2:]}"
+        moves = [(action, 1.0, (*state, action)) for action in range(actions)]
+        return Node(0, infoset, moves=moves)
 
-    return _tree(f"interview-{kinds}x{rounds}x{questions}-{seed}", look)
+    return _tree(f"interview-{kinds}x{rounds}x{questions}-{seed}", node_of)
 
 
 def random_tree(depth: int, actions: int, rows: int, seed: int) -> FlatTree:
     """Choose in turn with a fair coin; which row a choice is made in is drawn, round by round."""
     random = np.random.default_rng([3, depth, actions, rows, seed])
-    seen = [random.integers(0, rows, (2 * actions) ** done * 2) for done in range(depth)]
-    won = random.integers(0, 1025, (2 * actions) ** depth) / 1024
+    # Row of each node of a round, and payoff of each leaf.
+    node_rows = [random.integers(0, rows, (2 * actions) ** done * 2) for done in range(depth)]
+    payoffs = random.integers(0, 1025, (2 * actions) ** depth) / 1024
 
-    def look(state: tuple[int, ...]) -> Node:
+    def node_of(state: tuple[int, ...]) -> Node:
         # Place among the plays of this length, the length, and whether the coin was tossed.
         place, done, tossed = state or (0, 0, 0)
         if done == depth:
-            return Node(TERMINAL, payoff=float(won[place]))
+            return Node(TERMINAL, payoff=float(payoffs[place]))
         if not tossed:
-            return Node(CHANCE, moves=[(c, 0.5, (2 * place + c, done, 1)) for c in (0, 1)])
-        moves = [(a, 1.0, (actions * place + a, done + 1, 0)) for a in range(actions)]
-        return Node(0, f"round {done} row {seen[done][place]}", moves=moves)
+            moves = [(side, 0.5, (2 * place + side, done, 1)) for side in (0, 1)]
+            return Node(CHANCE, moves=moves)
+        first = actions * place
+        moves = [(action, 1.0, (first + action, done + 1, 0)) for action in range(actions)]
+        return Node(0, f"round {done} row {node_rows[done][place]}", moves=moves)
 
-    return _tree(f"random-{depth}x{actions}x{rows}-{seed}", look)
+    return _tree(f"random-{depth}x{actions}x{rows}-{seed}", node_of)

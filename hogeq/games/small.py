@@ -46,11 +46,11 @@ def existence(
     engine: HogEngine, graph: Callable[[], Graph], seconds: float, clock: Callable[[], float]
 ) -> "Existence":
     """Decide whether a game of Hog has an equilibrium in policies."""
-    from hogeq.solvers.existence import decide, known
+    from hogeq.solvers.existence import decide, pure_existence
 
     if not engine.has_memory and not engine.positions_recur:
         matrix = tablebase.solve(engine).matrix
-        return known(np.eye(engine.num_actions)[matrix.ravel()])
+        return pure_existence(np.eye(engine.num_actions)[matrix.ravel()])
     if not is_small(engine):
         allowed = f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
         raise HogeqError(refusal("rules", engine.rules.name, allowed))

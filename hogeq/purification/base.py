@@ -86,7 +86,10 @@ class Purifier(ABC):
 
 
 def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike) -> Matrix:
-    """Matrix made by a purifier; one from outside the package may raise, and is checked."""
+    """Matrix (G, G) made by a purifier, whose name is `method`, for messages.
+
+    A purifier from outside the package may raise, and what it makes is checked.
+    """
     policy = policy_of(game, strategy)
     if is_ours(chosen):
         return chosen.matrix(game, policy)
@@ -117,12 +120,16 @@ def argmax(game: Engine, policy: StrategyLike) -> Matrix:
 
 
 def thresholded(game: Engine, policy: StrategyLike, threshold: float) -> Floats:
-    """Policy without its unlikely rolls (Ganzfried, Sandholm and Waugh 2012, section 4)."""
+    """Policy (G, G, K) without rolls less probable than a threshold, normalised.
+
+    A row without any likelier roll makes its likeliest one. Ganzfried, Sandholm and Waugh 2012,
+    section 4.
+    """
     check(Share, threshold=threshold)
-    rows = policy_of(game, policy)
-    kept = np.where(rows >= threshold, rows, 0.0)
-    none = kept.sum(axis=-1) == 0.0
-    kept[none] = one_hot(rows[none].argmax(axis=1), game.num_actions)
+    probabilities = policy_of(game, policy)
+    kept = np.where(probabilities >= threshold, probabilities, 0.0)
+    is_empty = kept.sum(axis=-1) == 0.0
+    kept[is_empty] = one_hot(probabilities[is_empty].argmax(axis=1), game.num_actions)
     return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
 
 
@@ -132,6 +139,7 @@ class Argmax(Purifier):
     """The most probable roll of every cell."""
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
+        """Matrix (G, G) of the most probable rolls, the lower roll on ties."""
         return argmax(game, policy)
 
 
@@ -162,21 +170,24 @@ class Threshold(Purifier):
     seed: Seed = 0
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
-        drawn, rates = self.drawn(game, policy)
-        return drawn[rates.argmin()]
+        """Least exploitable matrix (G, G) of those drawn."""
+        matrices, rates = self.drawn(game, policy)
+        return matrices[rates.argmin()]
 
     def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
         """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)
-        drawn, rates = [], []
+        matrices: list[Matrix] = []
+        rates: list[float] = []
         with phase("sampling", self.samples, "matrices") as progress:
             for _ in range(self.samples):
-                # Scaled, since a row may sum to a little less than 1.
-                limits = random.random(cumulative.shape[:-1])[..., None] * cumulative[..., -1:]
-                chosen = (cumulative <= limits).sum(axis=-1)
-                drawn.append(chosen.astype(matrix_type(game.num_actions)))
-                rates.append(attack(game, drawn[-1], budget).win_rate)
+                # Inverse transform sampling, scaled: a row may sum to a little less than 1.
+                uniform = random.random(cumulative.shape[:-1])[..., None]
+                rolls = (cumulative <= uniform * cumulative[..., -1:]).sum(axis=-1)
+                matrix = rolls.astype(matrix_type(game.num_actions))
+                matrices.append(matrix)
+                rates.append(attack(game, matrix, budget).win_rate)
                 progress.step()
-        return np.stack(drawn), np.array(rates)
+        return np.stack(matrices), np.array(rates)

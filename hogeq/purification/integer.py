@@ -1,8 +1,9 @@
-"""Rounding by integer programs: rows become pure together, against counters to every answer.
+"""Rounding by integer programs: rows become pure together, against counters to every candidate.
 
 The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
-for a choice ``x`` of rolls, and ``share`` is the share of what is dear that it keeps. With 0 nodes
-it is a linear program, and each row makes the roll of the largest share.
+for a choice ``x`` of rolls (v,), and ``share`` is the part of all prizes that it keeps. With 0
+nodes it is a linear program, and each row makes the roll of the largest share.
+A row is *open* if several rolls are to choose from; all others make their likeliest roll.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,13 +26,13 @@ from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share,
 from hogeq.support.progress import phase
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
-CUTS: Final = 8  # most programs for one candidate
-CUT: Final = 40  # counters that each adds to the next
+PROGRAMS: Final = 8  # most programs for one candidate
+OVERLOOKED_COUNTERS: Final = 40  # most that each adds to the next
 STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best, and when it is not
 CAUTIONS: Final = (0.4, 0.95)
 JUDGES: Final = 64  # strongest counters whose mean reach decides
 OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
-EXCESS: Final = 1e3  # price of win rate above a level, in shares of what is dear
+EXCESS: Final = 1e3  # price of win rate above a level, in shares of all prizes
 GAP: Final = 1e-4  # relative gap at which an integer program ends
 PATIENCE: Final = 60.0  # seconds; only where it ends so, one in 360, does the machine matter
 NEARER: Final = 0.4  # of the policy's share where models are taken, each time that they are
@@ -46,7 +47,7 @@ class RoundingState(NamedTuple):
     choices: Ints  # (v,), indices in the flat policy of the rolls of the rows that are open
     pool: Matrix  # (n, G, G)
     rates: Floats  # (n,), modelled win rate of every counter if no open row rolled anything ...
-    changes: Singles  # (n, v), ... and what each roll adds.
+    changes: Singles  # (n, v), ... and what each roll adds
     reach: Floats  # (v,), mean reach probability of the row of each roll, likewise
     tried: Matrix  # (m, G, G), the best candidates so far, in no order
     worst: Floats  # (m,), win rate of the best counter of the pool against each
@@ -74,13 +75,18 @@ class RoundingState(NamedTuple):
 class IntegerRounding(Purifier):
     """Choose the rolls of all mixed rows at once by an integer program, attack, and repeat.
 
-    Linear models, taken at the policy, say what every choice of rolls loses to every counter,
-    interactions of rows left out: few games pass the rows that are still mixed when a rising price
-    of entropy (`bundle`'s `sharpen`) has made the others pure. A level method (Lemarechal,
-    Nemirovskii and Nesterov 1995, "New variants of bundle methods", section 2) in integers: each
-    round asks for the candidate nearest to the best one so far against which no counter wins more
-    than a level between what the models allow and what the best one loses. What an attack finds
-    against it joins the pool. Now and then models are taken anew, nearer to the best candidate.
+    A level method (Lemarechal, Nemirovskii and Nesterov 1995, "New variants of bundle methods",
+    section 2) in integers. Linear models, taken at the policy, say what every choice of rolls loses
+    to every counter, interactions of rows left out: few games pass the rows that are still mixed
+    when a rising price of entropy (`bundle`'s `sharpen`) has made the others pure. A round:
+
+    1. Find the candidate nearest to the best one so far against which no counter wins more than a
+       level between what the models allow and what the best one loses.
+    2. Attack it. What is found joins the pool, with models.
+    3. Make the level stricter if the candidate is the best one, else laxer.
+    4. Every `anew` rounds, take all models anew, nearer to the best candidate.
+
+    Cost: at most 8 integer programs of `nodes` nodes, the attacks, and a pass for each new counter.
 
     Attributes
     ----------
@@ -130,9 +136,10 @@ class IntegerRounding(Purifier):
     seed: Seed = 0
 
     def matrix(self, game: Engine, policy: StrategyLike) -> Matrix:
+        """Best candidate (G, G) after all rounds."""
         state = self.init(game, policy)
-        for later in self.rounds_from(game, state):
-            state = later
+        for following in self.rounds_from(game, state):
+            state = following
         return state.matrix
 
     def rounds_from(self, game: Engine, state: RoundingState) -> Iterator[RoundingState]:
@@ -150,20 +157,21 @@ class IntegerRounding(Purifier):
         """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
-            pool, trails = self._begun(game, policy)
+            pool, trails = self._initial_counters(game, policy)
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
             reach = _mean_reach(Population(game, strongest), policy)
-            wide = policy > self.least
-            wide &= (reach > REACHED)[..., None] & (wide.sum(axis=-1, keepdims=True) > 1)
-            choices = np.flatnonzero(wide)
+            is_likely = policy > self.least
+            is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
+            choices = np.flatnonzero(is_likely & is_mixed & (reach > REACHED)[..., None])
             rates, changes = _models(pool, policy, choices)
             progress.step()
-            rows, here = choices // game.num_actions, policy.ravel()[choices]
-            chosen, bound = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
+            rows = choices // game.num_actions
+            chosen, bound = self._relaxed_choice(rates, changes, rows, policy.ravel()[choices])
             tried = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
             tried = np.unique(tried, axis=0)
-            worst = [pool.rates_against(one_hot(one, game.num_actions)).max() for one in tried]
+            policies = one_hot(tried, game.num_actions)
+            worst = [pool.rates_against(candidate).max() for candidate in policies]
             progress.step()
         return RoundingState(
             policy=policy,
@@ -185,25 +193,26 @@ class IntegerRounding(Purifier):
         )
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Do one round."""
+        """Do one round, steps 1 to 4."""
         iteration = int(state.iteration) + 1
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
-        pool, trails = CounterPool(game, state.pool), Trails(state.trails, state.kicks_left)
+        pool = CounterPool(game, state.pool)
         pool.climb(candidate, self.warm)
+        trails = Trails(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, better = self._withstood(pool, candidate, trails, state.rate, seeds)
-        best = candidate if better else one_hot(state.matrix, game.num_actions)
-        long = Trails(state.long_trails, state.long_kicks_left)
+        trails, is_better = self._attacked_until_beaten(pool, candidate, trails, state.rate, seeds)
+        best = candidate if is_better else one_hot(state.matrix, game.num_actions)
         known = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
-        target = Strategy.unchecked(best)
-        long = long.followed(game, target, known, self.long_kicks, self.long_life, seed)
-        pool.add(long.matrices)
+        long_trails = Trails(state.long_trails, state.long_kicks_left).followed(
+            game, Strategy.unchecked(best), known, self.long_kicks, self.long_life, seed
+        )
+        pool.add(long_trails.matrices)
         new = Population(game, pool.members[len(state.pool) :])
         rates, changes = _models(new, state.centre, state.choices)
         tried, worst = self._ranked(pool, new, state, matrix)
-        caution = float(state.caution) + (-STRICTER if better else LAXER)
+        caution = float(state.caution) + (-STRICTER if is_better else LAXER)
         state = state._replace(
             pool=pool.members,
             rates=np.concatenate([state.rates, rates]),
@@ -213,29 +222,32 @@ class IntegerRounding(Purifier):
             caution=np.array(np.clip(caution, *CAUTIONS)),
             trails=trails.matrices,
             kicks_left=trails.left,
-            long_trails=long.matrices,
-            long_kicks_left=long.left,
+            long_trails=long_trails.matrices,
+            long_kicks_left=long_trails.left,
             iteration=np.array(iteration),
         )
-        return state if iteration % self.anew else self._modelled_anew(game, state)
+        if iteration % self.anew == 0:
+            state = self._with_new_models(game, state)
+        return state
 
-    def _begun(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
+    def _initial_counters(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
         """Pool of the file of counters, and the first trails, which have attacked the policy."""
         known = read_counters(Path(self.counters), game) if self.counters else None
-        pool, trails = CounterPool(game, known), no_trails(game, self.trails, self.life)
+        pool = CounterPool(game, known)
+        trails = no_trails(game, self.trails, self.life)
         return pool, self._attacked(pool, policy, trails, (self.seed, 0))
 
     def _attacked(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
-        """Search for counters to a policy and add them to the pool; give where the trails are."""
+        """Search for counters to a policy on all trails, and add them to the pool."""
         known = pool.members[pool.strongest(policy, CROSSED)]
         target = Strategy.unchecked(policy)
         trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
         pool.add(trails.matrices)
         return trails
 
-    def _withstood(
+    def _attacked_until_beaten(
         self,
         pool: CounterPool,
         policy: Floats,
@@ -243,7 +255,7 @@ class IntegerRounding(Purifier):
         rate: float,
         seeds: Iterable[tuple[int, ...]],
     ) -> tuple[Trails, bool]:
-        """Attack a policy until a counter wins so much; give whether none did."""
+        """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
         for seed in seeds:
             trails = self._attacked(pool, policy, trails, seed)
             if pool.rates_against(policy).max() >= rate:
@@ -253,24 +265,26 @@ class IntegerRounding(Purifier):
     def _ranked(
         self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix
     ) -> tuple[Matrix, Floats]:
-        """Best candidates, with a new one, and their losses, the new counters included."""
+        """Best candidates (m, G, G), and the win rate of the best counter, `new` too, to each."""
         actions = pool.game.num_actions
-        met = [new.rates_against(one_hot(one, actions)).max(initial=0.0) for one in state.tried]
-        tried, worst = state.tried, np.maximum(state.worst, met)
-        if not any(np.array_equal(one, matrix) for one in tried):
-            reached = pool.rates_against(one_hot(matrix, actions)).max()
-            tried, worst = np.concatenate([tried, matrix[None]]), np.append(worst, reached)
+        tried = state.tried
+        new_rates = [new.rates_against(one_hot(old, actions)).max(initial=0.0) for old in tried]
+        worst = np.maximum(state.worst, new_rates)
+        if not any(np.array_equal(old, matrix) for old in tried):
+            tried = np.concatenate([tried, matrix[None]])
+            worst = np.append(worst, pool.rates_against(one_hot(matrix, actions)).max())
         best = np.argsort(worst, kind="stable")[: self.kept]
         return tried[best], worst[best]
 
-    def _modelled_anew(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Take the models nearer to the best candidate."""
+    def _with_new_models(self, game: Engine, state: RoundingState) -> RoundingState:
+        """Take all models anew at a policy between the first one and the best candidate."""
         share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
         rates, changes = _models(Population(game, state.pool), centre, state.choices)
-        rows, here = state.choices // game.num_actions, centre.ravel()[state.choices]
-        _, bound = self._choice(rates, changes, rows, here, 0.0 * here, 0.0, 0)
-        modelled = rates + changes @ here
+        rows = state.choices // game.num_actions
+        centre_choice = centre.ravel()[state.choices]
+        _, bound = self._relaxed_choice(rates, changes, rows, centre_choice)
+        modelled = rates + changes @ centre_choice
         strongest = np.argsort(-modelled, kind="stable")[:JUDGES]
         reach = _mean_reach(Population(game, state.pool[strongest]), centre)
         return state._replace(
@@ -282,37 +296,48 @@ class IntegerRounding(Purifier):
         )
 
     def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
-        """Choice nearest to the best candidate whose models stay below the level, (G, G)."""
+        """Choice nearest to the best candidate whose models stay below the level, (G, G).
+
+        Each roll of the best candidate has a gain, the square root of its row's reach.
+        """
         rows = state.choices // game.num_actions
-        here = state.matrix.ravel()[rows] == state.choices % game.num_actions
-        bound, modelled = float(state.bound), state.rates + state.changes @ here
+        is_best = state.matrix.ravel()[rows] == state.choices % game.num_actions
+        bound = float(state.bound)
+        modelled = state.rates + state.changes @ is_best
         # Where its models flatter the best candidate, it would be the nearest one to itself.
-        level = bound + float(state.caution) * (min(state.rate, modelled.max()) - bound)
-        dear = np.sqrt(state.reach) * here
-        chosen, _ = self._choice(state.rates, state.changes, rows, here, dear, level, self.nodes)
+        best_rate = min(state.rate, modelled.max())
+        level = bound + float(state.caution) * (best_rate - bound)
+        gain = np.sqrt(state.reach) * is_best
+        chosen, _ = self._choice(state.rates, state.changes, rows, is_best, gain, level, self.nodes)
         return _matrix(state.policy, state.choices[chosen])
+
+    def _relaxed_choice(
+        self, rates: Floats, changes: Singles, rows: Ints, start: Floats
+    ) -> tuple[NDArray[np.bool_], float]:
+        """Choice at which the strongest counter wins least, and how much; rows are free to mix."""
+        return self._choice(rates, changes, rows, start, 0.0 * start, level=0.0, nodes=0)
 
     def _choice(
         self,
         rates: Floats,
         changes: Singles,
         rows: Ints,
-        here: NDArray[Any],
-        dear: Floats,
+        start: NDArray[Any],
+        gain: Floats,
         level: float,
         nodes: int,
     ) -> tuple[NDArray[np.bool_], float]:
-        """Solve the program of few counters: those that win most `here`, and those overlooked.
+        """Choose rolls (v,) as :func:`nearest_choice` does, by programs of few counters.
 
-        With 0 nodes rows are free to mix, so that its bound holds for all choices.
+        The first has the counters that win most against the choice `start`, (v,); those that it
+        overlooked join the next.
         """
-        active = np.argsort(-(rates + changes @ here), kind="stable")[: self.active]
-        for _ in range(CUTS):
-            few = rates[active], changes[active]
-            chosen, bound = nearest_choice(*few, rows, dear, level, nodes)
+        active = np.argsort(-(rates + changes @ start), kind="stable")[: self.active]
+        for _ in range(PROGRAMS):
+            chosen, bound = nearest_choice(rates[active], changes[active], rows, gain, level, nodes)
             modelled = rates + changes @ chosen.astype(changes.dtype)
-            seen = max(level, modelled[active].max(initial=0.0)) + OVERLOOKED
-            new = overlooked(modelled, seen, active, CUT)
+            largest_known = max(level, modelled[active].max(initial=0.0))
+            new = overlooked(modelled, largest_known + OVERLOOKED, active, OVERLOOKED_COUNTERS)
             if len(new) == 0:
                 break
             active = np.append(active, new)
@@ -321,21 +346,28 @@ class IntegerRounding(Purifier):
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
     """Reach probability of the policy's cells, the mean over counters, float64 (G, G)."""
-    return np.mean([one.infoset_reach for one in pool.passes(policy, exact=False)], axis=0)
+    return np.mean([played.infoset_reach for played in pool.passes(policy, exact=False)], axis=0)
 
 
 def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
-    """Linear models of win rates by the choice of each open row; others make their likeliest."""
+    """Linear models of n counters' win rates by the choice of rolls (v,) in open rows.
+
+    A counter wins ``rates`` (n,) if all other rows make their likeliest roll, plus ``changes``
+    (n, v) at the rolls chosen.
+    """
     width = policy.shape[-1]
-    flat = policy.reshape(-1, width)
-    likeliest = width * np.arange(len(flat)) + flat.argmax(axis=1)
-    closed = np.delete(likeliest, np.unique(choices // width))
-    rates, changes = np.zeros(len(pool.members)), np.zeros((len(pool.members), len(choices)), "f4")
-    for place, one in enumerate(pool.passes(policy, exact=False)):
-        given = (one.values * policy).sum(axis=-1, keepdims=True) - one.values
-        changes[place] = given.ravel()[choices]
-        lost = 1.0 - WinRate.from_starts(*one.starts).win_rate
-        rates[place] = lost + given.ravel()[closed].sum()
+    rows = policy.reshape(-1, width)
+    likeliest_rolls = width * np.arange(len(rows)) + rows.argmax(axis=1)
+    closed = np.delete(likeliest_rolls, np.unique(choices // width))
+    count = len(pool.members)
+    rates = np.zeros(count)
+    changes = np.zeros((count, len(choices)), np.float32)
+    for place, played in enumerate(pool.passes(policy, exact=False)):
+        row_values = (played.values * policy).sum(axis=-1, keepdims=True)
+        losses = (row_values - played.values).ravel()
+        changes[place] = losses[choices]
+        counter_rate = 1.0 - WinRate.from_starts(*played.starts).win_rate
+        rates[place] = counter_rate + losses[closed].sum()
     return rates, changes
 
 
@@ -347,38 +379,43 @@ def _matrix(policy: Floats, chosen: Ints) -> Matrix:
 
 
 def nearest_choice(
-    rates: Floats, changes: NDArray[np.floating], rows: Ints, dear: Floats, level: float, nodes: int
+    rates: Floats, changes: NDArray[np.floating], rows: Ints, gain: Floats, level: float, nodes: int
 ) -> tuple[NDArray[np.bool_], float]:
-    """Choose a roll in each row (v,): those most dear, with no counter (n,) above a level.
+    """Choose a roll in each row: those of the largest gain, with no counter above a level.
 
-    Also gives the win rate that no choice gets below where nothing is dear.
+    `rows` (v,) has the row of each roll, in ascending order, and `gain` (v,) what keeping it adds
+    to the goal; `rates` (n,) and `changes` (n, v) are models of counters. Also gives the win rate
+    that no choice gets below where there is no gain.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
-    size, total = len(rows), dear.sum()
+    size, total = len(rows), gain.sum()
     if size == 0:
         return np.zeros(0, np.bool_), float(rates.max())
-    _, place = np.unique(rows, return_inverse=True)
-    once = csr_array((np.ones(size), (place, np.arange(size))))
-    below = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
+    # The variables are v choices and the excess over the level.
+    _, row_number = np.unique(rows, return_inverse=True)
+    one_roll_a_row = csr_array((np.ones(size), (row_number, np.arange(size))))
+    excess_column = csr_array((one_roll_a_row.shape[0], 1))
+    below_level = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
     with redirected(1):  # HiGHS leaves a line of its developers' there
         result = milp(
-            np.append(-dear / total if total else dear, EXCESS),
+            np.append(-gain / total if total else gain, EXCESS),
             constraints=[
-                LinearConstraint(below, ub=level - rates),
-                LinearConstraint(hstack([once, csr_array((once.shape[0], 1))]), 1.0, 1.0),
+                LinearConstraint(below_level, ub=level - rates),
+                LinearConstraint(hstack([one_roll_a_row, excess_column]), 1.0, 1.0),
             ],
             integrality=np.append(np.full(size, nodes > 0), False),
             bounds=Bounds(0.0, 1.0),
             options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
         )
     if result.x is None and nodes:  # stalled before any choice: that of its relaxation, rounded
-        return nearest_choice(rates, changes, rows, dear, level, nodes=0)
+        return nearest_choice(rates, changes, rows, gain, level, nodes=0)
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
     chosen = np.zeros(size, np.bool_)
-    for here in np.split(np.arange(size), np.flatnonzero(np.diff(place)) + 1):
-        chosen[here[result.x[here].argmax()]] = True
+    row_starts = np.flatnonzero(np.diff(row_number)) + 1
+    for rolls in np.split(np.arange(size), row_starts):
+        chosen[rolls[result.x[rolls].argmax()]] = True
     least = result.mip_dual_bound if nodes else result.fun
     return chosen, level + float(least or 0.0) / EXCESS

@@ -129,9 +129,9 @@ class Solver(ABC, Generic[State]):
         """
 
     def steps(self, game: Engine, state: State, most: int) -> tuple[State, int]:
-        """State after at most so many more iterations, and how many: 1, but in compiled loops.
+        """State after some more iterations, at most `most`, and how many; to the bits of `step`.
 
-        Each is as :meth:`step` does it, to the last bit.
+        Solvers with compiled loops do many at once, others 1.
         """
         return self.step(game, state), 1
 
@@ -148,7 +148,7 @@ class Solver(ABC, Generic[State]):
         """Measures of convergence by name; `average_regret` goes into the metrics of a run."""
 
     def caveat(self, game: Engine) -> str:
-        """Reason why no theorem promises convergence on this game; empty where one does."""
+        """Say why no theorem promises convergence on this game; an empty text where one does."""
         return ""
 
     def restore(self, state: State, arrays: Mapping[str, ArrayLike]) -> State:
@@ -156,8 +156,8 @@ class Solver(ABC, Generic[State]):
         return state._replace(**{name: np.array(arrays[name]) for name in state._fields})
 
 
-def start_of(game: Engine, path: str) -> Strategy:
-    """Read the strategy that a solver starts from."""
+def read_start(game: Engine, path: str) -> Strategy:
+    """Read the file of the strategy that a solver starts from, with the sizes of the game."""
     from hogeq.strategies.files import read_strategy, sizes_of
 
     return read_strategy(Path(path), **sizes_of(game))

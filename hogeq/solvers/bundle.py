@@ -13,6 +13,9 @@ iteration at the policy p
 Kiwiel 1990, "Proximity control in bundle methods for convex nondifferentiable minimization",
 algorithm 2.1, with the divergence of mirror descent for its distance. No theorem covers this game,
 where win rates are linear in one row but not in all together.
+
+Cost: Newton steps over the models of the counters that bind, the sweeps of every search, and a
+forward and a backward pass for each component of a cut; searches and cuts run in parallel.
 """
 
 from functools import partial
@@ -20,40 +23,25 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import (
-    CROSSED,
-    PERTURBED_SHARES,
-    CounterSearch,
-    Trails,
-    no_trails,
-)
+from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, no_trails
 from hogeq.search.population import read_counters
-from hogeq.solvers.base import Solver, solver, start_of
-from hogeq.solvers.cuts import Check, Counters, cut, modelled, search
-from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, Point, Trial, soft_maximum, trial
-from hogeq.solvers.regret import DiscountedCFR
+from hogeq.solvers.base import Solver, read_start, solver
+from hogeq.solvers.cuts import Check, Counters, cut, modelled_rates, search
+from hogeq.solvers.proximal import ALIVE, LEAST_WEIGHT, Point, ProximalProblem, Trial, soft_maximum
+from hogeq.solvers.regret import self_played
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix, Singles
-from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    Positive,
-    Seed,
-    Share,
-    parameters,
-)
+from hogeq.support.parameters import Count, Natural, NotNegative, Positive, Seed, Share, parameters
 from hogeq.support.workers import compute
 
-SELF_PLAY: Final = 100  # iterations of the default start
 SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
 UNIFORM: Final = 0.3  # the same in a start from self-play
 SHAPING: Final = 0.02  # weight above which a counter's model is checked against exact evaluation
@@ -94,7 +82,7 @@ class BundleState(NamedTuple):
 
 
 def counters_of(state: BundleState) -> Counters:
-    """Give the pool of a state, with its models."""
+    """Pool of a state, with its models."""
     models = state.gradients, state.constants, state.reach
     return Counters(state.pool, *models, state.weights, state.used)
 
@@ -173,94 +161,110 @@ class BundleMethod(Solver[BundleState]):
     seed: Seed = 0
 
     def step(self, game: Engine, state: BundleState) -> BundleState:
-        """Step, respond to where that leads, and go there if it is better."""
-        iteration = int(state.iteration) + 1
-        point = _at(state)
-        won = modelled(counters_of(state), point.parts)
-        here = 1.0 - won @ point.draw
-        there = self._trial(state, won, iteration) if len(here) else Trial(point, np.zeros(0), here)
-        promised = soft_maximum(there.rates, self.softness)
-        hoped = here.max(initial=0.0) - there.rates.max(initial=0.0) + there.saved
-        state, error = self._answered(game, state, there, float(hoped), iteration)
+        """State after one iteration: step, respond to where that leads, go there if it is better.
 
-        # Most models are as they were.
+        The gain in the largest win rate is compared with the gain that the models promised.
+        """
+        iteration = int(state.iteration) + 1
+        point = _current_point(state)
+        won = modelled_rates(counters_of(state), point.parts)
+        rates_here = 1.0 - won @ point.draw
+        if len(rates_here):
+            trial = self._trial(state, won, iteration)
+        else:
+            trial = Trial(point, np.zeros(0), rates_here)
+        promised = soft_maximum(trial.rates, self.softness)
+        fall = rates_here.max(initial=0.0) - trial.rates.max(initial=0.0)
+        hoped_gain = float(fall + trial.entropy_gain)
+        state, error = self._respond(game, state, trial, hoped_gain, iteration)
+
         counters = counters_of(state)
         changed = np.flatnonzero(state.used == iteration)
-
-        def renewed(rates: Floats, at: Point) -> Floats:
-            every = np.zeros(len(counters.pool))
-            every[: len(rates)] = rates
-            every[changed] = 1.0 - modelled(counters, at.parts, changed) @ at.draw
-            return every
-
-        here, rates = renewed(here, point), renewed(there.rates, there.point)
-        worst = soft_maximum(here, self.softness)
-        gain = worst - promised + there.saved
-        reached = worst - soft_maximum(rates, self.softness) + there.saved
-        accepted = reached >= self.least_gain * gain
-        factor = LONGER if accepted else SHORTER if error > MISLED * abs(gain) else FAILED
-        step_size = max(LEAST_STEP, factor * float(state.step_size))
+        rates_here = _with_changes(counters, rates_here, point, changed)
+        rates_there = _with_changes(counters, trial.rates, trial.point, changed)
+        worst_here = soft_maximum(rates_here, self.softness)
+        worst_there = soft_maximum(rates_there, self.softness)
+        promised_gain = worst_here - promised + trial.entropy_gain
+        gain = worst_here - worst_there + trial.entropy_gain
+        accepted = gain >= self.least_gain * promised_gain
         if accepted:
-            state = state._replace(parts=there.point.parts, draw=there.point.draw)
+            state = state._replace(parts=trial.point.parts, draw=trial.point.draw)
+            factor = LONGER
+        elif error > MISLED * abs(promised_gain):
+            factor = SHORTER
+        else:
+            factor = FAILED
+        step_size = max(LEAST_STEP, factor * float(state.step_size))
+        largest = float((rates_there if accepted else rates_here).max())
         state = state._replace(
-            worst=np.array(float((rates if accepted else here).max())),
+            worst=np.array(largest),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
         share = 1.0 / min(iteration, self.window)
-        for recent, newest in zip(_lately(state), _at(state), strict=True):
-            np.add(recent, share * (newest - recent), out=recent)
+        for average, newest in zip(_recent_point(state), _current_point(state), strict=True):
+            np.add(average, share * (newest - average), out=average)
         return state
 
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
+        """Largest modelled win rate of a counter, and the number of counters of some weight."""
         shaping = float((state.weights > SHAPING).sum())
         return {"responder_win": float(state.worst), "support": shaping}
 
-    def _result(self, state: BundleState) -> Point:
-        """Give the strategy that comes of a state in the end."""
-        return _lately(state) if self.averaging == "recent" else _at(state)
+    def _final_point(self, state: BundleState) -> Point:
+        """Strategy that the run gives: the best so far, or the average over recent iterations."""
+        return _recent_point(state) if self.averaging == "recent" else _current_point(state)
 
     def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
-        """Take one proximal step from where a state is, with win rates `won` there."""
-        point, size = _at(state), float(state.step_size)
-        how = size, self.floor, 0.0, self.softness
-        return trial(counters_of(state), point, np.log(point.parts), won, *how)
+        """Take a proximal step; `won` (m, n) has win rates of components against counters."""
+        return self._problem(state, won, np.log(state.parts), self.floor, 0.0).solve()
 
-    def _answered(
-        self, game: Engine, state: BundleState, trial: Trial, hoped: float, iteration: int
+    def _problem(
+        self, state: BundleState, won: Floats, logits: Floats, floor: float, entropy_price: float
+    ) -> ProximalProblem:
+        """Proximal step from logits (n, G, G, K), with a least probability and a price."""
+        settings = float(state.step_size), floor, entropy_price, self.softness
+        return ProximalProblem(counters_of(state), _current_point(state), logits, won, *settings)
+
+    def _respond(
+        self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
     ) -> tuple[BundleState, float]:
-        """Respond to where a step leads: a state with more counters, and the largest error."""
-        shaping = np.flatnonzero(trial.weights > SHAPING)
-        # Models that shaped it are taken anew where they miss by a share of what is hoped for.
-        trusted = TRUSTED * max(hoped, 0.0) + ALIVE
-        trails = Trails(state.trails, state.kicks_left)
+        """Respond to where a step leads: a state with more counters, and the largest model error.
+
+        Models that shaped the step are taken anew where they miss by a share of the gain hoped for.
+        """
         strategy = Strategy.unchecked(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
-        crossed = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
+        trails = Trails(state.trails, state.kicks_left)
+        strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
+        shaping = np.flatnonzero(trial.weights > SHAPING)
+        trusted = TRUSTED * max(hoped_gain, 0.0) + ALIVE
         searched = search(
             game,
             strategy,
-            self._starts(game, state, trial, iteration, random),
-            trails.searches(game, strategy, crossed, self.kicks, (self.seed, iteration)),
+            self._response_searches(game, state, trial, iteration, random),
+            trails.searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
             state.pool,
-            [Check(state.pool[one], float(trial.rates[one]), trusted) for one in shaping],
+            [Check(state.pool[place], float(trial.rates[place]), trusted) for place in shaping],
         )
         trails = trails.after(searched.reached, self.kicks, self.life)
-        used = np.where(trial.weights > ALIVE, iteration, state.used)
         state = state._replace(
-            trails=trails.matrices, kicks_left=trails.left, weights=trial.weights, used=used
+            trails=trails.matrices,
+            kicks_left=trails.left,
+            weights=trial.weights,
+            used=np.where(trial.weights > ALIVE, iteration, state.used),
         )
         counters = counters_of(state).renewed(
             shaping[searched.failed], searched.responses, searched.cuts, iteration, self.pool_size
         )
         return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
 
-    def _begun(self, game: Engine, parts: Floats, draw: Floats) -> BundleState:
+    def _initial_state(self, game: Engine, parts: Floats, draw: Floats) -> BundleState:
         """State at components and their weights, whose pool has the counters of the file."""
         state = BundleState(
             parts,
             draw,
-            *Counters.none(game, len(draw)),
+            *Counters.empty(game, len(draw)),
             np.array(1.0),
             np.array(self.step_size),
             parts.copy(),
@@ -271,60 +275,60 @@ class BundleMethod(Solver[BundleState]):
         if not self.counters:
             return state
         read = read_counters(Path(self.counters), game)
-        known = list({matrix.tobytes(): matrix for matrix in read}.values())
-        cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), known)
-        none = np.zeros(0, np.int64)
-        counters = counters_of(state).renewed(none, known, cuts, 0, len(known))
-        worst = (1.0 - modelled(counters, parts) @ draw).max()
+        distinct = list({matrix.tobytes(): matrix for matrix in read}.values())
+        cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
+        none_failed = np.zeros(0, np.int64)
+        counters = counters_of(state).renewed(none_failed, distinct, cuts, 0, len(distinct))
+        worst = (1.0 - modelled_rates(counters, parts) @ draw).max()
         return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
-    def _starts(
-        self,
-        game: Engine,
-        state: BundleState,
-        trial: Trial,
-        iteration: int,
-        random: np.random.Generator,
+    def _response_searches(
+        self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
-        """List the starts of responses to where a step leads."""
+        """List searches for responses to where a step leads.
+
+        1. Ascend from a component; each has its turn.
+        2. Anneal from near the strategy and from a random policy in turn.
+        3. Ascend from the counters of largest weight.
+        """
         parts, draw = trial.point
         mean = np.tensordot(draw, parts, 1)
-        turn, rest = divmod(iteration, self.deep_every)
-        deep = rest == 0
-        turn = turn if deep else iteration - turn  # of those as deep, to take turns by
-        steps = self.responder_steps * (DEEP if deep else 1)
-        sweeps = None if deep else self.responder_sweeps
-        starts = [CounterSearch(parts[turn % len(parts)], sweeps=sweeps)]
-        for place in range(self.responses):  # from near the strategy and at random in turn
-            near = (turn + place) % 2 == 0
-            share = random.uniform(0.5, 1.0) if near else 0.0
-            noise = random_policy(game, random, NEARLY_UNIFORM if deep else 1.0)
-            heat = log_uniform(random, NEAR_HEAT if near else FAR_HEAT)
-            at = share * mean + (1.0 - share) * noise
-            starts.append(CounterSearch(at, steps, (heat, COLD), DAMPING, sweeps))
+        deep_iterations, rest = divmod(iteration, self.deep_every)
+        is_deep = rest == 0
+        # Deep and other iterations take turns of their own.
+        turn = deep_iterations if is_deep else iteration - deep_iterations
+        steps = self.responder_steps * (DEEP if is_deep else 1)
+        sweeps = None if is_deep else self.responder_sweeps
+        searches = [CounterSearch(parts[turn % len(parts)], sweeps=sweeps)]
+        for place in range(self.responses):
+            is_near = (turn + place) % 2 == 0
+            share = random.uniform(0.5, 1.0) if is_near else 0.0
+            noise = random_policy(game, random, NEARLY_UNIFORM if is_deep else 1.0)
+            heat = log_uniform(random, NEAR_HEAT if is_near else FAR_HEAT)
+            policy = share * mean + (1.0 - share) * noise
+            searches.append(CounterSearch(policy, steps, (heat, COLD), DAMPING, sweeps))
         heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
-        return starts + [CounterSearch(state.pool[one], sweeps=sweeps) for one in heaviest]
+        searches += [CounterSearch(state.pool[place], sweeps=sweeps) for place in heaviest]
+        return searches
 
 
-def _at(state: BundleState) -> Point:
-    """Give where a state is."""
+def _with_changes(
+    counters: Counters, rates: Floats, point: Point, changed: NDArray[np.int64]
+) -> Floats:
+    """Win rates of all counters at a point: as they were, but those of new or renewed models."""
+    updated = np.zeros(len(counters.pool))
+    updated[: len(rates)] = rates
+    updated[changed] = 1.0 - modelled_rates(counters, point.parts, changed) @ point.draw
+    return updated
+
+
+def _current_point(state: BundleState) -> Point:
     return Point(state.parts, state.draw)
 
 
-def _lately(state: BundleState) -> Point:
-    """Give the average over recent iterations, in the arrays of the state."""
+def _recent_point(state: BundleState) -> Point:
+    """Average over recent iterations, in the arrays of the state."""
     return Point(state.recent, state.recent_draw)
-
-
-def self_played(game: Engine, deadline: Deadline = FOREVER) -> Floats:
-    """Policy (G, G, K) by a hundred iterations of discounted CFR, averaged; fewer without time."""
-    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
-    state = solver.init(game)
-    for _ in range(SELF_PLAY):
-        state = solver.step(game, state)
-        if deadline.is_over:
-            break
-    return solver.average(game, state)
 
 
 @solver("bundle")
@@ -346,25 +350,31 @@ class ProximalBundle(BundleMethod):
     sharpen: NotNegative = 0.0
 
     def init(self, game: Engine) -> BundleState:
+        """State at the policy of the start file or of self-play, mixed with the uniform policy."""
         if self.start:
-            share, policy = SOFTENED, start_of(game, self.start).unmixed(self.start).policy
+            policy = read_start(game, self.start).unmixed(self.start).policy
+            uniform_share = SOFTENED
         else:
-            share, policy = UNIFORM, self_played(game)
-        policy = (1.0 - share) * policy + share * np.full(game.shape, 1.0 / game.shape[-1])
-        return self._begun(game, policy[None], np.ones(1))
+            policy = self_played(game)
+            uniform_share = UNIFORM
+        uniform = np.full(game.shape, 1.0 / game.shape[-1])
+        policy = (1.0 - uniform_share) * policy + uniform_share * uniform
+        return self._initial_state(game, policy[None], np.ones(1))
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
-        return self._result(state).parts[0].copy()
+        return self._final_point(state).parts[0].copy()
 
     def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
-        """Step from a power of the policy, normalised, with a price of entropy."""
-        # Entropy is concave: its tangent at the policy, an upper bound, is in its place.
-        size, price = float(state.step_size), self.sharpen * iteration
-        logits = (1.0 + price * size) * np.log(state.parts)
+        """Take a proximal step with a price of entropy: from a power of the policy, normalised.
+
+        Entropy is concave: its tangent at the policy, an upper bound, is in its place.
+        """
+        price = self.sharpen * iteration
+        logits = (1.0 + price * float(state.step_size)) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-        how = size, LEAST_FLOOR if price else self.floor, price, self.softness
-        return trial(counters_of(state), _at(state), logits, won, *how)
+        floor = LEAST_FLOOR if price else self.floor
+        return self._problem(state, won, logits, floor, price).solve()
 
 
 @solver("mixture_bundle")
@@ -375,7 +385,6 @@ class MixtureBundle(BundleMethod):
     As `bundle`, of several policies and their weights at once: in the divergence rows weigh as much
     as play of their part reaches them, times the part's weight, and the draw weighs 1, as a row
     that every game reaches. Responders meet the whole mixture and are not told what was drawn.
-
     Parts begin apart, or they would stay alike.
 
     Attributes
@@ -393,58 +402,61 @@ class MixtureBundle(BundleMethod):
     perturbed: Natural = 4
 
     def init(self, game: Engine) -> BundleState:
-        parts, draw = self._first(game)
+        """State at the components of the start, each mixed with a random policy of its own."""
+        parts, draw = self._unspread(game)
         random = np.random.default_rng(self.seed)
         for place, part in enumerate(parts):
-            apart = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
-            apart = np.maximum(apart, self.floor)
-            parts[place] = apart / apart.sum(axis=-1, keepdims=True)
-        return self._begun(game, parts, draw)
+            spread = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
+            spread = np.maximum(spread, self.floor)
+            parts[place] = spread / spread.sum(axis=-1, keepdims=True)
+        return self._initial_state(game, parts, draw)
 
     def mixture(self, game: Engine, state: BundleState) -> Strategy:
-        parts, draw = self._result(state)
+        """Mixture of the components: the best so far, or the average over recent iterations."""
+        parts, draw = self._final_point(state)
         return strategy_of(game, Mixture(draw, parts))
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
-        parts, draw = self._result(state)
+        parts, draw = self._final_point(state)
         return policy_of_mixture(game, draw, parts)
 
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
-        drawn = float(np.exp(-np.sum(state.draw * np.log(state.draw))))
-        return {**super().stats(game, state), "drawn": drawn}
+        """Add the effective number of components: the exponential of the draw's entropy."""
+        draw_entropy = -np.sum(state.draw * np.log(state.draw))
+        return {**super().stats(game, state), "drawn": float(np.exp(draw_entropy))}
 
-    def _first(self, game: Engine) -> tuple[Floats, Floats]:
-        """Parts and weights before they are spread."""
+    def _unspread(self, game: Engine) -> tuple[Floats, Floats]:
+        """Components and weights of the start; the likeliest is split until they are enough."""
         if not self.start:
-            return np.stack([self_played(game)] * self.parts), np.full(self.parts, 1.0 / self.parts)
-        read = start_of(game, self.start)
-        parts, draw = list(read.policies), list(read.chances)
-        if len(parts) > self.parts:
+            parts = np.stack([self_played(game)] * self.parts)
+            return parts, np.full(self.parts, 1.0 / self.parts)
+        read = read_start(game, self.start)
+        policies = list(read.policies)
+        draw = list(read.chances)
+        if len(policies) > self.parts:
             allowed = f"of 1 to {self.parts} parts, as solver.parts says"
-            raise HogeqError(refusal("start", f"a mixture of {len(parts)}", allowed))
-        while len(parts) < self.parts:
+            raise HogeqError(refusal("start", f"a mixture of {len(policies)}", allowed))
+        while len(policies) < self.parts:
             largest = int(np.argmax(draw))
             draw[largest] /= 2.0
             draw.append(draw[largest])
-            parts.append(parts[largest].copy())
+            policies.append(policies[largest].copy())
         weights = np.maximum(draw, LEAST_WEIGHT)
-        return np.stack(parts), weights / weights.sum()
+        return np.stack(policies), weights / weights.sum()
 
-    def _starts(
-        self,
-        game: Engine,
-        state: BundleState,
-        trial: Trial,
-        iteration: int,
-        random: np.random.Generator,
+    def _response_searches(
+        self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
-        starts = super()._starts(game, state, trial, iteration, random)
-        if len(trial.weights):
-            longer = 3 * self.responder_sweeps if iteration % self.deep_every else None
-            chances = trial.weights / trial.weights.sum()
-            for counter in random.choice(len(chances), self.perturbed, p=chances):
-                share, kept = log_uniform(random, PERTURBED_SHARES), state.pool[counter]
-                matrix = with_random_rolls(kept, share, game.num_actions, random)
-                starts.append(CounterSearch(matrix, sweeps=longer))
-        return starts
+        """Add ascents from counters, drawn by weight, some rolls of which are random."""
+        searches = super()._response_searches(game, state, trial, iteration, random)
+        if len(trial.weights) == 0:
+            return searches
+        is_deep = iteration % self.deep_every == 0
+        sweeps = None if is_deep else 3 * self.responder_sweeps
+        probabilities = trial.weights / trial.weights.sum()
+        for place in random.choice(len(probabilities), self.perturbed, p=probabilities):
+            share = log_uniform(random, PERTURBED_SHARES)
+            matrix = with_random_rolls(state.pool[place], share, game.num_actions, random)
+            searches.append(CounterSearch(matrix, sweeps=sweeps))
+        return searches

@@ -12,7 +12,7 @@ from hogeq.model.protocol import Engine
 from hogeq.model.shared import quick_workspace, shared_workspace
 from hogeq.search.ascent import ascend, ith_start, log_uniform, with_random_rolls
 from hogeq.search.counter_search import PERTURBED_SHARES, CounterSearch
-from hogeq.solvers.base import Solver, solver, start_of
+from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.regret import check_weight
 from hogeq.strategies.arrays import likeliest, match_regrets, normalised, one_hot, row_sums
 from hogeq.strategies.strategy import Strategy
@@ -28,7 +28,7 @@ LEAST_SPREAD = 1e-6  # in win probability; responders closer than this weigh nea
 
 
 class CFRBRState(NamedTuple):
-    """State of a run."""
+    """State of a run of `CFRBR`; R is the number of responders."""
 
     regrets: Floats  # (G, G, K)
     linear_sum: Floats  # (G, G, K), sum of policies weighted by reach and number of the iteration
@@ -44,12 +44,14 @@ class CFRBRState(NamedTuple):
 class CFRBR(Solver[CFRBRState]):
     """Regret matching+ against annealed best responders.
 
-    In every iteration the weakest responders are replaced by new ones, all responders improve by
-    coordinate ascent, and regrets are updated against their mixture. A new responder is one of the
-    strongest, perturbed and improved by ascent; in every fourth iteration the first of them is a
-    softmax response instead, annealed and made pure. The weight of a responder in the mixture is
-    ``exp(-d / 2m)``, where d is how much lower its win rate is than the highest, and m is the
-    median absolute deviation of their win rates.
+    1. Replace the weakest responders by the strongest, perturbed and improved by ascent; in every
+       fourth iteration the first newcomer is a softmax response instead, annealed and made pure.
+    2. Improve all others by coordinate ascent against the current policy.
+    3. Weight each responder by ``exp(-d / 2m)``, where d is how much lower its win rate is than the
+       highest, and m is the median absolute deviation of their win rates.
+    4. Update regrets against the mixture of responders, cut them at 0, and match them.
+
+    Cost: the sweeps of every ascent, and a forward and a backward pass for each responder.
 
     With exact best responses and perfect recall the current strategy converges with high
     probability (Johanson et al. 2012, theorem 4). Neither holds here, so the state has all three:
@@ -104,45 +106,36 @@ class CFRBR(Solver[CFRBRState]):
             raise HogeqError(refusal("newcomers", self.newcomers, allowed))
 
     def init(self, game: Engine) -> CFRBRState:
+        """State with random responders, at the policy of the start file or the uniform one."""
         check_weight(game, self.regret_weight)
-        regrets, linear, older, recent = (np.zeros(game.shape) for _ in range(4))
+        regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
         if self.start:
-            policy = start_of(game, self.start).unmixed(self.start).policy
+            policy = read_start(game, self.start).unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         kind: Any = matrix_type(game.num_actions)
         counters = random.integers(game.num_actions, size=shape, dtype=kind)
-        won = np.zeros(self.responders)
-        done = np.array(0, np.int64)
-        return CFRBRState(regrets, linear, older, recent, counters, won, done)
+        win_rates = np.zeros(self.responders)
+        iteration = np.array(0, np.int64)
+        return CFRBRState(regrets, linear_sum, older, recent, counters, win_rates, iteration)
 
     def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
+        """State after one more iteration, steps 1 to 4; arrays are changed in place."""
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
-        order = np.argsort(-state.win_rates, kind="stable")
-        strongest = state.counters[order[: self.responders - self.newcomers]]
-        parents = state.counters[order[: self.newcomers]]
-        target = Strategy.unchecked(policy)
-        # What takes long goes to any workers; one sweep and one pass are done before they would be.
-        searches = self._newcomers(game, policy, parents, iteration)
-        ended = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
-        climbed: list[tuple[Matrix, float | None]] = [(one.matrix, one.rate) for one in ended]
-        climbed += [(counter, None) for counter in strongest]
-        responses = compute(partial(self._valued, game, policy), climbed, local=True)
-        counters, win_rates = (np.array([one[at] for one in responses]) for at in (0, 1))
-        values, infoset_reach = np.zeros(game.shape), np.zeros(game.shape[:-1])
-        spread = 2.0 * float(np.median(np.abs(win_rates - np.median(win_rates))))
-        weights = np.exp((win_rates - win_rates.max()) / max(spread, LEAST_SPREAD))
-        weights /= weights.sum()
-        for share, (_, _, met) in zip(weights, responses, strict=True):
-            values += share * met.values
-            infoset_reach += share * met.infoset_reach
+        responses = self._responses(game, state, policy, iteration)
+        win_rates = np.array([response.win_rate for response in responses])
+        values = np.zeros(game.shape)
+        infoset_reach = np.zeros(game.shape[:-1])
+        for weight, response in zip(_mixture_weights(win_rates), responses, strict=True):
+            values += weight * response.played.values
+            infoset_reach += weight * response.played.infoset_reach
         if self.sharpen:
             price = self.sharpen * iteration
-            visited = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
-            values += price * visited * np.log(np.maximum(policy, LEAST_PROBABILITY))
+            row_weights = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
+            values += price * row_weights * np.log(np.maximum(policy, LEAST_PROBABILITY))
         state.regrets[...] += values - row_sums(values * policy)[..., None]
         np.maximum(state.regrets, 0.0, out=state.regrets)
         visits = infoset_reach[..., None] * policy
@@ -151,17 +144,21 @@ class CFRBR(Solver[CFRBRState]):
         if iteration % self.window == 0:
             state.older[...] = state.recent
             state.recent[...] = 0.0
+        counters = np.array([response.counter for response in responses])
         done = np.array(iteration, np.int64)
         return state._replace(counters=counters, win_rates=win_rates, iteration=done)
 
     def average(self, game: Engine, state: CFRBRState) -> Floats:
-        last = match_regrets(state.regrets)
+        """Policy (G, G, K) by `averaging`; rows that no iteration reached are the current ones."""
+        current = match_regrets(state.regrets)
         if self.averaging == "last":
-            return last
-        window = self.averaging == "window"
-        return normalised(state.older + state.recent if window else state.linear_sum, last)
+            return current
+        if self.averaging == "window":
+            return normalised(state.older + state.recent, current)
+        return normalised(state.linear_sum, current)
 
     def stats(self, game: Engine, state: CFRBRState) -> dict[str, float]:
+        """Regret summed over rows, per iteration, and the largest win rate of a responder."""
         regret = float(state.regrets.max(axis=-1).sum())
         return {
             "average_regret": regret / max(1, int(state.iteration)),
@@ -172,34 +169,67 @@ class CFRBR(Solver[CFRBRState]):
         """Say that the theorem asks for exact best responses."""
         return "no guarantee: responses come from a search"
 
-    def _newcomers(
+    def _responses(
+        self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
+    ) -> list["_Response"]:
+        """Responders of an iteration, newcomers first, improved against the policy."""
+        order = np.argsort(-state.win_rates, kind="stable")
+        strongest = state.counters[order[: self.responders - self.newcomers]]
+        parents = state.counters[order[: self.newcomers]]
+        # What takes long goes to any workers; one sweep and one pass are done before they would be.
+        searches = self._newcomer_searches(game, policy, parents, iteration)
+        target = Strategy.unchecked(policy)
+        found = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
+        tasks: list[tuple[Matrix, float | None]] = [(end.matrix, end.rate) for end in found]
+        tasks += [(counter, None) for counter in strongest]
+        return compute(partial(self._response, game, policy), tasks, local=True)
+
+    def _newcomer_searches(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
     ) -> list[CounterSearch]:
         """List searches for new responders: one may anneal, others perturb a parent."""
+        anneal_every = ANNEAL_EVERY if self.responders > 1 else 1
+        start, rest = divmod(iteration - 1, anneal_every)
         searches = []
         for place, parent in enumerate(parents):
             random = np.random.default_rng([self.seed, iteration, place])
-            start, rest = divmod(iteration - 1, ANNEAL_EVERY if self.responders > 1 else 1)
             if place == 0 and rest == 0:
                 first, cooling = ith_start(game, policy, start, random)
-                how = self.responder_steps, cooling, self.damping, self.responder_sweeps
-                searches.append(CounterSearch(first, *how))
+                settings = self.responder_steps, cooling, self.damping, self.responder_sweeps
+                search = CounterSearch(first, *settings)
             else:
                 share = log_uniform(random, PERTURBED_SHARES)
                 matrix = with_random_rolls(parent, share, game.num_actions, random)
-                searches.append(CounterSearch(matrix, sweeps=self.responder_steps))
+                search = CounterSearch(matrix, sweeps=self.responder_steps)
+            searches.append(search)
         return searches
 
-    def _valued(
-        self, game: Engine, policy: Floats, climbed: tuple[Matrix, float | None]
-    ) -> tuple[Matrix, float, Counterfactual]:
-        """Let a responder ascend, unless it has; it, its win rate, values of the policy's rolls."""
-        counter, win_rate = climbed
+    def _response(
+        self, game: Engine, policy: Floats, task: tuple[Matrix, float | None]
+    ) -> "_Response":
+        """Values of the policy against a counter, which ascends first if it has no win rate."""
+        counter, win_rate = task
         policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
         work = quick_workspace(game, 2)
         if win_rate is None:
             win_rate, _ = ascend(work, policies, self.responder_sweeps)
         if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
             work = shared_workspace(game, 2)
-        met = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
-        return likeliest(policies[0]), win_rate, met
+        played = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
+        return _Response(likeliest(policies[0]), win_rate, played)
+
+
+class _Response(NamedTuple):
+    """A responder in one iteration."""
+
+    counter: Matrix  # (G, G)
+    win_rate: float  # against the policy
+    played: Counterfactual  # of the policy against it
+
+
+def _mixture_weights(win_rates: Floats) -> Floats:
+    """Weights (n,) of responders, falling with the distance from the highest win rate."""
+    deviation = float(np.median(np.abs(win_rates - np.median(win_rates))))
+    spread = max(2.0 * deviation, LEAST_SPREAD)
+    weights = np.exp((win_rates - win_rates.max()) / spread)
+    return weights / weights.sum()

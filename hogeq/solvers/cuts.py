@@ -1,6 +1,7 @@
-"""Linear models of win rates against counters, the pool that has them, and searches that add to it.
+"""Cutting planes: linear models of win rates against counters, the pool of counters, and searches.
 
-A model is taken at a strategy: one policy, or n components of a mixture that may be drawn.
+A cut is taken at a strategy of n components: the policies of a mixture, or one policy. It is exact
+there, since the win rate is linear in each row while the others are fixed.
 """
 
 from collections.abc import Sequence
@@ -9,7 +10,6 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.protocol import Engine, WinRate
@@ -18,12 +18,12 @@ from hogeq.search.counter_search import CounterSearch
 from hogeq.search.population import Population
 from hogeq.strategies.arrays import one_hot, zero_matrices
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Matrix, Singles
+from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.workers import compute
 
 
 class Cut(NamedTuple):
-    """Model of a win rate: constants plus gradients times each of n components, of a policy one."""
+    """Linear model of a win rate: for each of n components, constant plus gradient times policy."""
 
     gradients: Singles  # (n, G * G, K), counterfactual values where it was taken
     constants: Floats  # (n,), what the gradients leave
@@ -34,15 +34,15 @@ class Counters(NamedTuple):
     """A pool of m counters, as the states of the bundle methods hold it."""
 
     pool: Matrix  # (m, G, G)
-    gradients: Singles  # (m, n, G * G, K), of their cuts, as the next two
-    constants: Floats  # (m, n)
-    reach: Singles  # (m, n, G * G)
+    gradients: Singles  # (m, n, G * G, K), of their cuts
+    constants: Floats  # (m, n), of their cuts
+    reach: Singles  # (m, n, G * G), of their cuts
     weights: Floats  # (m,), weight of each in the last step
-    used: NDArray[np.int64]  # (m,), iteration in which each last had weight
+    used: Ints  # (m,), iteration in which each last had weight
 
     @classmethod
-    def none(cls, game: Engine, parts: int) -> "Counters":
-        """Empty pool, for the models of so many components."""
+    def empty(cls, game: Engine, parts: int) -> "Counters":
+        """Pool of no counters, whose cuts will be of `parts` components."""
         rows = int(np.prod(game.shape[:-1]))
         return cls(
             zero_matrices(0, game.shape),
@@ -54,56 +54,60 @@ class Counters(NamedTuple):
         )
 
     def renewed(
-        self,
-        failed: NDArray[np.int64],
-        new: Sequence[Matrix],
-        cuts: Sequence[Cut],
-        iteration: int,
-        most: int,
+        self, failed: Ints, new: Sequence[Matrix], cuts: Sequence[Cut], iteration: int, most: int
     ) -> "Counters":
-        """Take new cuts where old ones failed, and new counters, in place as far as arrays go."""
-        # Once there are `most`, they take the places of those without weight for longest; a pool
-        # that has more already keeps its size, and what is more than a pool's worth is left out.
+        """Pool with new cuts of counters whose cuts failed, and with new counters, in place.
+
+        `failed` has indices of the pool; `cuts` are of the failed, then of the `new`. Once there
+        are `most` counters, new ones take the places of those without weight for longest; a pool
+        that has more keeps its size. What grows is copied.
+        """
         size = max(most, len(self.pool))
-        new, cuts = new[:size], cuts[: len(failed) + size]
+        new = new[:size]
+        cuts = cuts[: len(failed) + size]
         excess = max(0, len(self.pool) + len(new) - size)
         self.used[failed] = iteration
-        dropped = np.argsort(self.used, kind="stable")[:excess]
+        replaced = np.argsort(self.used, kind="stable")[:excess]
         if excess:
-            self.pool[dropped] = new[:excess]
-        self.weights[dropped], self.used[dropped] = 0.0, iteration
-        for place, cut in zip([*failed, *dropped], cuts, strict=False):
-            self.gradients[place], self.constants[place] = cut.gradients, cut.constants
+            self.pool[replaced] = new[:excess]
+        self.weights[replaced] = 0.0
+        self.used[replaced] = iteration
+        for place, cut in zip([*failed, *replaced], cuts, strict=False):
+            self.gradients[place] = cut.gradients
+            self.constants[place] = cut.constants
             self.reach[place] = cut.reach
-        more = cuts[len(failed) + excess :]
-        if not more:
+        appended = cuts[len(failed) + excess :]
+        if not appended:
             return self
         return Counters(
             np.concatenate([self.pool, new[excess:]]),
-            np.concatenate([self.gradients, *(cut.gradients[None] for cut in more)]),
-            np.concatenate([self.constants, [cut.constants for cut in more]]),
-            np.concatenate([self.reach, *(cut.reach[None] for cut in more)]),
-            np.append(self.weights, np.zeros(len(more))),
-            np.append(self.used, np.full(len(more), iteration)),
+            np.concatenate([self.gradients, *(cut.gradients[None] for cut in appended)]),
+            np.concatenate([self.constants, [cut.constants for cut in appended]]),
+            np.concatenate([self.reach, *(cut.reach[None] for cut in appended)]),
+            np.append(self.weights, np.zeros(len(appended))),
+            np.append(self.used, np.full(len(appended), iteration)),
         )
 
 
-def modelled(models: Counters, parts: Floats, counters: NDArray[np.int64] | None = None) -> Floats:
-    """Modelled win rate of every component against some counters, by default all: (m, n)."""
+def modelled_rates(models: Counters, parts: Floats, counters: Ints | None = None) -> Floats:
+    """Win rates (m, n) of n components (n, G, G, K) against m counters, by their cuts.
+
+    `counters` are indices of the pool, by default all.
+    """
     chosen = slice(None) if counters is None else counters
     rates = models.constants[chosen].copy()
-    flat = parts.reshape(len(parts), -1).astype(np.float32)
-    gradients = models.gradients.reshape(len(models.pool), *flat.shape)
+    flat_parts = parts.reshape(len(parts), -1).astype(np.float32)
+    gradients = models.gradients.reshape(len(models.pool), *flat_parts.shape)
 
-    def add(part: int) -> None:
-        rates[:, part] += gradients[chosen, part] @ flat[part]
+    def add_linear_term(part: int) -> None:
+        rates[:, part] += gradients[chosen, part] @ flat_parts[part]
 
-    compute(add, range(len(parts)), local=True)
+    compute(add_linear_term, range(len(parts)), local=True)
     return rates
 
 
-def _rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
-    """Win rate of a counter (G, G), against a mixture in the precision of searches."""
+def _counter_rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
+    """Win rate of a counter (G, G): exact, but against a mixture in the precision of searches."""
     if len(strategy.policies) == 1:
         return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
     policies = np.stack([one_hot(counter, game.num_actions), *strategy.policies])
@@ -112,40 +116,51 @@ def _rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
 
 
 def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
-    """Models of the win rates of n components against a counter (G, G), taken there.
+    """Cut of a strategy of n components against a counter (G, G).
 
-    That of a policy is exact; those of a mixture have the precision of searches.
+    Gradients are counterfactual values, constants win rates less gradient times policy. The win
+    rate of a policy is exact; those of a mixture have the precision of searches.
     """
     parts = strategy.policies
     work = shared_workspace(game, 2, game.quick_dtype(len(parts)))
     opponent = one_hot(counter, game.num_actions)
-    met = [counterfactual_values(work, np.stack([part, opponent])) for part in parts]
-    won = np.array([WinRate.from_starts(*one.starts).win_rate for one in met])
+    passes = [counterfactual_values(work, np.stack([part, opponent])) for part in parts]
     if len(parts) == 1:
-        won = Population(game, [counter]).rates_of(parts[0])
-    rows = len(parts), -1, game.num_actions
-    gradients = np.array([one.values for one in met]).reshape(rows).astype(np.float32)
-    there = np.einsum("nrk,nrk->n", gradients, parts.reshape(rows))
-    reach = np.array([one.infoset_reach for one in met], np.float32).reshape(rows[:2])
-    return Cut(gradients, won - there, reach)
+        win_rates = Population(game, [counter]).rates_of(parts[0])
+    else:
+        win_rates = np.array([WinRate.from_starts(*played.starts).win_rate for played in passes])
+    flat_shape = len(parts), -1, game.num_actions
+    values = np.array([played.values for played in passes])
+    gradients = values.reshape(flat_shape).astype(np.float32)
+    linear_terms = np.einsum("nrk,nrk->n", gradients, parts.reshape(flat_shape))
+    reach = np.array([played.infoset_reach for played in passes], np.float32)
+    return Cut(gradients, win_rates - linear_terms, reach.reshape(len(parts), -1))
 
 
 class Check(NamedTuple):
-    """A counter (G, G) whose model is checked, and taken anew if it misses by more than trusted."""
+    """A counter of the pool whose cut is checked, and taken anew if it is off."""
 
-    counter: Matrix
-    modelled: float
-    trusted: float
+    counter: Matrix  # (G, G)
+    modelled: float  # its win rate by its cut
+    trusted: float  # largest error of that at which the cut is kept
 
 
 class Searched(NamedTuple):
     """Results of searches and checks."""
 
     reached: list[Matrix]  # where the trails are now, each (G, G)
-    errors: Floats  # by how much the model of each counter that was checked missed its win rate
-    failed: NDArray[np.int64]  # which of them have new models
+    errors: Floats  # (number of checks,), by how much the cut of each missed its win rate
+    failed: Ints  # indices of the checks whose counters have new cuts
     responses: list[Matrix]  # counters (G, G) that the pool does not hold, each once
-    cuts: list[Cut]  # models of the counters whose checks failed, then of the responses
+    cuts: list[Cut]  # of the counters whose checks failed, then of the responses
+
+
+class _Result(NamedTuple):
+    """Result of one search or check."""
+
+    counter: Matrix  # (G, G)
+    cut: Cut | None  # None if the pool has one that is good enough
+    error: float  # of the cut that was checked
 
 
 def search(
@@ -156,39 +171,42 @@ def search(
     pool: Matrix,
     checks: Sequence[Check],
 ) -> Searched:
-    """Search from all starts, continue trails, model their results, and check known models."""
-    # All at once, by any workers: the longest begin first, each models what it finds, and checks
-    # come last, for whoever is idle by then.
+    """Search for counters to a strategy from all starts, continue trails, and check known cuts.
+
+    Every counter found that is not in the `pool`, (m, G, G), gets a cut.
+    """
+    # All at once, by any workers: the longest begin first, and checks come last, for workers that
+    # are idle by then.
     annealing = [start for start in starts if start.steps]
-    searches = [*annealing, *trails, *(start for start in starts if not start.steps)]
-    answer = partial(_answer, game, strategy, frozenset(map(_digest, pool)))
-    answers = compute(answer, [*searches, *checks])
-    found, checked = answers[: len(searches)], answers[len(searches) :]
-    new = {_digest(counter): (counter, cut) for counter, cut, _ in found if cut}.values()
+    ascending = [start for start in starts if not start.steps]
+    searches = [*annealing, *trails, *ascending]
+    known = frozenset(map(_digest, pool))
+    results = compute(partial(_search_or_check, game, strategy, known), [*searches, *checks])
+    found, checked = results[: len(searches)], results[len(searches) :]
+    on_trails = found[len(annealing) : len(annealing) + len(trails)]
+    new = {_digest(result.counter): result for result in found if result.cut}.values()
     return Searched(
-        [counter for counter, _, _ in found[len(annealing) :][: len(trails)]],
-        np.array([error for _, _, error in checked]),
-        np.flatnonzero([cut is not None for _, cut, _ in checked]),
-        [counter for counter, _ in new],
-        [*(cut for _, cut, _ in checked if cut), *(cut for _, cut in new)],
+        reached=[result.counter for result in on_trails],
+        errors=np.array([result.error for result in checked]),
+        failed=np.flatnonzero([result.cut is not None for result in checked]),
+        responses=[result.counter for result in new],
+        cuts=[result.cut for result in (*checked, *new) if result.cut],
     )
 
 
-def _answer(
-    game: Engine,
-    strategy: Strategy,
-    known: frozenset[bytes],
-    task: CounterSearch | Check,
-) -> tuple[Matrix, Cut | None, float]:
-    """Counter; its model, None if the pool has one that is good enough; error of the known one."""
+def _search_or_check(
+    game: Engine, strategy: Strategy, known: frozenset[bytes], task: CounterSearch | Check
+) -> _Result:
+    """Search or check; take a cut unless the pool, of digests `known`, has a good one."""
     if isinstance(task, Check):
         counter = task.counter
-        error = _rate(game, strategy, counter) - task.modelled
-        is_good = abs(error) <= task.trusted
+        error = abs(_counter_rate(game, strategy, counter) - task.modelled)
+        is_good = error <= task.trusted
     else:
-        counter, error = task.run(game, strategy).matrix, 0.0
+        counter = task.run(game, strategy).matrix
+        error = 0.0
         is_good = _digest(counter) in known
-    return counter, None if is_good else cut(game, strategy, counter), abs(error)
+    return _Result(counter, None if is_good else cut(game, strategy, counter), error)
 
 
 def _digest(counter: Matrix) -> bytes:

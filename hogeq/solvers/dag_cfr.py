@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 class DagCFR(Solver[RegretState]):
     """CFR over belief DAGs: its mixture converges whatever players forget, for teams to a TMECor.
 
-    For games other than Hog. The policy plays the rows of that mixture independently.
+    For games other than Hog. An iteration takes the steps of
+    :class:`hogeq.solvers.regret.RegretMinimiser` with the decisions of both DAGs for rows:
+
+    1. Strategies at decisions make a flow of probability through each DAG, and sequence weights.
+    2. The payoffs of all sequences against them become values of decisions, from last to first.
+    3. Regrets at decisions grow, and the average flow with them.
+
+    Cost: one product with the sparse payoffs of sequences and two passes over the DAG, per player.
+    The policy plays the rows of the average mixture independently.
 
     Attributes
     ----------
@@ -38,35 +46,43 @@ class DagCFR(Solver[RegretState]):
     variant: Literal["pcfr_plus", "dcfr", "cfr_plus", "linear", "cfr"] = "pcfr_plus"
 
     @property
-    def _inner(self) -> RegretMinimiser:
+    def _minimiser(self) -> RegretMinimiser:
+        """Solver of the variant's name, which runs on the engine of the DAGs."""
         return SOLVERS[self.variant]()  # type: ignore[return-value]
 
     def init(self, game: Engine) -> RegretState:
-        return self._inner.init(_engine_of(game))
+        """State without regrets at the decisions of both DAGs, which are built first."""
+        return self._minimiser.init(_dag_engine_of(game))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
-        return self._inner.step(_engine_of(game), state)
+        """State after one more iteration at all decisions."""
+        return self._minimiser.step(_dag_engine_of(game), state)
 
     def average(self, game: Engine, state: RegretState) -> Floats:
+        """Policy (R, K): each row plays its marginal of the average mixture of its player."""
         from hogeq.trees.restricted import played
 
-        both = self._average(game, state)
-        first, second = (played(one.dag.form, one.plan) for one in both)
-        return np.where(both[0].dag.form.tree.seat[:, None] == 0, first, second)
+        mixtures = self._average_mixtures(game, state)
+        first, second = (played(mixture.dag.form, mixture.plan) for mixture in mixtures)
+        seat = mixtures[0].dag.form.tree.seat
+        return np.where(seat[:, None] == 0, first, second)
 
     def mixture(self, game: Engine, state: RegretState) -> Strategy:
-        first, second = (one.strategies()[0] for one in self._average(game, state))
-        return joined(_engine_of(game).tree.seat, first, second)
+        """Average mixture of both players, as strategies to be drawn from."""
+        mixtures = self._average_mixtures(game, state)
+        first, second = (mixture.strategies()[0] for mixture in mixtures)
+        return joined(_dag_engine_of(game).tree.seat, first, second)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
-        return self._inner.stats(_engine_of(game), state)
+        return self._minimiser.stats(_dag_engine_of(game), state)
 
-    def _average(self, game: Engine, state: RegretState) -> "list[Mixed]":
-        engine = _engine_of(game)
-        return engine.mixed(self._inner.average(engine, state))
+    def _average_mixtures(self, game: Engine, state: RegretState) -> "list[Mixed]":
+        engine = _dag_engine_of(game)
+        return engine.mixed(self._minimiser.average(engine, state))
 
 
-def _engine_of(game: Engine) -> "DagEngine":
+def _dag_engine_of(game: Engine) -> "DagEngine":
+    """Engine of the game's belief DAGs, whose rows are their decisions; not for Hog."""
     from hogeq.solvers.dags import dag_engine  # here: SciPy takes a second
 
     tree = getattr(game, "tree", None)

@@ -27,12 +27,13 @@ from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
-SMALL: Final = 2_000  # decisions of both DAGs, from which on CFR is worth its time
-DRAWING: Final = 0.2  # share of the time of CFR
+SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solves whole
+DRAWING: Final = 0.2  # share of the time of CFR, in which strategies are drawn from the mixtures
 FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
-BUILDING: Final = 0.2  # share of the time
+BUILDING: Final = 0.2  # share of the time for the DAGs
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
+LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # likewise, tried in turn
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
@@ -64,18 +65,19 @@ class DagEngine(TreeEngine):
         """A player comes to a decision in one way."""
         return False
 
-    def weights(self, policy: Floats) -> list[Floats]:
-        """Weights of each player's choices, (C,), in a policy of decisions."""
-        parts = zip(self.dags, self.seat_rows, strict=True)
-        owned = ((dag, policy[rows], np.arange(self.num_actions)) for dag, rows in parts)
-        return [
-            np.append(1.0, one[every < np.diff(dag.start)[:, None]]) for dag, one, every in owned
-        ]
+    def choice_weights(self, policy: Floats) -> list[Floats]:
+        """Probabilities of each player's choices, (C,): the begin, and actions at each decision."""
+        actions = np.arange(self.num_actions)
+        weights = []
+        for dag, rows in zip(self.dags, self.seat_rows, strict=True):
+            is_choice = actions < np.diff(dag.start)[:, None]
+            weights.append(np.append(1.0, policy[rows][is_choice]))
+        return weights
 
     def mixed(self, policy: Floats) -> list[Mixed]:
         """Mixture of each player that a policy of decisions is."""
-        weights = self.weights(policy)
-        return [Mixed.of(dag, one) for dag, one in zip(self.dags, weights, strict=True)]
+        weights = self.choice_weights(policy)
+        return [Mixed.of(dag, own) for dag, own in zip(self.dags, weights, strict=True)]
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> TreePasses:
         """Refuse: the passes of a tree are over its information sets."""
@@ -98,25 +100,30 @@ class DagEngine(TreeEngine):
         plus: bool,
         epsilon: float,
     ) -> None:
-        """Do an iteration for each row of `factors`, in place."""
-        dags, rows, strategy = self.dags, self.seat_rows, np.zeros(self.shape)
+        """Do an iteration for each row of `factors`, in tables of decisions (D, K), in place.
+
+        A row has the weight in the average, and discounts of positive and negative regrets.
+
+        1. Match regrets at all decisions: strategies, flows of probability, sequence weights.
+        2. Value each sequence of a player against the other's sequence weights.
+        3. Update regrets from the last decision to the first, then strategy, flow and weights; both
+           players at once, or one after the other if `alternating`.
+        """
         predicted = regrets[:0] if prediction is None else prediction
-        flows = [np.zeros(len(dag.allowed)) for dag in dags]
-
-        def flow_on(player: int) -> None:
-            dag, own = dags[player], strategy[rows[player]]
-            places = np.arange(len(own)) * self.num_actions
-            shape = dag.ends, dag.source, dag.start
-            dag_flows.flow_on(*shape, own.ravel(), places, flows[player])
-
-        for player, (dag, own) in enumerate(zip(dags, rows, strict=True)):
+        strategy = np.zeros(self.shape)
+        flows = [np.zeros(len(dag.allowed)) for dag in self.dags]
+        sequence_weights = list[Floats]()
+        for player, (dag, own) in enumerate(zip(self.dags, self.seat_rows, strict=True)):
             dag_flows.match_all(regrets[own], predicted[own], dag.start, epsilon, strategy[own])
-            flow_on(player)
-        plans = [dag.sequences @ flow for dag, flow in zip(dags, flows, strict=True)]
-        for factor, turn in product(factors, [(0,), (1,)] if alternating else [(0, 1)]):
-            met = [against(self.payoffs, plans[1 - player], player) for player in turn]
-            for player, worth in zip(turn, met, strict=True):
-                dag, own = dags[player], rows[player]
+            self._fill_flow(player, strategy, flows[player])
+            sequence_weights.append(dag.sequences @ flows[player])
+        turns = [(0,), (1,)] if alternating else [(0, 1)]
+        for factor, players in product(factors, turns):
+            sequence_values = [
+                against(self.payoffs, sequence_weights[1 - player], player) for player in players
+            ]
+            for player, values in zip(players, sequence_values, strict=True):
+                dag, own = self.dags[player], self.seat_rows[player]
                 dag_flows.learn(
                     dag.ends,
                     dag.source,
@@ -125,14 +132,20 @@ class DagEngine(TreeEngine):
                     plus,
                     epsilon,
                     flows[player],
-                    dag.sequences.T @ (worth / 2.0),  # of win rates
+                    dag.sequences.T @ (values / 2.0),  # of win rates
                     regrets[own],
                     predicted[own],
                     strategy_sum[own],
                     strategy[own],
                 )
-                flow_on(player)
-                plans[player] = dag.sequences @ flows[player]
+                self._fill_flow(player, strategy, flows[player])
+                sequence_weights[player] = dag.sequences @ flows[player]
+
+    def _fill_flow(self, player: int, strategy: Floats, flow: Floats) -> None:
+        """Fill a player's flow, (C,): the probability with which play makes each choice."""
+        dag, own = self.dags[player], strategy[self.seat_rows[player]]
+        first_actions = np.arange(len(own)) * self.num_actions
+        dag_flows.flow_on(dag.ends, dag.source, dag.start, own.ravel(), first_actions, flow)
 
 
 @lru_cache(maxsize=2)
@@ -144,10 +157,14 @@ def dag_engine(tree: FlatTree) -> DagEngine:
 def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.columns`'s.
 
-    ``auto`` first gives a fifth of the time to column generation without DAGs, or half of it to one
-    program where nobody forgets. Where DAGs are large, it then begins with what discounted CFR
-    plays after some rounds, if that is a small part of them, and else leaves all the time to CFR.
-    The best bounds of all are kept. Where there is no time to build DAGs, columns are generated.
+    ``auto`` goes on until the bounds on the value meet or the time is over, and keeps the best:
+
+    1. Generate columns without DAGs in a fifth of the time; or, where nobody forgets, solve one
+       linear program in half of it.
+    2. Build the belief DAGs. Where there is no time for that, go on with step 1.
+    3. Solve small DAGs whole by a linear program. Of large ones take the part that discounted CFR
+       plays after some rounds, if it is small enough, and generate columns.
+    4. Else leave all the time to CFR.
     """
     if method not in METHODS:
         raise HogeqError(refusal("method", method, f"one of {', '.join(METHODS)}", METHODS))
@@ -156,13 +173,14 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
         if method not in {"auto", "columns"}:
             allowed = "auto or columns, where an information set can be met twice in a play"
             raise HogeqError(refusal("method", method, allowed))
-        if len({*tree.seat.tolist()}) == 1:
+        if len(set(tree.seat.tolist())) == 1:
             return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
         return columns.equilibrium(tree, deadline, method)
     solving = Solving(tree, deadline)
-    sides, building = solving.without_dags(), deadline
+    sides = solving.without_dags()
+    building = deadline
     if method == "auto":
         seconds = deadline.seconds
         first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
@@ -170,68 +188,83 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
         building = deadline.within(BUILDING * seconds)
-    found = dags_of(tree, deadline=building)
-    dags = require_dags(tree, found) if method == "cfr" or None not in found else []
+    built = dags_of(tree, deadline=building)  # None in place of a DAG that took too long
+    dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
         solving.columns(sides, deadline)
         return solving.result(sides, "columns")
     engine = DagEngine(tree, dags)
-    return _by_dags(solving, engine, cfr=method == "cfr" or not solving.is_forgetful)
+    if method == "cfr" or not solving.is_forgetful:
+        return _by_cfr(solving, engine, DiscountedCFR().init(engine))
+    return _by_dags(solving, engine)
 
 
-def _by_dags(solving: Solving, engine: DagEngine, *, cfr: bool) -> Equilibrium:
-    """Solve by both DAGs whole if they are small, by a part that CFR finds, or by CFR alone."""
-    minimiser, is_small = DiscountedCFR(), engine.shape[0] <= SMALL
-    sides, state = [Side(dag.form, dag) for dag in engine.dags], minimiser.init(engine)
-    kept, time = None, solving.deadline
-    if not cfr and not is_small:
-        rounds = time.within(max(time.seconds / 3.0 - time.spent, 0.0))
-        state, kept = _begin(engine, minimiser, state, rounds)
-    if not cfr and (is_small or kept is not None):
-        for side, choices in zip(sides, kept or (), strict=False):
-            if len(side.form.inflated.shared):
-                side.restrict(choices)
-        solving.columns(sides, time)
-        return solving.result(sides, "dag" if is_small else "columns")
-    # Averages are measured after each tenth more iterations; a part of the time is kept for
-    # strategies to be drawn from.
-    time = time.within(max(time.left - DRAWING * time.seconds, 0.0))
+def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
+    """Solve by linear programs over both DAGs, or over a part that CFR plays; else by CFR alone."""
+    minimiser = DiscountedCFR()
+    sides = [Side(dag.form, dag) for dag in engine.dags]
+    deadline = solving.deadline
+    if engine.shape[0] <= SMALL:
+        solving.columns(sides, deadline)
+        return solving.result(sides, "dag")
+    state = minimiser.init(engine)
+    rounds = deadline.within(max(deadline.seconds / 3.0 - deadline.spent, 0.0))
+    state, likely_choices = _likely_choices(engine, minimiser, state, rounds)
+    if likely_choices is None:
+        return _by_cfr(solving, engine, state)
+    for side, choices in zip(sides, likely_choices, strict=True):
+        if len(side.form.inflated.shared):  # of a player who forgets
+            side.restrict(choices)
+    solving.columns(sides, deadline)
+    return solving.result(sides, "columns")
+
+
+def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
+    """Go on with discounted CFR; bounds are best responses to its average, each tenth more."""
+    minimiser = DiscountedCFR()
+    sides = [Side(dag.form, dag) for dag in engine.dags]
+    whole = solving.deadline
+    deadline = whole.within(max(whole.left - DRAWING * whole.seconds, 0.0))
     done, left = 0, np.inf
     while left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
             bound, _ = dag.respond(against(engine.payoffs, average[1 - player].plan, player))
             solving.learn(average, player, bound)
-        left = time.left
+        left = deadline.left
         if left > 0.0 or not done:
-            fits = left * done / time.spent
-            state, more = minimiser.steps(engine, state, int(max(1, min(1 + done // 10, fits))))
+            most_in_time = left * done / deadline.spent
+            wanted = int(max(1, min(1 + done // 10, most_in_time)))
+            state, more = minimiser.steps(engine, state, wanted)
             done += more
     solving.iterations = int(state.iteration)
     return solving.result(sides, "cfr")
 
 
-def _begin(
+def _likely_choices(
     engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, deadline: Deadline
 ) -> tuple[RegretState, list[Choices] | None]:
-    """Run some rounds of CFR; give the choices of some weight, None if they are many.
+    """Run some rounds of CFR; state, and each player's choices (C,) that its average makes.
 
-    Of each decision the likeliest choice is one.
+    The likeliest choice of each decision is one. None in place of choices if they are too many.
     """
     pace = Pace()
-    while (left := ROUNDS - int(state.iteration)) > 0 and not deadline.is_over:
-        state, _ = pace.steps(minimiser, engine, state, left)
+    while int(state.iteration) < ROUNDS and not deadline.is_over:
+        state, _ = pace.steps(minimiser, engine, state, ROUNDS - int(state.iteration))
     policy = minimiser.average(engine, state)
-    weights = engine.weights(policy)
-    mixed = engine.mixed(policy)
-    for least in 10.0 ** np.arange(-6, -2):
+    weights = engine.choice_weights(policy)
+    mixtures = engine.mixed(policy)
+    for least_flow in LEAST_FLOWS:
         kept = []
-        for one, shares in zip(mixed, weights, strict=True):
-            played = one.dag.allowed & (shares >= SELDOM) & (one.flow >= least)
-            played[0] = played[one.dag.likeliest(shares)] = True
-            kept.append(played)
-        parts = [one.dag.restricted(choices)[0] for one, choices in zip(mixed, kept, strict=True)]
-        if sum(len(part.row) for part in parts) <= MOST_BEGUN:
+        decisions = 0
+        for mixture, shares in zip(mixtures, weights, strict=True):
+            dag = mixture.dag
+            likely = dag.allowed & (shares >= SELDOM) & (mixture.flow >= least_flow)
+            likely[0] = True
+            likely[dag.likeliest(shares)] = True
+            kept.append(likely)
+            decisions += len(dag.restricted(likely)[0].row)
+        if decisions <= MOST_BEGUN:
             return state, kept
     return state, None

@@ -5,11 +5,12 @@ from typing import Final
 import numpy as np
 
 from hogeq.search.branching import Status
-from hogeq.solvers.symmetric import MOST, TIE, SymmetricGame
+from hogeq.solvers.symmetric import MOST, TIE, SymmetricGame, contains
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more
+NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more than this
+STARTS: Final = 6  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-7  # trust region
 
 
@@ -18,59 +19,76 @@ def descend(
 ) -> tuple[Floats, float, Ints]:
     """Lower the exploitability of a policy (R, K) by linear programs within a trust region.
 
-    Gives the policy, the win rate of the best counter found, and the counters (n, R).
+    1. Linearise the policy's win rate against each counter of the pool, (n, R).
+    2. Move within the trust region to where the least of these win rates is largest.
+    3. Respond to the policy there; the response joins the pool. Keep the policy, and widen the
+       region, if the response wins less than before; else narrow it.
+
+    Gives the policy, the win rate of the best counter found, and the pool.
     """
-    lowest, pool = _exploit(game, policy, pool, deadline)
-    radius, lines = 0.5, list[tuple[float, Floats]]()
+    lowest, pool = _best_counter_rate(game, policy, pool, deadline)
+    radius = 0.5
+    models = list[tuple[float, Floats]]()
     while radius > SMALLEST and lowest > 0.5 + TIE and deadline.left:
-        lines += [_line(game, policy, counter) for counter in pool[len(lines) :]]
-        moved = _step(lines, policy, radius)
-        rate, pool = _exploit(game, moved, pool, deadline)
+        models += [_linearised(game, policy, counter) for counter in pool[len(models) :]]
+        moved = _step(models, policy, radius)
+        rate, pool = _best_counter_rate(game, moved, pool, deadline)
         if rate < lowest:
-            policy, lowest, radius, lines = moved, rate, min(0.5, 2.0 * radius), []
+            policy = moved
+            lowest = rate
+            radius = min(0.5, 2.0 * radius)
+            models = []
         else:
             radius /= 3.0
     return policy, lowest, pool
 
 
-def _exploit(
+def _best_counter_rate(
     game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
 ) -> tuple[float, Ints]:
-    """Win rate of the best counter found, 1/2 if none is; and the pool with it."""
-    closing = game.alone(policy).respond(pool[-6:], 0.5 + TIE, MOST, deadline)
+    """Win rate of the best counter found to a policy, 1/2 if none wins more; the pool with it."""
+    closing = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
     if closing.status != Status.FOUND:
         return 0.5, pool
-    if not (pool == closing.response).all(axis=1).any():
+    if not contains(pool, closing.response):
         pool = np.concatenate([pool, closing.response[None]])
     return closing.value, pool
 
 
-def _line(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
-    """Win rate of a policy against a counter, and its gradient, (R * K,)."""
+def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
+    """Win rate of a policy against a counter (R,), and its gradient, (R * K,)."""
+    # The corners of each row are its pure actions, and last what the policy plays.
     corners = [np.concatenate([game.eye, row[None]]) for row in policy]
     problem = game.graph.against(np.ones(1), game.policy(counter[None]), corners)
-    rate, gains = problem.gradient(np.full(game.rows, game.actions))
-    return rate, gains.reshape(game.rows, -1)[:, :-1].ravel()
+    policy_corners = np.full(game.rows, game.actions)
+    rate, gradient = problem.gradient(policy_corners)
+    return rate, gradient.reshape(game.rows, -1)[:, :-1].ravel()
 
 
-def _step(lines: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
-    """Maximise the least win rate to first order; the policy itself if that fails."""
+def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
+    """Maximise the least win rate of linear models within a trust region; the policy if it fails.
+
+    The variables of the program are changes of all probabilities, (R * K,), and the win rate.
+    """
     from scipy.optimize import linprog
 
-    rates, slopes = np.array([rate for rate, _ in lines]), np.stack([slope for _, slope in lines])
-    near, now = rates <= rates.min() + NEAR, policy.ravel()
-    sums = np.kron(np.eye(len(policy)), np.ones(policy.shape[1]))
-    ends = np.stack([np.maximum(-now, -radius), np.minimum(1.0 - now, radius)], axis=1)
+    rates = np.array([rate for rate, _ in models])
+    gradients = np.stack([gradient for _, gradient in models])
+    near = rates <= rates.min() + NEAR
+    probabilities = policy.ravel()
+    row_sums = np.kron(np.eye(len(policy)), np.ones(policy.shape[1]))
+    least_changes = np.maximum(-probabilities, -radius)
+    largest_changes = np.minimum(1.0 - probabilities, radius)
     step = linprog(
-        np.append(np.zeros(len(now)), -1.0),
-        A_ub=np.column_stack([-slopes[near], np.ones(near.sum())]),
+        np.append(np.zeros(len(probabilities)), -1.0),
+        A_ub=np.column_stack([-gradients[near], np.ones(near.sum())]),
         b_ub=rates[near],
-        A_eq=np.column_stack([sums, np.zeros(len(sums))]),
-        b_eq=np.zeros(len(sums)),
-        bounds=[*ends, (None, None)],
+        A_eq=np.column_stack([row_sums, np.zeros(len(row_sums))]),
+        b_eq=np.zeros(len(row_sums)),
+        bounds=[*np.stack([least_changes, largest_changes], axis=1), (None, None)],
         method="highs",
     )
     if not step.success:
         return policy
-    moved = np.maximum(now + step.x[:-1], 0.0).reshape(policy.shape)
+    moved = np.maximum(probabilities + step.x[:-1], 0.0).reshape(policy.shape)
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))

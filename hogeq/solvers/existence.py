@@ -26,21 +26,22 @@ from hogeq.solvers.symmetric import (
     TIE,
     Oracle,
     SymmetricGame,
-    candidates,
     double_oracle,
-    fewer,
+    minimal_support,
+    unbeaten_members,
 )
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
 MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
-SMALLEST: Final = 1e-9  # an exploitability below it is none until it is proved
+STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
+SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
-"""Between a proved exploitability and one that is known, as parts of the latter."""
+"""Gaps between a proved exploitability and one that is known, as parts of the latter."""
 TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
-"""What is to be proved of boxes, of the exploitability known, and in what part of the time left."""
+"""Targets of boxes, as parts of the exploitability known; and of the time left, for each."""
 
 Kind = Literal["matrix", "policy", "none", "open"]
 
@@ -76,7 +77,7 @@ class Existence:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out what is known, as the command prints it."""
-        known = {
+        answer = {
             "matrix": ("yes", "a matrix is one: no matrix wins more than 1/2 against it"),
             "policy": ("yes", "a policy is one: no matrix wins more than 1/2 against it"),
             "none": ("no", "every policy loses to some matrix"),
@@ -85,7 +86,7 @@ class Existence:
         least = "least exploitability of a policy, proved"
         remembered = "full memory wins so much beyond 1/2 against the equilibrium found"
         return [
-            ("exists", *known),
+            ("exists", *answer),
             ("lower", f"{self.lower:.3e}", least),
             ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
             ("memory", "" if self.memory is None else f"{self.memory:.3e}", remembered),
@@ -93,26 +94,17 @@ class Existence:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policy and the proof."""
-        ends = {"lower": self.lower, "upper": self.upper, "exists": self.exists}
-        return {
-            **ends,
-            "kind": self.kind,
-            "components": self.components,
-            "memory": self.memory,
-            "seconds": self.seconds,
-        }
+        names = ("lower", "upper", "exists", "kind", "components", "memory", "seconds")
+        return {name: getattr(self, name) for name in names}
 
 
-def known(policy: Floats) -> Existence:
-    """Give the pure equilibrium (R, K) of a game in which nothing is hidden: it has one."""
-    return Existence("matrix", 0.0, 0.0, policy, 1, 0.0, {}, 0.0)
+def pure_existence(policy: Floats) -> Existence:
+    """Existence in a game in which nothing is hidden, of which (R, K) is a pure equilibrium."""
+    return Existence("matrix", 0.0, 0.0, policy, components=1, memory=0.0, proof={}, seconds=0.0)
 
 
 def decide(
-    game: SymmetricGame,
-    denominator: int,
-    seconds: float,
-    clock: Callable[[], float] = perf_counter,
+    game: SymmetricGame, denominator: int, seconds: float, clock: Callable[[], float] = perf_counter
 ) -> Existence:
     """Decide whether an equilibrium in policies exists.
 
@@ -129,50 +121,62 @@ def decide(
 
 
 class _Decision:
-    """The course of a decision, and the best policy so far."""
+    """The course of a decision: matrices met, and the best policy so far."""
 
     def __init__(self, game: SymmetricGame, denominator: int, deadline: Deadline) -> None:
-        self.game, self.deadline = game, deadline
+        self.game = game
+        self.deadline = deadline
         self.exact = ExactStates(game.graph, denominator)
-        self.policy, self.loss = game.policy(game.first[0]), 0.5
-        """The best policy, and what the best counter known wins against it beyond 1/2."""
-        self.components, self.pool = 0, game.first
-        self.memory: float | None = None
+        self.policy = game.policy(game.first[0])  # (R, K), the best one so far
+        self.loss = 0.5  # what the best counter known wins against it beyond 1/2
+        self.components = 0  # of the equilibrium mixture; 0 until one is proved
+        self.pool = game.first  # (n, R)
+        self.memory: float | None = None  # as in `Existence`
 
     def run(self) -> Existence:
-        share, found = self.deadline.share(0.3), None
+        """Solve the game in mixtures in a part of the time, and decide by that; else it is open."""
+        decided = None
+        share = self.deadline.share(0.3)
         steps = list(double_oracle(self.game, share, self.pool, MOST_OF_MIXTURE))
         if steps:
             self.pool = steps[-1].pool
-            found = self.by_mixture(steps[-1])
-        return found or self.result("open")
+            decided = self.by_mixture(steps[-1])
+        return decided or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Try what can follow from an equilibrium of a pool, be it one of the game or not."""
-        weights = fewer(oracle)
+        """Decide by an equilibrium of a pool: try its matrices, policies near it, then boxes."""
+        weights = minimal_support(oracle)
         if (oracle.payoffs @ weights).max() > 0.5 + TIE:
             weights = oracle.weights
-        weights, matrices = weights[weights > 0.0], oracle.pool[weights > 0.0]
+        used = weights > 0.0
+        weights, matrices = weights[used], oracle.pool[used]
         if oracle.closing.status == Status.CLOSED:
             problem = self.game.folded(weights, matrices)
             self.components = len(weights)
             self.memory = problem.value(problem.free) - 0.5
-        return (
-            self.by_matrix(oracle) or self.by_policy(weights, matrices) or self.by_boxes(matrices)
-        )
+        decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
+        return decided or self.by_boxes(matrices)
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
+        """Give the best policy so far, with a proved bound on its exploitability."""
         exists = kind in {"matrix", "policy"}
-        upper = 0.0 if exists else self.proved_loss()
-        components = 1 if kind == "matrix" else self.components
-        spent = self.deadline.spent
-        return Existence(kind, lower, upper, self.policy, components, self.memory, proof, spent)
+        return Existence(
+            kind=kind,
+            lower=lower,
+            upper=0.0 if exists else self.exploitability_bound(),
+            policy=self.policy,
+            components=1 if kind == "matrix" else self.components,
+            memory=self.memory,
+            proof=proof,
+            seconds=self.deadline.spent,
+        )
 
-    def proved_loss(self) -> float:
-        """Bound the exploitability of the best policy, ever closer to what a counter wins."""
-        problem, gaps = self.game.alone(self.policy), list(GAPS)
-        value, bound = problem.ascend(self.pool[-4:])[1], problem.value(problem.free)
-        bound += problem.error
+    def exploitability_bound(self) -> float:
+        """Bound the best policy's exploitability by full memory, then by branch and bound."""
+        problem = self.game.against_policy(self.policy)
+        _, value = problem.ascend(self.pool[-STARTS:])
+        bound = problem.value(problem.free) + problem.error
+        gaps = list(GAPS)
         while gaps:
             target = value + gaps[0] * (value - 0.5) + TIE
             closing = problem.close(target, MOST, self.deadline)
@@ -186,65 +190,77 @@ class _Decision:
         return min(bound - 0.5, 0.5)
 
     def certified(self, policy: Policy, kind: Kind) -> Existence | None:
-        """Prove that no matrix wins more than 1/2 against a policy, exactly."""
-        rates = floats(policy)
-        problem = self.game.alone(rates)
-        closing = problem.respond(self.pool[-4:], 0.5 + TIE, MOST, self.deadline)
+        """Prove by branch and bound, checked in fractions, that no matrix beats a policy."""
+        probabilities = floats(policy)
+        problem = self.game.against_policy(probabilities)
+        closing = problem.respond(self.pool[-STARTS:], 0.5 + TIE, MOST, self.deadline)
         if closing.status != Status.CLOSED:
             return None
-        self.policy, self.loss = rates, closing.bound - 0.5
+        self.policy = probabilities
+        self.loss = closing.bound - 0.5
         if not self.exact.is_at_most(Fraction(1, 2), policy, problem, closing.questions):
             return None
         self.memory = problem.value(problem.free) - 0.5
-        common = [lcm(*(one.denominator for one in row)) for row in policy]
-        rows = [[int(one * of) for one in row] for row, of in zip(policy, common, strict=True)]
-        return self.result(kind, policy=rows, tree=closing.questions.tolist())
+        numerators = []  # of each row, whose common denominator is their sum
+        for row in policy:
+            common = lcm(*(probability.denominator for probability in row))
+            numerators.append([int(probability * common) for probability in row])
+        return self.result(kind, policy=numerators, tree=closing.questions.tolist())
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
         """Try matrices that none of the pool beats, the heaviest in the mixture first."""
-        for one in candidates(oracle):
-            found = self.certified(rational(self.game.policy(oracle.pool[one]), 1), "matrix")
-            if found is not None:
-                return found
+        for member in unbeaten_members(oracle):
+            policy = self.game.policy(oracle.pool[member])
+            decided = self.certified(rational(policy, 1), "matrix")
+            if decided is not None:
+                return decided
         return None
 
     def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
-        """Try Kuhn's policy of the mixture, and what linear programs make of it."""
+        """Try Kuhn's policy of a mixture of matrices (n, R), and descend from it."""
         policy = np.tensordot(weights, self.game.policy(matrices), 1)
         kuhn = exact_kuhn(self.exact, matrices) if len(matrices) <= MOST_EXACT else None
         if kuhn is not None:
-            found = self.certified(kuhn, "policy")
-            if found is not None:
-                return found
+            decided = self.certified(kuhn, "policy")
+            if decided is not None:
+                return decided
             policy = floats(kuhn)
         return self.by_descent(policy)
 
     def by_descent(self, policy: Floats) -> Existence | None:
-        """Lower the exploitability of a policy, and try what comes of it."""
+        """Lower the exploitability of a policy; if to 0, try to prove that of fractions near it."""
         policy, rate, self.pool = descend(self.game, policy, self.pool, self.deadline.share(0.25))
         if rate - 0.5 < self.loss:
             self.policy, self.loss = policy, rate - 0.5
-        for largest in DENOMINATORS if rate <= 0.5 + SMALLEST else ():
-            found = self.certified(rational(policy, largest), "policy")
-            if found is not None:
-                return found
+        if rate > 0.5 + SMALLEST:
+            return None
+        for largest_denominator in DENOMINATORS:
+            decided = self.certified(rational(policy, largest_denominator), "policy")
+            if decided is not None:
+                return decided
         return None
 
     def by_boxes(self, matrices: Ints) -> Existence | None:
-        """Enclose all policies in boxes; begin with the responses that matter for mixtures."""
-        found = None
-        for share, part in TARGETS:
-            while found is None and self.loss > SMALLEST:
-                loss, deadline = self.loss, self.deadline.share(part)
-                boxes = Enclosure(self.game, self.pool, share * min(loss, 0.1), deadline)
-                is_closed = boxes.run(self.game.graph.pure, matrices)
+        """Prove that boxes of all policies are beaten, by ever smaller targets.
+
+        They begin with the matrices (n, R) of the mixture as responses. A descent starts from a
+        policy met that seems to be less exploitable; if it is, the target is tried again.
+        """
+        decided = None
+        for target_share, time_share in TARGETS:
+            while decided is None and self.loss > SMALLEST:
+                loss = self.loss
+                deadline = self.deadline.share(time_share)
+                target = target_share * min(loss, 0.1)
+                boxes = Enclosure(self.game, self.pool, target, deadline)
+                is_proved = boxes.prove(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
-                if is_closed:
+                if is_proved:
                     leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
                     lower = min(0.5 - leaf.closing.bound for leaf in leaves)
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
-                    found = self.by_descent(boxes.policy)
+                    decided = self.by_descent(boxes.policy)
                 if self.loss >= loss:
                     break
-        return found
+        return decided

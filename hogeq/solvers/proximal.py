@@ -5,6 +5,8 @@ A step maximises over policies ``q`` the smallest of ``constants[c] + gradients[
 is a softmax, row by row; the weights minimise the dual by Newton's method on the simplex. Half of
 `softness` times their squared length is added: the smooth maximum of Nesterov 2005, "Smooth
 minimization of non-smooth functions", section 4.
+
+An action is *open* if the step may give it a probability other than 0 and 1.
 """
 
 from functools import partial
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hogeq.search.population import overlooked
-from hogeq.solvers.cuts import Counters, modelled
+from hogeq.solvers.cuts import Counters, modelled_rates
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
@@ -47,18 +49,26 @@ class Trial(NamedTuple):
     point: Point
     weights: Floats  # (m,), of all counters; 0 for those whose models the step was not by
     rates: Floats  # (m,), win rates of all counters there, by their models
-    saved: float = 0.0  # what the step saves otherwise, in win probability
+    entropy_gain: float = 0.0  # price of entropy times the entropy lost, in win probability
 
 
-class _Open(NamedTuple):
-    """Rolls that are not ruled out, of some rows: E rolls of O rows, row after row."""
+class _OpenActions(NamedTuple):
+    """E open actions of O rows, row after row, and their parts of C linear models."""
 
-    rolls: Ints  # (E,), indices in the flat policy
-    given: NDArray[np.floating]  # (C, E), their gradients
-    begun: Floats  # (E,), their logits
+    actions: Ints  # (E,), indices in the flat policy
+    gradients: NDArray[np.floating]  # (C, E)
+    logits: Floats  # (E,), before the step
     row: Ints  # (E,), which of the O rows each is of
     first: Ints  # (O,), where each row begins
-    rate: Floats  # (O,), step size of each row, in logits per unit of the models
+    row_step: Floats  # (O,), step size of each row, in logits per unit of the models
+
+
+class _DualPoint(NamedTuple):
+    """The dual function at weights of the models."""
+
+    value: float
+    probabilities: list[Floats]  # of the open actions, an array (E,) for each `_OpenActions`
+    gradient: Floats  # (C,), value of each model at the best policy, and softness times its weight
 
 
 def proximal_step(
@@ -68,147 +78,169 @@ def proximal_step(
     infoset_reach: Floats,
     step: float,
     start: Floats,
-    least: float = 0.0,
+    least_reach: float = 0.0,
     rare: float = 0.0,
     softness: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Policy (R, K) that maximises its worst model, less a divergence; weights (C,) of the models.
 
-    Logits are (R, K), gradients (C, R, K), constants and the initial weights `start` (C,), and
-    `infoset_reach` (R,) is above 0. Rolls whose probability times row weight is at most `least` are
-    left out of the curvature. Those that no weights of the models make likelier than `rare`, a
-    share of their row's likeliest, get probability 0.
+    1. Rule out actions that no weights of the models make likelier than `rare`, a share of their
+       row's likeliest: they get probability 0.
+    2. From `start`, (C,), minimise the dual over weights by Newton's method with backtracking.
+    3. Return the softmax policy of these weights.
+
+    Logits are (R, K), gradients (C, R, K), constants (C,), and `infoset_reach` (R,) is above 0.
+    Actions whose probability times row weight is at most `least_reach` are left out of the Hessian.
     """
     count = len(gradients)
     flat = gradients.reshape(count, -1)
-    parts, sure = _open(logits, gradients, step / infoset_reach, rare)
-    constants = constants + flat[:, sure].sum(axis=1, dtype=np.float64)
+    open_parts, forced_actions = _open_actions(logits, gradients, step / infoset_reach, rare)
+    constants = constants + flat[:, forced_actions].sum(axis=1, dtype=np.float64)
 
-    def dual(weights: Floats) -> tuple[float, list[Floats], Floats]:
-        added = compute(partial(_added, weights.astype(flat.dtype)), parts, local=True)
-        value = constants @ weights + sum(one[0] for one in added)
-        models = constants + sum(one[2] for one in added) + softness * weights
-        return float(value + softness / 2.0 * weights @ weights), [one[1] for one in added], models
+    def dual(weights: Floats) -> _DualPoint:
+        """Sum of the rows' terms and of the models' constants."""
+        terms = compute(partial(_dual_term, weights.astype(flat.dtype)), open_parts, local=True)
+        value = constants @ weights + sum(row_values for row_values, _, _ in terms)
+        gradient = constants + sum(models for _, _, models in terms) + softness * weights
+        value += softness / 2.0 * weights @ weights
+        return _DualPoint(float(value), [probabilities for _, probabilities, _ in terms], gradient)
 
     rounding = float(np.finfo(flat.dtype).eps)
     weights = start / start.sum()
-    value, likely, models = dual(weights)
-    for _ in range(NEWTON_STEPS if count > 1 and parts else 0):
-        each = zip(parts, likely, strict=True)
-        curvatures = compute(partial(_curvature, least / step), [*each], local=True)
-        hessian = sum(curvatures) + softness * np.eye(count)
-        goal = _on_simplex(hessian, models, weights)
-        ahead = goal - weights
-        slope = float(models @ ahead)
+    current = dual(weights)
+    for _ in range(NEWTON_STEPS if count > 1 and open_parts else 0):
+        pairs = [*zip(open_parts, current.probabilities, strict=True)]
+        hessian_terms = compute(partial(_hessian_term, least_reach / step), pairs, local=True)
+        hessian = sum(hessian_terms) + softness * np.eye(count)
+        direction = _quadratic_minimiser(hessian, current.gradient, weights) - weights
+        slope = float(current.gradient @ direction)
         if slope > -DECREMENT:
             break
-        length = 1.0
         # Where a step gains less than models are rounded by, a shorter one is no better.
-        while length > (SHORTEST if slope < -rounding else 0.5):
-            trial = weights + length * ahead
-            there = dual(trial)
-            if there[0] <= value + 0.1 * length * slope:
+        shortest = SHORTEST if slope < -rounding else 0.5
+        length = 1.0
+        while length > shortest:
+            moved = weights + length * direction
+            reached = dual(moved)
+            if reached.value <= current.value + 0.1 * length * slope:  # Armijo's condition
                 break
             length *= 0.5
-        else:
+        if length <= shortest:  # no step lowers the dual enough
             break
-        weights, (value, likely, models) = trial, there
+        weights = moved
+        current = reached
     policy = np.zeros(logits.size)
-    policy[sure] = 1.0
-    for part, chances in zip(parts, likely, strict=True):
-        policy[part.rolls] = chances
+    policy[forced_actions] = 1.0
+    for part, probabilities in zip(open_parts, current.probabilities, strict=True):
+        policy[part.actions] = probabilities
     return policy.reshape(logits.shape), weights
 
 
-def _added(
-    weights: NDArray[np.floating], part: _Open
+def _dual_term(
+    weights: NDArray[np.floating], part: _OpenActions
 ) -> tuple[float, Floats, NDArray[np.floating]]:
-    """Give the rows' part in the dual, probabilities of their rolls, and models added (C,)."""
-    scores = part.begun + part.rate[part.row] * (weights @ part.given)
+    """Contribution of some rows to the dual: log-sum-exp, softmax (E,), and model values (C,)."""
+    scores = part.logits + part.row_step[part.row] * (weights @ part.gradients)
     best = np.maximum.reduceat(scores, part.first)
     scores -= best[part.row]
     np.exp(scores, out=scores)
-    scale = np.add.reduceat(scores, part.first)
-    likely = scores / scale[part.row]
-    value = float(((best + np.log(scale)) / part.rate).sum())
-    return value, likely, part.given @ likely.astype(part.given.dtype)
+    row_sums = np.add.reduceat(scores, part.first)
+    probabilities = scores / row_sums[part.row]
+    value = float(((best + np.log(row_sums)) / part.row_step).sum())
+    return value, probabilities, part.gradients @ probabilities.astype(part.gradients.dtype)
 
 
-def _curvature(least: float, at: tuple[_Open, Floats]) -> Floats:
-    """Sum products of the gradients, less their rows' means, by the probabilities: (C, C)."""
-    part, likely = at
-    heavy = np.flatnonzero(likely > least * part.rate[part.row])
-    chances, row = likely[heavy], part.row[heavy]
-    first = np.flatnonzero(np.diff(row, prepend=-1))
+def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floats]) -> Floats:
+    """Contribution of some rows to the dual's Hessian, (C, C): covariances of the gradients.
+
+    Actions of probability at most `least` times the row's step size are left out.
+    """
+    part, all_probabilities = part_and_probabilities
+    kept = np.flatnonzero(all_probabilities > least * part.row_step[part.row])
+    probabilities, row = all_probabilities[kept], part.row[kept]
+    first = _row_starts(row)
     place = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))
-    shares = (chances / np.add.reduceat(chances, first)[place]).astype(part.given.dtype)
-    near = np.take(part.given, heavy, axis=1)
-    means = np.add.reduceat(near * shares, first, axis=1)
-    near -= np.take(means, place, axis=1)
-    near *= np.sqrt(part.rate[row] * chances).astype(part.given.dtype)
+    row_sums = np.add.reduceat(probabilities, first)
+    shares = (probabilities / row_sums[place]).astype(part.gradients.dtype)
+    centred = np.take(part.gradients, kept, axis=1)
+    means = np.add.reduceat(centred * shares, first, axis=1)
+    centred -= np.take(means, place, axis=1)
+    centred *= np.sqrt(part.row_step[row] * probabilities).astype(part.gradients.dtype)
     # Rounded to single precision, the products of near copies would not be semidefinite.
-    spread = near.astype(np.float64)
-    return spread @ spread.T
+    double = centred.astype(np.float64)
+    return double @ double.T
 
 
-def _open(
-    logits: Floats, gradients: NDArray[np.floating], rates: Floats, rare: float
-) -> tuple[list[_Open], Ints]:
-    """Parts of the rolls not ruled out, and indices of the only roll left of all other rows."""
+def _open_actions(
+    logits: Floats, gradients: NDArray[np.floating], row_steps: Floats, rare: float
+) -> tuple[list[_OpenActions], Ints]:
+    """Open actions, in parts for workers; and the only action left of every other row.
+
+    Logits are (R, K), gradients (C, R, K) and step sizes of rows (R,); the second result has
+    indices in the flat policy. An action is ruled out if whatever the weights its logit stays
+    log(`rare`) or more behind that of its row's likeliest action.
+    """
     is_open = np.ones(logits.shape, np.bool_)
-    base = logits.argmax(axis=1)
+    likeliest = logits.argmax(axis=1)
 
     def rule_out(part: slice) -> None:
-        here = gradients[:, part]
-        rows = np.arange(here.shape[1])
-        known = base[part]
-        most = (here - here[:, rows, known, None]).max(axis=0)
-        ahead = logits[part] - logits[part][rows, known, None] + rates[part, None] * most
-        is_open[part] = ahead > np.log(rare)
+        """Mark what stays open in some rows: actions are compared with their row's likeliest."""
+        part_gradients = gradients[:, part]
+        rows = np.arange(part_gradients.shape[1])
+        base = likeliest[part]
+        most_gained = (part_gradients - part_gradients[:, rows, base, None]).max(axis=0)
+        ahead = logits[part] - logits[part][rows, base, None]
+        is_open[part] = ahead + row_steps[part, None] * most_gained > np.log(rare)
 
     if rare > 0.0:
-        compute(rule_out, _pieces(len(logits), gradients[:, 0].size), local=True)
-    number = is_open.sum(axis=1)
-    rows, alone = np.flatnonzero(number > 1), np.flatnonzero(number == 1)
+        compute(rule_out, _row_slices(len(logits), gradients[:, 0].size), local=True)
+    open_count = is_open.sum(axis=1)
+    open_rows = np.flatnonzero(open_count > 1)
+    forced_rows = np.flatnonzero(open_count == 1)
     width = logits.shape[1]
     flat = gradients.reshape(len(gradients), -1)
 
-    def opened(part: slice) -> _Open:
-        here = rows[part]
-        row, roll = np.nonzero(is_open[here])
-        rolls = here[row] * width + roll
-        given = np.take(flat, rolls, axis=1)
-        first = np.flatnonzero(np.diff(row, prepend=-1))
-        return _Open(rolls, given, logits.ravel()[rolls], row, first, rates[here])
+    def gather(part: slice) -> _OpenActions:
+        rows = open_rows[part]
+        row, action = np.nonzero(is_open[rows])
+        actions = rows[row] * width + action
+        part_gradients = np.take(flat, actions, axis=1)
+        part_logits = logits.ravel()[actions]
+        first = _row_starts(row)
+        return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
 
-    left = int(number[rows].sum()) * len(gradients)
-    pieces = _pieces(len(rows), left // max(1, len(rows)))
-    return compute(opened, pieces, local=True), alone * width + base[alone]
+    numbers = int(open_count[open_rows].sum()) * len(gradients)
+    parts = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
+    return compute(gather, parts, local=True), forced_rows * width + likeliest[forced_rows]
 
 
-def _pieces(rows: int, width: int) -> list[slice]:
-    """Parts of an array of so many rows."""
+def _row_starts(row: Ints) -> Ints:
+    """Index at which each row begins, in ascending row numbers (E,)."""
+    return np.flatnonzero(np.diff(row, prepend=-1))
+
+
+def _row_slices(rows: int, width: int) -> list[slice]:
+    """Slices of an array of so many rows, with about `PIECE` numbers each."""
     step = max(1, PIECE // max(1, width))
     return [slice(first, min(first + step, rows)) for first in range(0, rows, step)]
 
 
-def _on_simplex(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
+def _quadratic_minimiser(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
     """Minimiser over the simplex of the quadratic with this Hessian and slope at ``weights``."""
     # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points. The
     # sum nearest to the origin is found by nonnegative least squares with one more equation, that
     # the weights sum to 1; its factor only scales the weights found.
-    size = np.trace(hessian) / len(hessian)
+    count = len(hessian)
+    size = np.trace(hessian) / count
     if size <= 0.0:
-        return one_hot(slope.argmin(), len(hessian))
-    root = np.linalg.cholesky(hessian + RIDGE * size * np.eye(len(hessian)))
-    wanted = np.linalg.solve(root, hessian @ weights - slope)
-    points = root.T - wanted[:, None]
+        return one_hot(slope.argmin(), count)
+    root = np.linalg.cholesky(hessian + RIDGE * size * np.eye(count))
+    centre = np.linalg.solve(root, hessian @ weights - slope)
+    points = root.T - centre[:, None]
     points /= np.abs(points).max()
-    nearest, _ = nnls(
-        np.vstack([points, np.ones(len(hessian))]),
-        np.append(np.zeros(len(hessian)), 1.0),
-        maxiter=100 * len(hessian),
-    )
+    equations = np.vstack([points, np.ones(count)])
+    right_side = np.append(np.zeros(count), 1.0)
+    nearest, _ = nnls(equations, right_side, maxiter=100 * count)
     return nearest / nearest.sum()
 
 
@@ -216,101 +248,125 @@ def soft_maximum(rates: Floats, softness: float) -> float:
     """Largest mean of win rates (n,), less half of `softness` times its weights' squared length."""
     if len(rates) == 0:
         return 0.0
-    level = level_of(rates, softness)
+    level = soft_maximum_level(rates, softness)
     if softness == 0.0:
         return level
     weights = np.maximum(rates - level, 0.0) / softness
     return float(weights @ (rates - softness / 2.0 * weights))
 
 
-def level_of(rates: Floats, softness: float) -> float:
-    """Win rate above which counters count in the soft maximum."""
-    ordered = np.sort(rates)[::-1]
-    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
-    return float(levels[np.flatnonzero(ordered >= levels)[-1]]) if softness else float(ordered[0])
+def soft_maximum_level(rates: Floats, softness: float) -> float:
+    """Win rate above which counters, of rates (n,), have weight in the soft maximum.
 
-
-def trial(
-    models: Counters,
-    point: Point,
-    logits: Floats,
-    won: Floats,
-    size: float,
-    floor: float,
-    price: float,
-    softness: float,
-) -> Trial:
-    """Step from a point, with win rates `won` (m, n) there, by the few counters that bind.
-
-    Logits (n, G, G, K) are those of the point's rows, and `price` is that of entropy.
+    The weights are ``max(rates - level, 0) / softness``, and sum to 1.
     """
-    parts, draw = point
-    rolls = parts.shape[-1]
-    before = parts.reshape(-1, rolls)
-    last = len(before)
-    logits = logits.reshape(last, rolls)
-    if len(parts) > 1:  # the draw is one more row, where next to nothing goes to what is no part
-        wider = np.full((last + 1, max(rolls, len(draw))), UNSEEN)
-        wider[:last, :rolls], wider[last, : len(draw)] = logits, np.log(draw)
-        logits = wider
+    ordered = np.sort(rates)[::-1]
+    if not softness:
+        return float(ordered[0])
+    # levels[i] is the level if the i + 1 largest rates have weight.
+    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
+    return float(levels[np.flatnonzero(ordered >= levels)[-1]])
 
-    def step(active: Ints, begun: Floats) -> Trial:
-        reach = models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
+
+class ProximalProblem(NamedTuple):
+    """A proximal step from a point of n components against the models of m counters."""
+
+    models: Counters
+    point: Point
+    logits: Floats  # (n, G, G, K), of the rows that the divergence is from
+    won: Floats  # (m, n), win rate of every component against every counter, by the models
+    step_size: float  # in logits per win probability
+    floor: float  # least probability of an action
+    entropy_price: float  # in win probability per nat
+    softness: float
+
+    def solve(self) -> Trial:
+        """Step by the models of the few counters that bind.
+
+        These are the counters of weight in the last step and the strongest ones; and in a few more
+        rounds the strongest of those that by their models win more after the step than the level.
+        """
+        counter_rates = 1.0 - self.won @ self.point.draw
+        row_logits = self._row_logits()
+        weights = self.models.weights
+        least_of_strongest = np.sort(counter_rates)[-MORE:][0]
+        active = np.flatnonzero((weights > ALIVE) | (counter_rates >= least_of_strongest))
+        for _ in range(ROUNDS):
+            trial = self._step_by(active, weights, row_logits)
+            weights = trial.weights
+            level = soft_maximum_level(trial.rates[active], self.softness)
+            missed = overlooked(trial.rates, level + ALIVE, active, MORE)
+            if len(missed) == 0:
+                break
+            active = np.append(active, missed)
+        return trial
+
+    def _row_logits(self) -> Floats:
+        """Logits of all rows, (n * G * G, K); those of the draw of a component are one more row."""
+        parts, draw = self.point
+        actions = parts.shape[-1]
+        logits = self.logits.reshape(-1, actions)
+        if len(parts) == 1:
+            return logits
+        with_draw = np.full((len(logits) + 1, max(actions, len(draw))), UNSEEN)
+        with_draw[:-1, :actions] = logits
+        with_draw[-1, : len(draw)] = np.log(draw)
+        return with_draw
+
+    def _step_by(self, active: Ints, start: Floats, row_logits: Floats) -> Trial:
+        """Step by the models of some counters, from weights (m,) of the last step."""
+        parts, draw = self.point
+        is_mixture = len(parts) > 1
+        before = parts.reshape(-1, parts.shape[-1])
+        rows, actions = before.shape
+        reach = self.models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
-        policy, weights = proximal_step(
-            logits,
-            *_of_components(models, won, draw, active, logits.shape[1]),
-            np.append(reach, 1.0) if len(parts) > 1 else reach,
-            size,
-            begun[active] + len(active) ** -2.0,
+        policy, active_weights = proximal_step(
+            row_logits,
+            *self._linear_models(active, row_logits.shape[1]),
+            np.append(reach, 1.0) if is_mixture else reach,
+            self.step_size,
+            start[active] + len(active) ** -2.0,
             CURVED,
-            floor,
-            softness,
+            self.floor,
+            self.softness,
         )
-        moved = np.maximum(policy[:last, :rolls], floor)
+        moved = np.maximum(policy[:rows, :actions], self.floor)
         moved /= moved.sum(axis=-1, keepdims=True)
-        drawn = draw
-        if len(parts) > 1:
-            drawn = np.maximum(policy[last, : len(parts)], LEAST_WEIGHT)
-            drawn = drawn / drawn.sum()
-        each = np.zeros(len(models.pool))
-        each[active] = weights
-        saved = price * float(reach @ (_entropies(before) - _entropies(moved))) if price else 0.0
-        there = Point(moved.reshape(parts.shape), drawn)
-        return Trial(there, each, 1.0 - modelled(models, there.parts) @ drawn, saved)
+        if is_mixture:
+            draw = np.maximum(policy[rows, : len(parts)], LEAST_WEIGHT)
+            draw = draw / draw.sum()
+        weights = np.zeros(len(self.models.pool))
+        weights[active] = active_weights
+        entropy_gain = 0.0
+        if self.entropy_price:
+            entropy_lost = _entropies(before) - _entropies(moved)
+            entropy_gain = self.entropy_price * float(reach @ entropy_lost)
+        reached = Point(moved.reshape(parts.shape), draw)
+        rates = 1.0 - modelled_rates(self.models, reached.parts) @ reached.draw
+        return Trial(reached, weights, rates, entropy_gain)
 
-    # By the models of the few counters that bind: the likely ones, then those overlooked.
-    here, weights = 1.0 - won @ draw, models.weights
-    active = np.flatnonzero((weights > ALIVE) | (here >= np.sort(here)[-MORE:][0]))
-    for _ in range(ROUNDS):
-        found = step(active, weights)
-        weights, there = found.weights, found.rates
-        missed = overlooked(there, level_of(there[active], softness) + ALIVE, active, MORE)
-        if len(missed) == 0:
-            break
-        active = np.append(active, missed)
-    return found
+    def _linear_models(self, active: Ints, width: int) -> tuple[Singles, Floats]:
+        """Gradients (C, rows, width) and constants (C,) of C counters in all rows at once.
 
+        A gradient of a component is weighted by its draw; the row of the draw has its win rates.
+        """
+        parts, rows, actions = self.models.gradients.shape[1:]
+        if parts == 1:
+            return self.models.gradients[active, 0], self.models.constants[active, 0]
+        draw_row = parts * rows
+        gradients = np.zeros((len(active), draw_row + 1, width), np.float32)
+        shares = np.repeat(self.point.draw.astype(np.float32), rows)[:, None]
 
-def _of_components(
-    models: Counters, won: Floats, draw: Floats, active: Ints, width: int
-) -> tuple[Singles, Floats]:
-    """Gradients and constants of some counters; one component has no row of the draw."""
-    parts, rows, rolls = models.gradients.shape[1:]
-    if parts == 1:
-        return models.gradients[active, 0], models.constants[active, 0]
-    last = parts * rows
-    gradients = np.zeros((len(active), last + 1, width), np.float32)
-    shares = np.repeat(draw.astype(np.float32), rows)[:, None]
+        def weigh(place: int) -> None:
+            gradient = self.models.gradients[active[place]].reshape(draw_row, actions)
+            np.multiply(gradient, shares, out=gradients[place, :draw_row, :actions])
 
-    def weigh(place: int) -> None:
-        gradient = models.gradients[active[place]].reshape(last, rolls)
-        np.multiply(gradient, shares, out=gradients[place, :last, :rolls])
-
-    compute(weigh, range(len(active)), local=True)
-    gradients[:, last, :parts] = won[active]
-    # At the current weights the row of the draw adds what the constants hold already.
-    return gradients, (models.constants[active] - won[active]) @ draw
+        compute(weigh, range(len(active)), local=True)
+        won = self.won[active]
+        gradients[:, draw_row, :parts] = won
+        # At the current weights the row of the draw adds what the constants hold already.
+        return gradients, (self.models.constants[active] - won) @ self.point.draw
 
 
 def _entropies(rows: Floats) -> Floats:

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
-from hogeq.evaluation.counterfactual import RegretWeight, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
 from hogeq.model.protocol import Engine
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import given_arrival, match_regrets, normalised
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import (
     NotAllowedError,
@@ -30,6 +31,7 @@ from hogeq.support.parameters import (
 )
 
 EXPONENTS: Final = {"uniform": 0.0, "linear": 1.0, "quadratic": 2.0}  # names of gamma
+SELF_PLAY: Final = 100  # iterations of `self_played`
 
 
 def _no_nan(value: object) -> object:
@@ -43,9 +45,9 @@ Discount: TypeAlias = Annotated[float, AllowInfNan(True), BeforeValidator(_no_na
 
 
 class RegretState(NamedTuple):
-    """State of a run; S is 1, or 2 where two players share all rows and take turns."""
+    """State of a run: S tables, 1, or 2 where both seats have all rows and take turns."""
 
-    regrets: Floats  # (S, G, G, K)
+    regrets: Floats  # (S, G, G, K), cumulative
     prediction: Floats  # (S, G, G, K), the last instantaneous regrets; empty where not used
     strategy_sum: Floats  # (S, G, G, K), not normalised
     iteration: NDArray[np.int64]  # (), iterations done
@@ -55,9 +57,20 @@ class RegretState(NamedTuple):
 class RegretMinimiser(Solver[RegretState]):
     """CFR by self-play with all its options; the named variants below set the defaults.
 
-    After each iteration t, positive regrets are multiplied by ``t**alpha / (t**alpha + 1)`` and
-    negative ones by ``t**beta / (t**beta + 1)`` (Brown and Sandholm 2019, discounted CFR), or
-    negative ones are cut to zero if ``plus`` (Tammelin 2014, CFR+).
+    Iteration t (Zinkevich et al. 2007), for all rows or for those of one seat after the other:
+
+    1. Regret matching: each row I plays actions in proportion to their positive regrets R(I, a),
+       or, if ``predictive``, to those of R plus the last increment.
+    2. Counterfactual values v(I, a), by `regret_weight`, come from a pass of self-play.
+    3. R(I, a) grows by v(I, a) less the value of what the row plays.
+    4. Negative regrets are cut to zero if ``plus`` (Tammelin 2014, CFR+). Positive ones are
+       multiplied by ``t**alpha / (t**alpha + 1)``, negative ones by ``t**beta / (t**beta + 1)``
+       (Brown and Sandholm 2019, discounted CFR).
+    5. The sum of strategies grows by ``t**gamma`` times reach (`average_weight`) times strategy;
+       it is normalised to the average strategy.
+
+    Cost: a forward and a backward pass, once or for each seat, and a forward pass for own reach;
+    compiled loops do without passes where regrets are "counterfactual" and averages "own".
 
     Attributes
     ----------
@@ -98,6 +111,7 @@ class RegretMinimiser(Solver[RegretState]):
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
     def init(self, game: Engine) -> RegretState:
+        """State without regrets, so that every row plays all actions alike."""
         if self.epsilon * game.num_actions > 1.0:
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise HogeqError(refusal("epsilon", self.epsilon, allowed))
@@ -108,15 +122,17 @@ class RegretMinimiser(Solver[RegretState]):
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
+        """State after one more iteration, steps 1 to 5; arrays are changed in place."""
         return self._iterate(game, state, 1)[0]
 
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """State after some more iterations, at most `most`, and how many."""
         if type(self).step is not RegretMinimiser.step:  # of a plugin's subclass
             return super().steps(game, state, most)
         return self._iterate(game, state, most)
 
     def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
-        """Do an iteration, or at most so many in compiled loops; state, and how many."""
+        """Do `most` iterations in compiled loops, or one by passes; state, and how many."""
         loops = None
         if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
             loops = shared_minimiser(game)
@@ -141,37 +157,47 @@ class RegretMinimiser(Solver[RegretState]):
         return state._replace(iteration=np.array(done + most, np.int64)), most
 
     def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
+        """Do an iteration by passes over the game, for any weights of regrets and averages."""
         iteration = int(state.iteration) + 1
-        weight, gained, lost = self._factors(iteration)
+        average_factor, positive_factor, negative_factor = self._factors(iteration)
         tables = range(len(state.regrets))
         policies = np.stack([self._current(state, table) for table in tables])
+        # A table has regrets of all rows; each turn updates some rows of one table.
         turns = [(table, slice(None)) for table in tables]
         if self.alternating and game.seat_rows is not None:
             turns = [(0, rows) for rows in game.seat_rows]
         players = 2 if self.regret_weight == "counterfactual" else len(tables)
         work = shared_workspace(game, players)
         for table, rows in turns:
-            view = policies if players == 1 else policies[[table, len(tables) - 1 - table]]
-            met = counterfactual_values(work, view, self.regret_weight)
-            visits = met.infoset_reach
-            if self.average_weight == "own" or self.regret_weight == "counterfactual":
-                uniform = np.full(game.shape, 1.0 / game.num_actions)
-                other = uniform if self.average_weight == "own" else view[-1]
-                visits = quick_workspace(game, 2).cell_reach(np.stack([view[0], other]))
-            played, instant = policies[table, rows], met.values[rows]
-            instant -= np.einsum("...k,...k->...", instant, played)[..., None]
-            state.strategy_sum[table, rows] += (weight * visits[rows])[..., None] * played
-            regrets = state.regrets[table, rows]
-            regrets += instant
+            opponent = len(tables) - 1 - table
+            players_policies = policies if players == 1 else policies[[table, opponent]]
+            played = counterfactual_values(work, players_policies, self.regret_weight)
+            reach = self._average_reach(game, players_policies, played)
+            strategy = policies[table, rows]
+            increments = played.values[rows]
+            increments -= np.einsum("...k,...k->...", increments, strategy)[..., None]
+            state.strategy_sum[table, rows] += (average_factor * reach[rows])[..., None] * strategy
+            regrets = state.regrets[table, rows]  # a view
+            regrets += increments
             if self.plus:
                 np.maximum(regrets, 0.0, out=regrets)
             if self.alpha != np.inf or self.beta != np.inf:
-                regrets *= np.where(regrets > 0.0, gained, lost)
+                regrets *= np.where(regrets > 0.0, positive_factor, negative_factor)
             if self.predictive:
-                state.prediction[table, rows] = instant
-            if self.alternating:  # the other one updates against this one's new strategy
+                state.prediction[table, rows] = increments
+            if self.alternating:  # the opponent is updated against the new strategy
                 policies[table] = self._current(state, table)
         return state._replace(iteration=np.array(iteration, np.int64))
+
+    def _average_reach(self, game: Engine, policies: Floats, played: Counterfactual) -> Floats:
+        """Reach (G, G) by which strategies are averaged, for the first of the policies."""
+        if self.average_weight == "own":
+            opponent = np.full(game.shape, 1.0 / game.num_actions)
+        elif self.regret_weight == "counterfactual":  # whose pass leaves own actions out
+            opponent = policies[-1]
+        else:
+            return played.infoset_reach
+        return quick_workspace(game, 2).cell_reach(np.stack([policies[0], opponent]))
 
     def average(self, game: Engine, state: RegretState) -> Floats:
         """Average strategy, (G, G, K); the current one where no iteration had reach."""
@@ -179,8 +205,8 @@ class RegretMinimiser(Solver[RegretState]):
 
     def current(self, state: RegretState) -> Floats:
         """Strategy of the next iteration, (G, G, K)."""
-        each = [self._current(state, table) for table in range(len(state.regrets))]
-        return np.mean(each, axis=0)
+        policies = [self._current(state, table) for table in range(len(state.regrets))]
+        return np.mean(policies, axis=0)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
@@ -188,7 +214,7 @@ class RegretMinimiser(Solver[RegretState]):
         return {"average_regret": positive / max(1, int(state.iteration))}
 
     def caveat(self, game: Engine) -> str:
-        """Give the caveat: theorems of CFR are of its own weights and nearly perfect recall."""
+        """Say what CFR's theorems lack here: its own weights, and perfect recall or nearly so."""
         is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # One table for both seats forgets its seat.
         if game.seat_rows is None or (game.has_memory and not is_cfr):
@@ -204,6 +230,7 @@ class RegretMinimiser(Solver[RegretState]):
         return weight, _discount(iteration, self.alpha), _discount(iteration, self.beta)
 
     def _current(self, state: RegretState, table: int) -> Floats:
+        """Strategy of a table, (G, G, K), by regret matching."""
         regrets = state.regrets[table]
         if self.predictive:
             regrets = regrets + state.prediction[table]
@@ -218,6 +245,7 @@ def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
 
 
 def _discount(iteration: int, exponent: float) -> float:
+    """Factor ``t**exponent / (t**exponent + 1)`` of iteration t; 1 for an infinite exponent."""
     power = float(iteration) ** exponent
     return 1.0 if exponent == np.inf else power / (power + 1.0)
 
@@ -225,13 +253,13 @@ def _discount(iteration: int, exponent: float) -> float:
 @solver("cfr")
 @parameters
 class CFR(RegretMinimiser):
-    """Vanilla CFR (Zinkevich et al. 2007): all rows are updated at once."""
+    """Vanilla CFR (Zinkevich et al. 2007): steps 1, 2, 3 and 5, for all rows at once."""
 
 
 @solver("cfr_plus")
 @parameters
 class CFRPlus(RegretMinimiser):
-    """CFR+ (Tammelin 2014): negative regrets are cut, iterations averaged linearly."""
+    """CFR+ (Tammelin 2014): in step 4 negative regrets are cut; iterations averaged linearly."""
 
     plus: bool = True
     gamma: NotNegative = 1.0
@@ -241,7 +269,10 @@ class CFRPlus(RegretMinimiser):
 @solver("linear")
 @parameters
 class LinearCFR(RegretMinimiser):
-    """Linear CFR (Brown and Sandholm 2019): iteration t counts t in regrets and average."""
+    """Linear CFR (Brown and Sandholm 2019): iteration t counts t in regrets and average.
+
+    In step 4 all regrets are multiplied by ``t / (t + 1)``, which weights increments by t.
+    """
 
     alpha: Discount = 1.0
     beta: Discount = 1.0
@@ -252,7 +283,7 @@ class LinearCFR(RegretMinimiser):
 @solver("dcfr")
 @parameters
 class DiscountedCFR(RegretMinimiser):
-    """Discounted CFR (Brown and Sandholm 2019), by default with their exponents 1.5, 0, 2."""
+    """Discounted CFR (Brown and Sandholm 2019), in steps 4 and 5 with their exponents 1.5, 0, 2."""
 
     alpha: Discount = 1.5
     beta: Discount = 0.0
@@ -260,10 +291,21 @@ class DiscountedCFR(RegretMinimiser):
     alternating: bool = True
 
 
+def self_played(game: Engine, deadline: Deadline = FOREVER) -> Floats:
+    """Average policy (G, G, K) of a hundred iterations of discounted CFR; fewer without time."""
+    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
+    state = solver.init(game)
+    for _ in range(SELF_PLAY):
+        state = solver.step(game, state)
+        if deadline.is_over:
+            break
+    return solver.average(game, state)
+
+
 @solver("pcfr_plus")
 @parameters
 class PredictiveCFRPlus(RegretMinimiser):
-    """Predictive CFR+ (Farina, Kroer and Sandholm 2021), averaged quadratically."""
+    """Predictive CFR+ (Farina, Kroer and Sandholm 2021): CFR+ that in step 1 predicts."""
 
     plus: bool = True
     gamma: NotNegative = 2.0
@@ -277,24 +319,30 @@ class FSICFR(RegretMinimiser):
     """CFR with one forward and one backward sweep of the game's graph per iteration.
 
     Fixed-strategy iteration CFR (Neller and Hnath 2011), which Huan (2020) [1] proposed for Hog.
-    Dice are summed exactly where the paper samples, and the average loses its part from before the
-    last doubling whenever the number of iterations doubles (the paper, section 5).
+    Dice are summed exactly where the paper samples.
+
+    1. A forward sweep sums the reach probability of every position over all plays to it.
+    2. A backward sweep values every position, and updates the regrets of each row once.
+    3. Whenever the number of iterations doubles, the average loses its part from before the last
+       doubling (the paper, section 5).
     """
 
     def init(self, game: Engine) -> RegretState:
+        """State without regrets, with two sums of strategies; see step 3."""
         if game.positions_recur:
             raise HogeqError("fsicfr: allowed: games whose positions cannot recur")
         if self.alternating:
             raise HogeqError(refusal("alternating", True, "false with fsicfr"))
         state = super().init(game)
-        sums = np.zeros((2, *game.shape))  # since the last doubling, and between the last two
-        return state._replace(strategy_sum=sums)
+        # Sums of strategies since the last doubling, and between the last two.
+        return state._replace(strategy_sum=np.zeros((2, *game.shape)))
 
     def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """Do iterations up to the next power of two at most; there the average forgets."""
         done = int(state.iteration)
-        doubled = 1 << done.bit_length()
-        state, count = super()._iterate(game, state, min(most, doubled - done))
-        if done + count == doubled:
+        next_power = 1 << done.bit_length()
+        state, count = super()._iterate(game, state, min(most, next_power - done))
+        if done + count == next_power:
             state.strategy_sum[1] = state.strategy_sum[0]
             state.strategy_sum[0] = 0.0
         return state, count
@@ -305,7 +353,7 @@ class FSICFR(RegretMinimiser):
 
 
 class MirrorState(NamedTuple):
-    """State of a run."""
+    """State of a run of `MirrorDescent`."""
 
     logits: Floats  # (G, G, K), of the current policy
     gap: Floats  # (), KKT gap of the last policy: largest gain at one information set, given reach
@@ -317,9 +365,13 @@ class MirrorState(NamedTuple):
 class MirrorDescent(Solver[MirrorState]):
     """Self-play by magnetic mirror descent (Sokota et al. 2023, algorithm 1).
 
-    Each row moves towards the rolls of larger value and is pulled back to the uniform distribution,
-    the magnet. At a fixed temperature the fixed point is a logit (agent quantal response)
-    equilibrium; cooling traces a path of them.
+    At a fixed temperature T the fixed point is a logit (agent quantal response) equilibrium;
+    cooling traces a path of them. An iteration, at the cost of a forward and a backward pass:
+
+    1. Compute the values v(I, a) of self-play, given that play comes to row I.
+    2. Move to ``softmax((logits + rate * v) / (1 + rate * T))``: towards actions of larger value,
+       and back to the uniform distribution, the magnet.
+    3. Lower the temperature.
 
     Attributes
     ----------
@@ -343,15 +395,18 @@ class MirrorDescent(Solver[MirrorState]):
             raise HogeqError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Engine) -> MirrorState:
+        """State at the uniform policy."""
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
 
     def step(self, game: Engine, state: MirrorState) -> MirrorState:
+        """State after one more iteration, steps 1 to 3, with the KKT gap of the policy before."""
         iteration = int(state.iteration) + 1
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
         policy = softmax(state.logits)
-        met = counterfactual_values(shared_workspace(game, 1), policy[None])
-        values = given_arrival(met.values, met.infoset_reach)
-        gap = (values.max(axis=-1) - (values * policy).sum(axis=-1)).max()
+        played = counterfactual_values(shared_workspace(game, 1), policy[None])
+        values = given_arrival(played.values, played.infoset_reach)
+        row_values = (values * policy).sum(axis=-1)
+        gap = (values.max(axis=-1) - row_values).max()
         logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
         logits -= logits.max(axis=-1, keepdims=True)
         return MirrorState(logits, np.array(gap), np.array(iteration, np.int64))

@@ -1,8 +1,4 @@
-"""Solvers that respond to a mixture of earlier responses: their average, or an equilibrium.
-
-Fictitious play (Brown 1951; in behaviour strategies Heinrich et al. 2015), and double oracle with
-an exact meta-game (McMahan et al. 2003).
-"""
+"""Solvers that respond to a mixture of earlier responses: fictitious play, and double oracle."""
 
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -29,7 +25,7 @@ SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
 
 
 class FictitiousState(NamedTuple):
-    """State of a run; n is the number of iterations done."""
+    """State of a run of `FictitiousPlay`; n is the number of iterations done."""
 
     average: Floats  # (G, G, K), behaviour strategy of the average so far
     matrices: NDArray[Any]  # the responses, (n, G, G), or (n, G, G, K) if mixed; empty unless kept
@@ -42,10 +38,14 @@ class FictitiousState(NamedTuple):
 class FictitiousPlay(Solver[FictitiousState]):
     """Responses to the mixture of all responses so far (Brown 1951).
 
+    1. Search for a response to the mixture, or to the average policy.
+    2. Add it to the mixture by its `step_size`.
+    3. Add it to the average policy: each response counts in proportion to how often play reaches
+       an information set under it, as in extensive-form fictitious play (XFP, Heinrich et al. 2015,
+       theorem 7). Under imperfect recall that is another strategy than the mixture.
+
     If every response is a best one, the mixture converges to an equilibrium (Robinson 1951); they
-    come from a search. The policy is their average: each counts in proportion to how often play
-    reaches an information set under it, as in extensive-form fictitious play (XFP, Heinrich et al.
-    2015, theorem 7). Under imperfect recall it is another strategy than the mixture.
+    come from a search. Cost: each step of the search makes a pass for each response kept.
 
     Attributes
     ----------
@@ -84,6 +84,7 @@ class FictitiousPlay(Solver[FictitiousState]):
             raise HogeqError(refusal("cold", self.cold, allowed))
 
     def init(self, game: Engine) -> FictitiousState:
+        """State at the uniform policy, without responses."""
         mixed = self.keep_matrices and self.responder == "stochastic"
         return FictitiousState(
             np.full(game.shape, 1.0 / game.shape[-1]),
@@ -93,24 +94,30 @@ class FictitiousPlay(Solver[FictitiousState]):
         )
 
     def step(self, game: Engine, state: FictitiousState) -> FictitiousState:
+        """State after one more response, steps 1 to 3."""
         iteration = int(state.iteration) + 1
         target = self.mixture(game, state) or Strategy.unchecked(state.average)
         response = self._response(game, target)
-        wins = Population(game, target.policies).rates_of(response)
-        work = shared_workspace(game, 2)
-        policies = np.stack([response, state.average])
-        new, old = (work.cell_reach(both)[..., None] for both in (policies, policies[[1, 1]]))
-        weight = self._step_size(iteration)
-        mixed = weight * new * response + (1.0 - weight) * old * state.average
-        reached = mixed.sum(axis=-1) > 0.0
-        average = state.average.copy()
-        average[reached] = normalised(mixed[reached])
+        win_rates = Population(game, target.policies).rates_of(response)
+        average = self._mixed(game, state.average, response, self._step_size(iteration))
         matrices = state.matrices
         if self.keep_matrices:
-            new_one = response if self.responder == "stochastic" else likeliest(response)
-            matrices = np.concatenate([matrices, new_one[None]])
-        rate = np.array(target.chances @ wins)
+            kept = response if self.responder == "stochastic" else likeliest(response)
+            matrices = np.concatenate([matrices, kept[None]])
+        rate = np.array(target.chances @ win_rates)
         return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
+
+    @staticmethod
+    def _mixed(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
+        """Average policy (G, G, K) with a response of some weight, rows weighted by their reach."""
+        work = shared_workspace(game, 2)
+        response_reach = work.cell_reach(np.stack([response, average]))[..., None]
+        average_reach = work.cell_reach(np.stack([average, average]))[..., None]
+        rows = weight * response_reach * response + (1.0 - weight) * average_reach * average
+        reached = rows.sum(axis=-1) > 0.0
+        mixed = average.copy()
+        mixed[reached] = normalised(rows[reached])
+        return mixed
 
     def average(self, game: Engine, state: FictitiousState) -> Floats:
         return state.average.copy()
@@ -120,10 +127,11 @@ class FictitiousPlay(Solver[FictitiousState]):
         if not len(state.matrices):
             return None
         sizes = [self._step_size(number) for number in range(1, len(state.matrices) + 1)]
-        # The newest has the size of its step; each step takes as much from all before it.
-        left = np.cumprod([1.0, *(1.0 - size for size in sizes[:0:-1])])[::-1]
-        matrices, which = np.unique(state.matrices, axis=0, return_inverse=True)
-        weights = np.bincount(which.ravel(), sizes * left)
+        # Each step takes its size, as a share, from the weights of all responses before it.
+        later_shares = [1.0 - size for size in sizes[:0:-1]]  # the last step first
+        remaining = np.cumprod([1.0, *later_shares])[::-1]
+        matrices, index = np.unique(state.matrices, axis=0, return_inverse=True)
+        weights = np.bincount(index.ravel(), sizes * remaining)
         return strategy_of(game, Mixture(weights / weights.sum(), matrices))
 
     def stats(self, game: Engine, state: FictitiousState) -> dict[str, float]:
@@ -133,9 +141,10 @@ class FictitiousPlay(Solver[FictitiousState]):
         return 1.0 / float(iteration if self.step_size == "harmonic" else np.sqrt(iteration))
 
     def _response(self, game: Engine, target: Strategy) -> Floats:
-        """Response to a strategy, (G, G, K)."""
+        """Response to a strategy by annealing from the uniform policy, (G, G, K)."""
         uniform = np.full(game.shape, 1.0 / game.num_actions)
-        steps, cooling = self.responder_steps, (self.hot, self.cold)
+        steps = self.responder_steps
+        cooling = self.hot, self.cold
         if self.responder == "stochastic":
             context = SearchContext.of(game, target)
             context.policies[0] = uniform
@@ -147,7 +156,7 @@ class FictitiousPlay(Solver[FictitiousState]):
 
 
 class OracleState(NamedTuple):
-    """State of a run; n is the number of matrices in the pool."""
+    """State of a run of `DoubleOracle`; n is the number of matrices in the pool."""
 
     pool: Matrix  # (n, G, G)
     payoffs: Floats  # (n, n), exact win rates of row against column
@@ -159,7 +168,14 @@ class OracleState(NamedTuple):
 @solver("double_oracle")
 @parameters
 class DoubleOracle(Solver[OracleState]):
-    """Add a response to the equilibrium of a pool of matrices to that pool, again and again.
+    """Add a response to the equilibrium of a pool of matrices to that pool (McMahan et al. 2003).
+
+    1. Search for a response to the equilibrium mixture of the pool.
+    2. Add it to the pool, with its exact win rates against all members.
+    3. Solve the matrix game of the pool by a linear program.
+
+    If responses are best ones, the mixture is an equilibrium when none is new. Cost: a pass for
+    each matrix of the mixture and step of the search, and one for each matrix of the pool.
 
     Attributes
     ----------
@@ -182,6 +198,7 @@ class DoubleOracle(Solver[OracleState]):
     seed: Seed = 0
 
     def init(self, game: Engine) -> OracleState:
+        """State with a pool of one matrix, action 0 everywhere."""
         return OracleState(
             zero_matrices(1, game.shape),
             np.full((1, 1), 0.5),
@@ -191,22 +208,22 @@ class DoubleOracle(Solver[OracleState]):
         )
 
     def step(self, game: Engine, state: OracleState) -> OracleState:
-        answers = compute(partial(self._respond, game, state), range(self.responders))
-        new = max(answers, key=lambda answer: answer.rate).matrix
-        wins = Population(game, state.pool).rates_of(one_hot(new, game.num_actions))
-        rate = float(wins @ state.weights)
+        """State after one more response, steps 1 to 3; the pool stays if it has the response."""
+        found = compute(partial(self._respond, game, state), range(self.responders))
+        response = max(found, key=lambda search: search.rate).matrix
+        win_rates = Population(game, state.pool).rates_of(one_hot(response, game.num_actions))
+        rate = np.array(float(win_rates @ state.weights))
         iteration = np.array(int(state.iteration) + 1, np.int64)
-        if (state.pool == new).all(axis=tuple(range(1, new.ndim + 1))).any():
-            return state._replace(responder_win=np.array(rate), iteration=iteration)
-        pool = np.concatenate([state.pool, new[None]])
-        payoffs = np.block(
-            [[state.payoffs, 1.0 - wins[:, None]], [wins[None], np.full((1, 1), 0.5)]]
-        )
-        return OracleState(pool, payoffs, equilibrium(payoffs), np.array(rate), iteration)
+        if any(np.array_equal(member, response) for member in state.pool):
+            return state._replace(responder_win=rate, iteration=iteration)
+        pool = np.concatenate([state.pool, response[None]])
+        payoffs = with_response(state.payoffs, win_rates)
+        return OracleState(pool, payoffs, equilibrium(payoffs), rate, iteration)
 
     def mixture(self, game: Engine, state: OracleState) -> Strategy:
-        mixed = state.weights > 0.0
-        return strategy_of(game, Mixture(state.weights[mixed], state.pool[mixed]))
+        """Equilibrium of the pool, without matrices of no weight."""
+        used = state.weights > 0.0
+        return strategy_of(game, Mixture(state.weights[used], state.pool[used]))
 
     def average(self, game: Engine, state: OracleState) -> Floats:
         """Policy (G, G, K): the components, weighted by their reach; the mixture is better."""
@@ -219,28 +236,41 @@ class DoubleOracle(Solver[OracleState]):
         }
 
     def _respond(self, game: Engine, state: OracleState, start: int) -> SearchState:
-        """Respond to the mixture from one start."""
-        policy = 0.5 * Population(game, state.pool[-1:]).policies[0] + 0.5 / game.num_actions
-        if start > 0:
+        """Respond to the mixture from a start: 0 is near the newest matrix, others are random."""
+        if start == 0:
+            newest = Population(game, state.pool[-1:]).policies[0]
+            policy = 0.5 * newest + 0.5 / game.num_actions
+        else:
             random = np.random.default_rng([self.seed, int(state.iteration), start])
             policy = random_policy(game, random)
         search = CounterSearch(policy, self.responder_steps, damping=self.damping)
         return search.run(game, self.mixture(game, state))
 
 
+def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
+    """Payoffs of a pool (n, n) with a response, of win rates (n,) against it: (n + 1, n + 1)."""
+    return np.block([[payoffs, 1.0 - win_rates[:, None]], [win_rates[None], np.full((1, 1), 0.5)]])
+
+
 def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
-    """Equilibrium weights of a symmetric zero-sum matrix game; none wins more by the tolerance."""
+    """Weights (n,) of an equilibrium of a symmetric zero-sum matrix game, payoffs (n, n) to rows.
+
+    No column wins more than the value by more than the tolerance.
+    """
     _, weights, _ = matrix_game(payoffs, tolerance)
     weights = np.where(weights > SUPPORT, weights, 0.0)
     return weights / weights.sum()
 
 
 def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:
-    """Value of a matrix game to its rows, and optimal weights of rows and of columns."""
+    """Value of a zero-sum matrix game (n, m) to its rows, optimal weights of rows and of columns.
+
+    A linear program maximises the value v with weights @ payoffs >= v in every column; its dual
+    variables are the weights of columns.
+    """
     from scipy.optimize import linprog
 
     rows, columns = payoffs.shape
-    # Maximise v with weights @ payoffs >= v in every column.
     result = linprog(
         np.append(np.zeros(rows), -1.0),
         A_ub=np.column_stack([-payoffs.T, np.ones(columns)]),
@@ -253,6 +283,7 @@ def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats
     )
     if not result.success:
         raise RuntimeError(f"matrix game of {rows} x {columns}: {result.message}")
-    weights = [np.maximum(result.x[:-1], 0.0), np.maximum(-result.ineqlin.marginals, 0.0)]
-    row_weights, column_weights = (one / one.sum() for one in weights)
-    return float(result.x[-1]), row_weights, column_weights
+    row_weights = np.maximum(result.x[:-1], 0.0)
+    column_weights = np.maximum(-result.ineqlin.marginals, 0.0)
+    value = float(result.x[-1])
+    return value, row_weights / row_weights.sum(), column_weights / column_weights.sum()

@@ -13,7 +13,8 @@ from hogeq.search.bounds import SEARCHING, bound_in_time, full_memory_bound, is_
 from hogeq.search.results import Equilibrium, Interval, Measurement, Units
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.base import Solver
-from hogeq.solvers.bundle import MixtureBundle, self_played
+from hogeq.solvers.bundle import MixtureBundle
+from hogeq.solvers.regret import self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
@@ -26,21 +27,20 @@ MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and pro
 
 
 def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure, the last one always among them."""
+    """List the iterations after which to measure: Fibonacci numbers for "log", and the last one."""
     if every != "log":
         return [*range(every, iterations, every), iterations]
-    moments, moment, following = [], 1, 2
-    while moment < iterations:
-        moments.append(moment)
-        moment, following = following, moment + following
-    return [*moments, iterations]
+    fibonacci = [1, 2]
+    while fibonacci[-1] < iterations:
+        fibonacci.append(fibonacci[-2] + fibonacci[-1])
+    return [*(moment for moment in fibonacci if moment < iterations), iterations]
 
 
 class Snapshot(NamedTuple):
     """The strategy of a solver on its way."""
 
     iteration: int
-    seconds: float
+    seconds: float  # spent up to there
     strategy: Strategy
 
 
@@ -88,10 +88,11 @@ class Solution:
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
         """Exploitability at the `snapshots`, measured when it is asked for: so many attacks."""
-        *before, last = self.snapshots
-        found = [(*one[:2], self._measured(one.strategy)) for one in before]
-        found.append((*last[:2], self.exploitability))
-        return tuple(Measurement(at, spent, *ends[:2]) for at, spent, ends in found)
+        *before, _ = self.snapshots
+        intervals = [self._measured(snapshot.strategy) for snapshot in before]
+        intervals.append(self.exploitability)
+        measured = zip(self.snapshots, intervals, strict=True)
+        return tuple(Measurement(*snapshot[:2], *interval[:2]) for snapshot, interval in measured)
 
     @property
     def units(self) -> Units:
@@ -131,10 +132,10 @@ class Pace:
     """Asks a solver for as many iterations at once as take about a moment."""
 
     def __init__(self) -> None:
-        self.most = 1
+        self.most = 1  # iterations of the next call; doubled or halved by the time that it takes
 
     def steps(self, solver: Solver[Any], game: Engine, state: Any, left: int) -> tuple[Any, int]:
-        """State after so many iterations, at most those left, and how many."""
+        """State after more iterations, at most those left, and how many; adapts the next number."""
         begun = perf_counter()
         state, done = solver.steps(game, state, min(self.most, left))
         spent = perf_counter() - begun
@@ -146,14 +147,18 @@ class Pace:
 
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
-    """Run a solver, by its name and parameters, for so many iterations."""
+    """Run a solver for so many iterations, with a snapshot at those of :func:`schedule`."""
     kind = SOLVERS[name]
     require_known(parameters, keys(kind))
     check(Count, iterations=iterations)
-    solver, begun = kind(**parameters), perf_counter()
-    snapshots, aside = list[Snapshot](), 0.0
+    solver = kind(**parameters)
+    begun = perf_counter()
+    uncounted = 0.0  # seconds of making snapshots
+    snapshots = list[Snapshot]()
     with phase("solving", iterations) as progress:
-        state, pace, finished = solver.init(game), Pace(), 0
+        state = solver.init(game)
+        pace = Pace()
+        finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
                 try:
@@ -165,8 +170,8 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
                 progress.step(done)
             now = perf_counter()
             policy, mixture = strategies(solver, game, state)
-            snapshots.append(Snapshot(stop, now - begun - aside, mixture or policy))
-            aside += perf_counter() - now
+            snapshots.append(Snapshot(stop, now - begun - uncounted, mixture or policy))
+            uncounted += perf_counter() - now
     return Solution(
         policy=policy,
         mixture=mixture,
@@ -188,26 +193,27 @@ def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy,
 def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """Look for a strategy of Hog that wins half of its games against everything.
 
-    Both players are alike, so the value is 1/2, and what responses win from a strategy at most
-    says what it secures. Without hidden memory optimal play by the scores is such a strategy;
-    elsewhere the solver ``mixture_bundle`` looks for a mixture. Where there is no time for a step,
-    the bounds are those of the uniform strategy.
+    1. Find a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.
+    2. Bound what responses win from it. Both players are alike, so the value is 1/2, and the bound
+       says what the strategy secures.
     """
-    deadline, iterations = Deadline.of(limit), 0
+    deadline = Deadline.of(limit)
+    iterations = 0
     if not game.has_memory:
-        found = strategy_of(game, tablebase.solve(game).matrix)
+        strategy = strategy_of(game, tablebase.solve(game).matrix)
     else:
-        found, iterations = by_bundle(game, deadline.share(SEARCHING))
+        strategy, iterations = by_bundle(game, deadline.share(SEARCHING))
     begun = deadline.spent
-    full = full_memory_bound(game, found)
-    bound = max(bound_in_time(game, found, deadline, full, deadline.spent - begun), 0.5)
+    full_memory = full_memory_bound(game, strategy)
+    spent = deadline.spent - begun
+    bound = max(bound_in_time(game, strategy, deadline, full_memory, spent), 0.5)
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
-        strategies=(found, found),
-        is_proved=is_half(game, found, bound),
+        strategies=(strategy, strategy),
+        is_proved=is_half(game, strategy, bound),
         method="mixture_bundle" if game.has_memory else "tablebase",
-        effort={"iterations": iterations, "components": [len(found.weights)] * 2},
+        effort={"iterations": iterations, "components": [len(strategy.weights)] * 2},
         seconds=deadline.spent,
     )
 
@@ -219,13 +225,19 @@ def by_bundle(game: Engine, deadline: Deadline) -> tuple[Strategy, int]:
     steps only if as much time is left as that should take.
     """
     begun = deadline.spent
-    found = strategy_of(game, self_played(game, deadline))
-    longest, solver, iterations = deadline.spent - begun, MixtureBundle(), 0
+    policy = strategy_of(game, self_played(game, deadline))
+    longest = deadline.spent - begun  # seconds of self-play, then of the longest step
     if deadline.left < FIRST_STEP * longest:
-        return found, 0
+        return policy, 0
+    solver = MixtureBundle()
     state = solver.init(game)
+    iterations = 0
     while deadline.left > GROWTH * longest:
         begun = deadline.spent
-        state, iterations = solver.step(game, state), iterations + 1
-        longest = max(deadline.spent - begun, longest if iterations > 1 else 0.0)
-    return (found if not iterations else strategy_of(game, solver.mixture(game, state))), iterations
+        state = solver.step(game, state)
+        spent = deadline.spent - begun
+        longest = spent if iterations == 0 else max(spent, longest)
+        iterations += 1
+    if iterations == 0:
+        return policy, 0
+    return strategy_of(game, solver.mixture(game, state)), iterations

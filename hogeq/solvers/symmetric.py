@@ -9,7 +9,7 @@ from hogeq.model.protocol import Engine
 from hogeq.search.branching import MOST_QUESTIONS, Closing, ResponseGraph, Responses, Status
 from hogeq.search.folding import folded
 from hogeq.search.results import Equilibrium
-from hogeq.solvers.responses import SUPPORT, equilibrium
+from hogeq.solvers.responses import SUPPORT, equilibrium, with_response
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import Deadline
@@ -19,7 +19,7 @@ MOST: Final = 200_000  # relaxations of one proof
 
 
 class Oracle(NamedTuple):
-    """A pool of matrices, and an equilibrium of it."""
+    """A pool of n matrices, an equilibrium of it, and the search for a response to that."""
 
     pool: Ints  # (n, R)
     payoffs: Floats  # (n, n), win rate of row against column
@@ -42,11 +42,11 @@ class SymmetricGame:
     def __init__(self, graph: ResponseGraph) -> None:
         self.graph = graph
         self.rows, self.actions = graph.legal.shape
-        self.eye = np.eye(self.actions)
+        self.eye = np.eye(self.actions)  # pure actions, (K, K)
 
     @property
     def first(self) -> Ints:
-        """First action of each row, a pool of one, (1, R)."""
+        """Pool (1, R) of one matrix, which takes the first action in every row."""
         return np.zeros((1, self.rows), np.int64)
 
     def policy(self, matrix: Ints) -> Floats:
@@ -54,10 +54,7 @@ class SymmetricGame:
         return np.asarray(self.eye[matrix])
 
     def against(
-        self,
-        matrices: Ints,
-        weights: Floats | None = None,
-        corners: Sequence[Floats] | None = None,
+        self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
     ) -> Responses:
         """Responses to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
@@ -70,7 +67,7 @@ class SymmetricGame:
         """Responses to a mixture of matrices (n, R), of which play tells only what it shows."""
         return folded(self.graph, weights, self.policy(matrices)).solitary(corners)
 
-    def alone(self, policy: Floats) -> Responses:
+    def against_policy(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""
         return self.graph.against(np.ones(1), policy[None])
 
@@ -78,13 +75,16 @@ class SymmetricGame:
 def double_oracle(
     game: SymmetricGame, deadline: Deadline, pool: Ints, most: int = MOST_QUESTIONS
 ) -> Iterator[Oracle]:
-    """Add a best response to the equilibrium of a pool (n, R) to it, until none gains.
+    """Double oracle over a pool of matrices (n, R), with exact best responses.
 
-    Each yields an equilibrium of the pool; the last is one of the game if its search is closed,
-    which it is by at most so many relaxations.
+    1. Solve the matrix game of the pool.
+    2. Search for a response to its equilibrium: by ascent, and where that fails by branch and
+       bound of at most so many relaxations. Yield both.
+    3. Add the response to the pool, and go on until none wins more than 1/2. Then, if branch and
+       bound has proved it, the last equilibrium is one of the game.
     """
     payoffs = np.stack([game.against(pool).values(matrix) for matrix in pool])
-    weights = polished(payoffs, equilibrium(payoffs, TIE))
+    weights = equalising_weights(payoffs, equilibrium(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
         response, rate = game.against(pool[used], weights[used]).ascend(pool[[*used, -1]])
@@ -96,41 +96,51 @@ def double_oracle(
             return
         wins = game.against(pool).values(closing.response)
         pool = np.concatenate([pool, closing.response[None]])
-        payoffs = np.block([[payoffs, 1.0 - wins[:, None]], [wins[None], np.full((1, 1), 0.5)]])
-        weights = polished(payoffs, equilibrium(payoffs, TIE))
+        payoffs = with_response(payoffs, wins)
+        weights = equalising_weights(payoffs, equilibrium(payoffs, TIE))
 
 
-def polished(payoffs: Floats, weights: Floats) -> Floats:
-    """Solve the equations of the components of an equilibrium: all win 1/2."""
+def contains(pool: Ints, matrix: Ints) -> bool:
+    """Whether a pool (n, R) has a matrix (R,)."""
+    return bool((pool == matrix).all(axis=1).any())
+
+
+def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
+    """Weights (n,) of an equilibrium by its equations: all components win 1/2 against the mixture.
+
+    Least squares from the weights of a linear program, which stay if a weight were negative.
+    """
     used = np.flatnonzero(weights > SUPPORT)
     ones = np.ones((1, len(used)))
-    matrix = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
-    begin = weights[used] / weights[used].sum()
-    goal = np.append(np.zeros(len(used)), 1.0)
-    step = np.linalg.lstsq(matrix, goal - matrix @ begin, rcond=None)[0]
-    better = begin + step
-    if (better < 0.0).any():
-        better = begin
-    found = np.zeros(len(weights))
-    found[used] = better / better.sum()
-    return found
+    equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
+    right_side = np.append(np.zeros(len(used)), 1.0)
+    start = weights[used] / weights[used].sum()
+    step = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
+    solution = start + step
+    if (solution < 0.0).any():
+        solution = start
+    equalising = np.zeros(len(weights))
+    equalising[used] = solution / solution.sum()
+    return equalising
 
 
-def fewer(oracle: Oracle) -> Floats:
-    """Drop components of an equilibrium of the pool, one after the other, where others suffice.
+def minimal_support(oracle: Oracle) -> Floats:
+    """Weights (n,) of an equilibrium of the pool from which no component can be dropped.
 
-    In the end none can be dropped: no equilibrium of the pool, so none of the game, has some but
-    not all of the components that are left. (If some suffice, so do more.) It is checked by linear
-    programs, up to their tolerance. Other matrices may make an equilibrium of fewer components.
+    Components are dropped one after the other, where others suffice. In the end no equilibrium of
+    the pool, so none of the game, has some but not all of the components that are left. (If some
+    suffice, so do more.) It is checked by linear programs, up to their tolerance. Other matrices
+    may make an equilibrium of fewer components.
     """
     from scipy.optimize import linprog
 
-    payoffs, kept = oracle.payoffs, oracle.weights.copy()
-    for one in np.argsort(kept):
-        if kept[one] <= 0.0 or (kept > 0.0).sum() == 1:
+    payoffs = oracle.payoffs
+    weights = oracle.weights.copy()
+    for dropped in np.argsort(weights):
+        if weights[dropped] <= 0.0 or (weights > 0.0).sum() == 1:
             continue
-        used = np.flatnonzero((kept > 0.0) & (np.arange(len(kept)) != one))
-        found = linprog(
+        used = np.flatnonzero((weights > 0.0) & (np.arange(len(weights)) != dropped))
+        solution = linprog(
             np.zeros(len(used)),
             A_ub=payoffs[:, used],
             b_ub=np.full(len(payoffs), 0.5 + TIE / 10),
@@ -139,45 +149,49 @@ def fewer(oracle: Oracle) -> Floats:
             method="highs",
             options={"primal_feasibility_tolerance": TIE},
         )
-        if found.success:
-            kept = np.zeros(len(kept))
-            kept[used] = found.x
-            kept = polished(payoffs, kept)
-    return kept
+        if solution.success:
+            weights = np.zeros(len(weights))
+            weights[used] = solution.x
+            weights = equalising_weights(payoffs, weights)
+    return weights
 
 
-def dyadic(weights: Floats) -> Floats:
-    """Round weights to multiples of 2**-40 that sum to 1."""
-    found = np.round(weights / weights.sum() * 2.0**40)
-    found[found.argmax()] += 2.0**40 - found.sum()
-    return found / 2.0**40
+def dyadic_weights(weights: Floats) -> Floats:
+    """Weights rounded to multiples of 2**-40 that sum to 1, so that they are exact in float64."""
+    numerators = np.round(weights / weights.sum() * 2.0**40)
+    numerators[numerators.argmax()] += 2.0**40 - numerators.sum()
+    return numerators / 2.0**40
 
 
 def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equilibrium | None:
     """Solve a game in mixtures by a double oracle that an exact response ends; None if none does.
 
-    A component that is an equilibrium alone is given in place of the mixture.
+    Then a component that is an equilibrium alone, or else a mixture from which no component can be
+    dropped, is proved anew and takes the place of the mixture.
     """
     steps = list(double_oracle(game, deadline, game.first))
     if not steps or steps[-1].closing.status != Status.CLOSED:
         return None
-    oracle, bound = steps[-1], steps[-1].closing.bound
-    weights, pool = oracle.mixture
-    less = fewer(oracle)
-    single = [np.arange(len(less)) == one for one in candidates(oracle)]
-    for chosen in [one.astype(float) for one in single] + [less]:
-        used = chosen > 0.0
-        problem = game.folded(chosen[used], oracle.pool[used])
+    oracle = steps[-1]
+    bound = oracle.closing.bound
+    weights, matrices = oracle.mixture
+    pure = np.eye(len(oracle.pool))
+    simpler = [pure[member] for member in unbeaten_members(oracle)] + [minimal_support(oracle)]
+    for simpler_weights in simpler:
+        used = simpler_weights > 0.0
+        problem = game.folded(simpler_weights[used], oracle.pool[used])
         closing = problem.close(0.5 + TIE, MOST, deadline)
         if closing.status == Status.CLOSED:
-            weights, pool, bound = chosen[used], oracle.pool[used], closing.bound
+            weights = simpler_weights[used]
+            matrices = oracle.pool[used]
+            bound = closing.bound
             break
-    tables = pool.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
-    found = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
+    tables = matrices.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
+    strategy = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
-        strategies=(found, found),
+        strategies=(strategy, strategy),
         is_proved=False,  # which who knows what passes round can say
         method="double oracle",
         effort={"iterations": len(steps), "components": [len(tables)] * 2},
@@ -185,8 +199,8 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     )
 
 
-def candidates(oracle: Oracle) -> list[int]:
-    """Matrices of the pool that none of it beats, the heaviest in the mixture first."""
-    worst = oracle.payoffs.max(axis=0)
+def unbeaten_members(oracle: Oracle) -> list[int]:
+    """List members of the pool that none of it beats, the heaviest in the mixture first."""
+    largest_loss = oracle.payoffs.max(axis=0)
     order = np.argsort(-oracle.weights, kind="stable")
-    return [int(one) for one in order[worst[order] <= 0.5 + TIE]]
+    return [int(member) for member in order[largest_loss[order] <= 0.5 + TIE]]

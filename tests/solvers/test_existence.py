@@ -12,7 +12,7 @@ from hogeq.search.branching import Closing, Status
 from hogeq.search.rationals import floats, rational, solved
 from hogeq.solvers import existence
 from hogeq.solvers.responses import matrix_game
-from hogeq.solvers.symmetric import Oracle, dyadic, fewer, polished
+from hogeq.solvers.symmetric import Oracle, dyadic_weights, equalising_weights, minimal_support
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
     "goal": 4,
@@ -72,7 +72,7 @@ def test_no_component_can_be_dropped() -> None:
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
     closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
-    weights = fewer(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
+    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
     assert (payoffs @ weights).max() == pytest.approx(0.5)
@@ -128,7 +128,9 @@ def test_small_parts() -> None:
     value, rows, columns = matrix_game(rock)
     assert value == pytest.approx(0.5)
     np.testing.assert_allclose([columns, rows], 1 / 3, atol=1e-9)
-    np.testing.assert_allclose(polished(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12)
-    shares = dyadic(np.array([1.0, 2.0, 4.0]))
+    np.testing.assert_allclose(
+        equalising_weights(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12
+    )
+    shares = dyadic_weights(np.array([1.0, 2.0, 4.0]))
     assert shares.sum() == 1.0
     assert (shares * 2**40 % 1 == 0).all()
