@@ -113,6 +113,41 @@ class Walk(hogeq.GameRules):
         return (2.0 if state >= 0 else -state * 7919 % 1009 / 1009.0,)
 
 
+class Ruin(hogeq.GameRules):
+    """Two players in turn move a sum of money by 1 or 2, to all or nothing; positions recur."""
+
+    def __init__(self, money: int, is_seen: bool) -> None:
+        self.money, self.is_seen = money, is_seen
+
+    def initial(self) -> Any:
+        """Begin in the middle."""
+        return self.money // 2, 0, 0
+
+    def to_move(self, state: Any) -> int:
+        """Let a player choose the stake, then chance decide."""
+        now, player, stake = state
+        if not 0 < now < self.money:
+            return hogeq.END
+        return hogeq.CHANCE if stake else player
+
+    def actions(self, state: Any) -> list[int]:
+        """List stakes, or signs."""
+        return [-1, 1] if state[2] else [1, 2]
+
+    def next(self, state: Any, action: int) -> Any:
+        """Move the money by the stake, up or down."""
+        now, player, stake = state
+        return (now + action * stake, 1 - player, 0) if stake else (now, player, action)
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002
+        """See the money, or which half it is in."""
+        return state if self.is_seen else 2 * state[0] > self.money
+
+    def payoffs(self, state: Any) -> tuple[float, float]:
+        """Pay who has all."""
+        return (1.0, -1.0) if state[0] >= self.money else (-1.0, 1.0)
+
+
 def games() -> dict[str, Callable[[], Any]]:
     """List hard games: of partners, random, with perfect recall."""
     return {
@@ -172,6 +207,14 @@ def of_walk(game: hogeq.Game, seconds: float) -> Runs:
     }
 
 
+def of_positions(game: hogeq.Game, seconds: float) -> Runs:
+    """List what takes a time in a game by its positions."""
+    return {
+        "equilibrium": partial(game.equilibrium, seconds),
+        "attack --seconds": partial(game.attack, "uniform", hogeq.Budget(seconds=seconds)),
+    }
+
+
 def of_hog(game: hogeq.Game, seconds: float) -> Runs:
     """List what takes a time in Hog."""
     six, budget = game.strategy("always_roll:6"), hogeq.Budget(seconds=seconds)
@@ -204,6 +247,12 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
             sequence_form(game.tree, player)
         group = f"limits: {steps:,} steps, {signs:,} signs"
         yield from timed(group, of_walk(game, seconds), seconds, only)
+    for is_seen in (True, False):
+        _run_all(of_positions(hogeq.Game(Ruin(6, is_seen)), 0.2), only)
+        for money in (200, 2_000):
+            group = f"limits: ruin, {money:,}, " + ("seen" if is_seen else "hidden")
+            game = hogeq.Game(Ruin(money, is_seen))
+            yield from timed(group, of_positions(game, seconds), seconds, only)
     small = hogeq.Game({"edition": "su20", "goal": 6, "max_dice": 2})  # is laid out as a tree
     exactly = hogeq.Budget(exact_seconds=seconds)
     by_tree: Runs = {

@@ -415,6 +415,24 @@ def test_bounds_hold_whenever_they_are_interrupted(monkeypatch: pytest.MonkeyPat
     assert stopped > 200
 
 
+def test_answers_hold_whenever_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock counts how often it is asked; the value is known from answers without a limit."""
+    monkeypatch.setattr(enclosures, "STATES", 1)
+    for seed in (1, 2, 4, 5):
+        game = hogeq.Game(Walk(seed))
+        value, response = game.equilibrium(1e9), game.attack("uniform")
+        monkeypatch.setattr(Deadline, "usual_clock", staticmethod(count().__next__))
+        for looks in (0, 1, 2, 5, 10, 30):
+            found = game.equilibrium(looks)
+            assert found.lower <= value.upper
+            assert found.upper >= value.lower
+            answer = game.attack("uniform", hogeq.Budget(seconds=looks))
+            assert answer.value <= response.bound
+            assert answer.bound >= response.value
+        monkeypatch.undo()
+        monkeypatch.setattr(enclosures, "STATES", 1)
+
+
 def test_chance_that_moves_first_and_players_that_wait() -> None:
     """Who is about to lose goes round for ever, which is the draw that the rules name."""
 
