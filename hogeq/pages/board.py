@@ -268,13 +268,8 @@ class _Turns:
 
         Of one choice, memories share a sum if they have the same way to roll in every situation,
         the same seat and the same lane. A mode is all that sums of the same ways and seat have in
-        common; its sums are numbered from `first`, one for each of its lanes.
-
-        Returns
-        -------
-        dict
-            "modes": a list of modes for each choice; "slots": number of the sum by memory and
-            choice, flat; "sums": how many sums there are.
+        common; its sums are numbered from `first`, one for each of its lanes. "modes" has a list of
+        modes for each choice, "slots" the number of the sum by memory and choice, flat.
         """
         modes_by_choice = []
         slots = []
@@ -350,11 +345,7 @@ class _Turns:
 
         Positions are of one kind if no dice score the same there, before and after the rules that
         boost points. `scores` are the ways in which the memory changes points (`Throw.scores`).
-
-        Returns
-        -------
-        tuple
-            The kind by position, flat, and by each of `scores` the number of the list of kind 0.
+        Gives the kind by position, flat, and by each of `scores` the number of the list of kind 0.
         """
         unboosted = replace(self.rules, prime_boost=False, touchdown=False)
         points = np.stack([free_turns(rules).points.ravel() for rules in (unboosted, self.rules)])
@@ -370,14 +361,11 @@ class _Turns:
         return kind_of.ravel().tolist(), first_list
 
     def _landings(self) -> dict[str, Any]:
-        """Landings by the two scores that a turn leaves, the mover's and the opponent's.
+        """Landings by the two scores that a turn leaves, the mover's and the opponent's, flat.
 
-        Returns
-        -------
-        dict
-            "others": number of opponent's scores, the length of a row; flat by both scores
-            "moves": by how much a landing changes each, "kinds": the next mover or the winner, by
-            seat of the mover where each player has a goal, "landed": number of a text about it.
+        "moves": by how much a landing changes each score; "kinds": the next mover or the winner, by
+        seat of the mover where each player has a goal; "landed": the number of a text about it;
+        "others": the number of opponent's scores, which is the length of a row.
         """
         ends = landings(self.rules)
         own_left, other_left = np.indices(ends.own.shape)

@@ -43,12 +43,8 @@ LATEST: Final = "of a student's files the last by name counts"
 def checked_page(findings: Mapping[str, Any], assessment: Assessment | None) -> str:
     """Write the page about a submission, one self-contained HTML file.
 
-    Parameters
-    ----------
-    findings : mapping
-        All that was found out, as `hogeq.contest.assessment.facts_of` gives it.
-    assessment : Assessment or None
-        Its table, the best one and the losses by position, each (G, G); None if it is not valid.
+    `findings` are what `hogeq.contest.assessment.facts_of` gives; the assessment has the rolls of
+    the submission, the best ones and the losses, (G, G) each, and is None if it is not valid.
     """
     title = printable(f"{findings['player_name'] or findings['file']}, {findings['rules']}")
     verdict = _verdict(findings)
@@ -161,21 +157,10 @@ def entrants_pages(
 ) -> dict[str, str | None]:
     """Make the pages of entrants, by file name; None for a page that the folder has already.
 
-    A page that was made of the same submission by the same rules is not computed again: only its
-    sections about the field are replaced.
-
-    Parameters
-    ----------
-    folder : Path
-        The pages of the last call are here, if there was one.
-    title : str
-        The rules.
-    found : mapping
-        The result of the tournament: `hogeq.contest.ranking.Ranking.to_json`.
-    names : sequence of str
-        What the public page calls the valid entries, by their index in `found`.
-    heading : str
-        The first line of every page.
+    Of a page in `folder` that was made of the same submission by the same rules, only the sections
+    about the field are made anew. `title` names the rules, `heading` is the first line of a page,
+    `found` is the result of the tournament (`hogeq.contest.ranking.Ranking.to_json`), and `names`
+    are those on the public page by index in it.
     """
     game = contest.game
     tasks: list[_Task] = []

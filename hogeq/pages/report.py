@@ -110,18 +110,11 @@ def make(
     runs: Sequence[Run],
     strategies: Sequence[Entry],
 ) -> tuple[str, dict[str, Any]]:
-    """Write the HTML page on Hog runs; give the figures on it, too.
+    """Write the HTML page on runs of Hog, and give the figures on it.
 
-    Returns
-    -------
-    tuple
-        The page, and "counters": value and bound of the best response to each strategy explored,
-        "entries": names of all strategies, "win_rates": of all against all, as nested lists.
-
-    Raises
-    ------
-    ReportError
-        Plotly is not installed, or the page would be too large.
+    Figures are "counters": value and bound of the best response to each strategy explored;
+    "entries": names of all strategies; "win_rates": of all against all. `ReportError` if plotly is
+    not installed, or the page would be too large.
     """
     version, script = _plotly()
     explored: dict[str, Explored] = {}

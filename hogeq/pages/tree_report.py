@@ -20,14 +20,10 @@ SHOWN: Final = 200  # information sets of the page, those that play comes to mos
 
 
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
-    """Write the HTML page on runs of one game, and strategies by name to compare them with.
+    """Write the HTML page on runs of one game and strategies `against` them; give its figures.
 
-    Returns
-    -------
-    tuple
-        The page, and the figures on it: "counters": value of the best response found and upper
-        bound of all, of each strategy of the runs; "entries": names of all strategies; "payoffs":
-        to the row, of all against all.
+    Figures are "counters": value of the best response found to each strategy of the runs, and an
+    upper bound; "entries": names of all strategies; "payoffs": to the row, of all against all.
     """
     game = runs[0].game
     units = game.units
