@@ -304,10 +304,10 @@ def between(lower: float, upper: float, *, are_one: bool = False) -> str:
 
 def duration(seconds: float) -> str:
     """Write a short time in the unit that fits, to two figures."""
-    for unit, unit_seconds in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= unit_seconds:
-            break  # otherwise the last unit
-    number = seconds / unit_seconds
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    fitting = [unit for unit, unit_seconds in units.items() if seconds >= unit_seconds]
+    unit = fitting[-1] if fitting else "us"
+    number = seconds / units[unit]
     if number >= 100.0:
         return f"{10 * round(number / 10.0)} {unit}"
     if number >= 9.95:  # one decimal would make it 10.0, which is three figures
