@@ -138,28 +138,33 @@ class _Display:
         with suppress(OSError, ValueError):  # the stream is gone: nobody is looking
             while not self._over.wait(INTERVAL):
                 with self.lock:
-                    self._draw_bars() if self.has_bars else self._draw_line()
+                    draw = self._draw_bars if self.has_bars else self._draw_line
+                    draw()
 
     def _draw_bars(self) -> None:
         for phase, known in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = self.bars[phase] = known or self._bar(phase)
-            bar.n, bar.total = phase.done, phase.total
+            bar = known or self._new_bar(phase)
+            self.bars[phase] = bar
+            bar.n = phase.done
+            bar.total = phase.total
             bar.set_postfix_str(phase.text)
 
-    def _bar(self, phase: Phase) -> "tqdm[Any]":
+    def _new_bar(self, phase: Phase) -> "tqdm[Any]":
         from tqdm import tqdm
 
-        how: dict[str, Any] = {"file": self.stream, "leave": False, "dynamic_ncols": True}
+        options: dict[str, Any] = {"file": self.stream, "leave": False, "dynamic_ncols": True}
         unit = f" {phase.unit or 'steps'}"
-        return tqdm(desc=phase.name, total=phase.total, unit=unit, initial=phase.done, **how)
+        return tqdm(desc=phase.name, total=phase.total, unit=unit, initial=phase.done, **options)
 
     def _draw_line(self) -> None:
+        """Write a line about all phases, if enough time has passed and something is new."""
         now = time.monotonic()
         waited = now - self._last
         # The longer it takes, the rarer the lines: a log of hours need not be long.
-        if not self.bars or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
+        pause = max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0))
+        if not self.bars or waited < pause:
             return
         figures = [f"{phase.name} {phase.figure}" for phase in self.bars]
         if figures != self._figures or waited >= HEARTBEAT:
