@@ -40,7 +40,6 @@ _CURVES: Final = (
 )
 
 _FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "white", "mew": 0.3}
-
 _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
 
 

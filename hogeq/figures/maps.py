@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NUMBERED: Final = 6  # entries of a field whose win rates are written
-
 _DICE: Final = "dice to roll"
 _LOSS: Final = "loss (pp of win rate)"
 _GREY: Final = "grey: never reached"

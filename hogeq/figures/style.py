@@ -34,15 +34,12 @@ PURIFIED: Final = "#009E73"
 MIXED: Final = "#CC79A7"
 
 MINUS_ONE: Final = MIXED  # the choice -1, which is no number of dice
-
 LABEL_SIZE: Final = 8
 TICK_SIZE: Final = 7
 LINE_WIDTH: Final = 1.2
 MARKER_SIZE: Final = 3.5
 WIDEST: Final = 44  # characters of a line of text
-
 PANEL: Final = 2.0  # inches: width of a map among several
-
 NAMED: Final = 40  # entries of a field whose names can still be read
 
 UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
@@ -53,7 +50,6 @@ thousandth of the most is still seen. A gain beside losses is blue. Where play n
 grey. Dark pages begin with their own paper; `LOSS` of pages/grid.js has both."""
 
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
-
 _LONGEST_NAME: Final = 24
 
 
@@ -108,8 +104,7 @@ def draw_map(
 ) -> "AxesImage":
     """Draw a table (G, G) over both scores, grey where the reach probability `met` is 0.
 
-    `label` is for a colour bar, which has none without it, `note` stands below the map, and `look`
-    are matplotlib's options: colours and their scale.
+    With a `label` it has a colour bar. `note` stands below it; `look` are matplotlib's options.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.ticker import MaxNLocator
@@ -198,9 +193,8 @@ def label_outer(panels: NDArray[Any], shown: int) -> None:
 def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     """Give an axis a logarithmic scale for values from 0, with ticks in plain digits.
 
-    Ticks are at powers of ten, and at 2 and 5 times these if the values span at most so many
-    decades. Where there are zeros, they lie at the lower end, and the scale is linear up to the
-    least of the others.
+    At most so many decades have ticks at 2 and 5 times powers of ten, too. Zeros lie at the lower
+    end: there the scale is linear up to the least of the others.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from hogeq.trees.rows import Rows
 
 ROLLS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # a letter a roll
-
 MINUS_ONE: Final = "x"
-
 SHOWN: Final = 100  # information sets of the text
-
 PLANS: Final = 8  # of each side, in the text
 
 Laid: TypeAlias = tuple[dict[str, Any], Text]

@@ -42,7 +42,6 @@ MOST_STATES: Final = 8 * 10**6
 """Hidden states that a page keeps in memory, 8 bytes each and for either player."""
 
 MOST_WORK: Final = 5 * 10**8  # outcomes that a page goes through to solve a game: some two seconds
-
 MOST_BYTES: Final = 400 * 10**3  # size of one game on a page
 
 

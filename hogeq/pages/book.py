@@ -34,7 +34,6 @@ LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
 
 AROUND: Final = 2  # distance to which a position is compared with those around it
-
 MOST: Final = 6  # most positions listed for each rule
 
 
@@ -67,12 +66,8 @@ def book(game: HogEngine) -> list[tuple[Any, ...]]:
     return [
         (
             part_name(game.rules, reason.rule),
-            reason.own,
-            reason.other,
-            reason.memory,
-            reason.best,
-            reason.helps,
-            text_of(game, reason),
+            *(reason.own, reason.other, reason.memory, reason.best),
+            *(reason.helps, text_of(game, reason)),
         )
         for reason in listed
     ]

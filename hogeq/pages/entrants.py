@@ -79,7 +79,7 @@ def _verdict(findings: Mapping[str, Any]) -> str:
         verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
     functions = [function["told"] for function in findings.get("functions", ()) if function["told"]]
     if functions:
-        verdict += f"<h2>Functions of the project</h2>{_html_list(functions)}"
+        verdict += f"<h2>Functions of the project</h2>{frame.html_list(functions)}"
     return verdict
 
 
@@ -90,13 +90,8 @@ def _fault_lists(faults: Sequence[Mapping[str, Any]]) -> str:
         lines = list(fault["told"])
         if fault["count"] > len(lines):
             lines.append(f"and {fault['count'] - len(lines):,} more like these")
-        lists.append(_html_list(lines))
+        lists.append(frame.html_list(lines))
     return "".join(lists)
-
-
-def _html_list(lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    return f"<ul>{items}</ul>"
 
 
 def _tables(parts: Iterable[Part]) -> str:
@@ -242,11 +237,8 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
 
 # Kinds of faults whose line holds no text that the entrant's code could have chosen.
 _OUR_KINDS: Final = {"time", "crash", "shape", "unread", "same"}
-
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
-
 _LINE: Final = re.compile("\\(.*(line [0-9]{1,9})\\)$")
-
 _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
 
 

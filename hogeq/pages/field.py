@@ -15,11 +15,8 @@ from hogeq.rules import Rules, describe
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
-
 _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
-
 SHARED: Final = "scheme numbers grid"  # scripts of every page
-
 _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
 """Columns that a phone has room for."""
 
@@ -109,8 +106,7 @@ def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
     text = ""
     for title, lines in (("The same strategy", identical), ("Left out", left_out)):
         if lines:
-            items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-            text += f"<h2>{title}</h2><ul>{items}</ul>"
+            text += f"<h2>{title}</h2>{frame.html_list(lines)}"
     return text
 
 

@@ -104,6 +104,12 @@ def table(
     )
 
 
+def html_list(lines: Iterable[str]) -> str:
+    """Write texts as a list."""
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>"
+
+
 def bar(share: float, kind: str = "") -> str:
     """Draw a share from 0 to 1 as a bar; of a kind `half` it has a mark at one half."""
     width = f"{min(1.0, max(0.0, share)):.2%}"

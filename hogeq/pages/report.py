@@ -36,7 +36,6 @@ OTHERS: Final = "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
-
 BELIEF_DIGITS: Final = 4  # decimals of the distribution of the memory: hundredths of a percent
 
 _SCRIPTS: Final = (

@@ -1,6 +1,6 @@
 """The page of a small game: its tree, folded, and play against its equilibrium."""
 
-from typing import Any, Final
+from typing import Final
 
 from hogeq.games.tree import TreeGame
 from hogeq.pages import frame
@@ -32,17 +32,6 @@ def make(game: TreeGame, title: str) -> str:
     if tree.num_nodes * num_plans**2 > MOST_WORK:
         raise HogeqError(f"{num_plans:,} plans of each side; allowed: fewer on a page")
     drawn_numbers, words = tree.words(tree.after_chance)  # what chance drew before each node
-    arrays: dict[str, Any] = {
-        "player": tree.player,
-        "parent": tree.parent,
-        "row": tree.row,
-        "payoff": tree.payoff,
-        "odds": tree.odds,
-        "seat": tree.seat,
-        "member": tree.member,
-        "weights": profile.chances,
-        "plans": profile.policies,
-    }
     data = {
         "title": title,
         "value": [equilibrium.units.exact(end) for end in (equilibrium.lower, equilibrium.upper)],
@@ -51,7 +40,15 @@ def make(game: TreeGame, title: str) -> str:
         "drawn": [words[number] for number in drawn_numbers],
         "names": [str(name) for name in tree.names],
         "labels": tree.labels,
-        **{name: array.tolist() for name, array in arrays.items()},
+        "player": tree.player.tolist(),
+        "parent": tree.parent.tolist(),
+        "row": tree.row.tolist(),
+        "payoff": tree.payoff.tolist(),
+        "odds": tree.odds.tolist(),
+        "seat": tree.seat.tolist(),
+        "member": tree.member.tolist(),
+        "weights": profile.chances.tolist(),
+        "plans": profile.policies.tolist(),
     }
     scripts = "scheme numbers elements dice tree treeview treeplay"
     body = frame.part("tree.html")

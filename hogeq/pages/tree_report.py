@@ -51,12 +51,16 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     payoffs = [
         [game.value(row, column).mean for column in entries.values()] for row in entries.values()
     ]
+    payoff_rows = [
+        (name, *map(units.exact, row)) for name, row in zip(entries, payoffs, strict=True)
+    ]
+    payoff_table = table(payoff_rows, ("", *entries), "Payoff to the row")
     title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
         _wide(_response_table(responses, units)),
         *map(_picture, pictures),
-        f"<h2>All against all</h2>{_wide(_payoff_table(list(entries), payoffs, units))}",
+        f"<h2>All against all</h2>{_wide(payoff_table)}",
         f"<h2>The strategies</h2>{_wide(_policies(runs), 'texts')}<h2>The configs</h2>",
         *(f"<pre>{escape(run.config.to_yaml())}</pre>" for run in runs),
     ]
@@ -73,11 +77,6 @@ def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) 
         exploitability = units.gap(attack - units.even, bound - units.even)
         rows.append((name, units.lower(attack), units.upper(bound), exploitability))
     return table(rows, header, "Best responses, mean of both seats")
-
-
-def _payoff_table(names: Sequence[str], payoffs: Sequence[Sequence[float]], units: Units) -> str:
-    rows = [(name, *map(units.exact, row)) for name, row in zip(names, payoffs, strict=True)]
-    return table(rows, ("", *names), "Payoff to the row")
 
 
 def _wide(content: str, look: str = "") -> str:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from hogeq.games.game import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
-
 _STATE: Final = "state."
 
 

@@ -53,20 +53,12 @@ FINAL_STRATEGY: Final = "final_strategy.py"
 EXPLOITABILITY_PLOT: Final = "exploitability.png"
 MATRIX_PLOT: Final = "matrix.png"
 PLUGINS: Final = "plugins"
-
 MIXTURE: Final = "mixture.npz"  # of solvers that look for one
 
 # What every run writes; with a mixture and the plugins, all that ``overwrite`` removes.
 FILES: Final = (
-    CONFIG,
-    MANIFEST,
-    METRICS,
-    CHECKPOINT,
-    POLICY,
-    MATRIX,
-    FINAL_STRATEGY,
-    EXPLOITABILITY_PLOT,
-    MATRIX_PLOT,
+    *(CONFIG, MANIFEST, METRICS, CHECKPOINT, POLICY, MATRIX, FINAL_STRATEGY),
+    *(EXPLOITABILITY_PLOT, MATRIX_PLOT),
 )
 
 SCHEMA: Final = 1  # version of the layout of a run directory and of its checkpoint
@@ -295,7 +287,6 @@ class Metrics:
 
 
 MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines
-
 FIELDS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
 COLUMNS: Final = FIELDS[:7]  # of all runs; others have a column if a line has them
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
-
 CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
 
 

@@ -56,7 +56,6 @@ from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 
 RESULTS: Final = Path("results")  # where run directories are made
-
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 """What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
@@ -442,18 +441,15 @@ class _Runner:
     def _restore(self) -> None:
         """Go on from the checkpoint of the folder, if there is one and it is of this very run."""
         folder = self.directory.path
+        path = folder / CHECKPOINT
         before = self.manifest_before
         require_same(folder, before, self.fingerprint, self.config.plugins)
-        if not (folder / CHECKPOINT).exists():
+        if not path.exists():
             return
         require_same_game(folder, before, self.config.game, self.game)
-        saved = read_checkpoint(
-            folder / CHECKPOINT,
-            self.config.solver.name,
-            self.fingerprint,
-            self.state._asdict(),
-            self.solver.GROWS,
-        )
+        solver_name = self.config.solver.name
+        like = self.state._asdict()
+        saved = read_checkpoint(path, solver_name, self.fingerprint, like, self.solver.GROWS)
         if saved.iteration > self.iterations:
             raise ResultsError(
                 f"{folder} is at iteration {saved.iteration} already; allowed:"

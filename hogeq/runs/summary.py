@@ -43,16 +43,11 @@ from hogeq.support.progress import Phase, phase
 class Measured(NamedTuple):
     """Ends between which a best response lies, in the game's units, as a run measured them."""
 
-    lower: float
-    """Of the best response found."""
-    upper: float
-    """Of a responder with full memory."""
-    budget: Budget
-    """Effort of the search."""
-    saturation: Saturation | None = None
-    """Whether that has saturated; None where it was not searched again, or had no need to be."""
-    seats: tuple[float, float] | None = None
-    """Of games other than Hog: payoff of the response in each seat."""
+    lower: float  # of the best response found
+    upper: float  # of a responder with full memory
+    budget: Budget  # effort of the search
+    saturation: Saturation | None = None  # of the search; None if there was none, or no need of it
+    seats: tuple[float, float] | None = None  # payoffs in each seat, of games other than Hog
 
 
 class Strategies(NamedTuple):
@@ -280,10 +275,8 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder = summary.directory
     config = summary.config
-    strategy_files: dict[str, StrategyLike | None] = {
-        MIXTURE: strategies.mixture,
-        POLICY: strategies.policy,
-    }
+    strategy_files: dict[str, StrategyLike | None] = {MIXTURE: strategies.mixture}
+    strategy_files[POLICY] = strategies.policy
     policy_tables = {}  # (information sets, actions)
     if isinstance(game, Hog):
         strategy_files |= {MATRIX: matrix, FINAL_STRATEGY: matrix}

@@ -67,7 +67,6 @@ GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is 
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point
 TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
-
 _LONGEST_NAME: Final = 80  # characters of a point's name
 
 # --- the file of a sweep --------------------------------------------------------------------------

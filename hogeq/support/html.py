@@ -23,8 +23,7 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[object], caption: s
 def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str:
     """Draw a colour for the choice at each pair of scores, with a legend, as HTML with a PNG in it.
 
-    `actions` (G, G) are by own score, drawn upward, and opponent's; `choices` are by action, -1 the
-    last if it is one.
+    `actions` (G, G) are by own and opponent's score; of `choices` -1 is the last, if it is one.
     """
     import matplotlib as mpl
     from matplotlib.colors import to_hex, to_rgba

@@ -18,11 +18,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 MOST: Final = 200  # most characters of what a message quotes
-
 LONGEST_TITLE: Final = 200  # most characters of what a game or an entrant is called
-
 LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message suggests
-
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
 

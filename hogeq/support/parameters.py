@@ -29,7 +29,6 @@ Positive: TypeAlias = Annotated[float, Field(gt=0)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
 
 MAX_SEED: Final = 2**32 - 1  # the largest seed: what every generator in use takes
-
 MOST_JOBS: Final = 1024  # the most threads or processes: each has arrays of its own
 
 Jobs: TypeAlias = Annotated[int, Field(ge=1, le=MOST_JOBS)]

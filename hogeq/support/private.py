@@ -35,7 +35,6 @@ from hogeq.support.messages import printable
 HAS_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 MOST_LINKS: Final = 40  # on the way to a folder, as Linux has it
 MOST_BYTES: Final = 2**31  # of a file
-
 _LIST: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _PASS: Final = _LIST | getattr(os, "O_PATH", 0)  # through a folder that may not be listed
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

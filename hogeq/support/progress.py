@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 INTERVAL: Final = 0.2  # seconds between two looks at the phases
-
 PATIENCE: Final = 0.3
 """Seconds that a phase lasts before it gets a bar: what is done at once would only flicker."""
 
 LINE_SECONDS: Final = 5.0  # least seconds between two plain lines, and before the first one
-
 HEARTBEAT: Final = 30.0  # seconds after which a plain line comes even if nothing was found
 
 

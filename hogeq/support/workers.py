@@ -35,12 +35,10 @@ Result = TypeVar("Result")
 
 LOCAL: Final = "local"
 DASK: Final = "dask://"
-
 ATTEMPTS: Final = 3
 """Times that a task, alone in its process, may kill it before it counts as failed."""
 
 CONNECT_SECONDS: Final = 10  # seconds to wait for a scheduler to answer
-
 HEAVY: Final = 2**14
 """Bytes of a pickled function from which a cluster is sent it once, not with every task."""
 
@@ -123,14 +121,8 @@ class Remote:
     computed again, and one that kills `ATTEMPTS` processes ends with that error. On a cluster one
     executor has all tasks at once: a Dask scheduler counts by itself.
 
-    Parameters
-    ----------
-    start : callable
-        Starts an executor, or gives the one of the cluster.
-    width : int
-        Number of tasks computed at once.
-    upload : callable, optional
-        Of a cluster: takes the pickled function, and gives what stands for it in tasks.
+    `start` starts an executor, or gives that of the cluster, and `width` is the number of tasks
+    computed at once. Of a cluster, `upload` takes pickled functions, and gives what tasks have.
     """
 
     def __init__(

@@ -21,7 +21,6 @@ MAX_NODES: Final = 50_000
 """Most values and keys of a document, those that aliases repeat counted each time."""
 
 MAX_DEPTH: Final = 50  # most lists and mappings within each other
-
 MAX_SCALAR: Final = 1000  # longest text or number, in characters
 
 
