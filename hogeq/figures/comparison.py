@@ -16,7 +16,7 @@ from hogeq.figures.style import (
     PURIFIED,
     number_log_axis,
 )
-from hogeq.search.results import Units
+from hogeq.search.results import Measurement, Units
 from hogeq.support.messages import HogeqError
 
 if TYPE_CHECKING:
@@ -32,27 +32,11 @@ _LOOKS: Final = [
 """Line style and colour of each curve; neither comes twice in the first four."""
 
 
-class Point(Protocol):
-    """Exploitability of a strategy after some iterations."""
-
-    @property
-    def iteration(self) -> int:
-        """Iterations done."""
-
-    @property
-    def lower(self) -> float:
-        """What an attack gains."""
-
-    @property
-    def upper(self) -> float:
-        """What no response exceeds."""
-
-
 class Solved(Protocol):
     """What ``game.solve`` and ``hogeq.load_run`` give."""
 
     @property
-    def curve(self) -> Sequence[Point]:
+    def curve(self) -> Sequence[Measurement]:
         """The measurements."""
 
     @property
