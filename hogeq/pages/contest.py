@@ -33,7 +33,7 @@ PUBLIC_RANKS: Final = ("goal", "rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest,
     out: Path,
-    found: Mapping[str, Any],
+    tournament: Mapping[str, Any],
     rules: str,
     *,
     pseudonyms: bool = False,
@@ -42,17 +42,17 @@ def write_contest(
     """Write pages, ranks and the verdicts for the next call; list what was written, in lines.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
-    everybody may see comes last. `found` is the result of the tournament, as
+    everybody may see comes last. `tournament` is its result, as
     `hogeq.contest.ranking.Ranking.to_json` gives it, `rules` what the rules are called.
     """
     names = contest.public_names(pseudonyms)
     staff_folder = out / STAFF
     public_folder = out / PUBLIC
     heading = f"{title or f'The contest of {rules}'}, {date.today().isoformat()}."  # noqa: DTZ011
-    pages = entrants_pages(contest, staff_folder / "entrants", rules, found, names, heading)
-    staff_rows = _staff_rows(contest, found, names)
-    public_rows = [{**line, "file": ""} for line in named_ranking(found, names)]
-    absent = {"goal", "tie_break"}.difference(found["ranking"][0])
+    pages = entrants_pages(contest, staff_folder / "entrants", rules, tournament, names, heading)
+    staff_rows = _staff_rows(contest, tournament, names)
+    public_rows = [{**line, "file": ""} for line in named_ranking(tournament, names)]
+    absent = {"goal", "tie_break"}.difference(tournament["ranking"][0])
     contest.keep(out)
     for folder in (staff_folder / "entrants", public_folder):
         folder.mkdir(exist_ok=True)
@@ -62,7 +62,7 @@ def write_contest(
     for path in (staff_folder / "entrants").glob("*-*.html"):
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
-    page = public_page({**found, "rules": rules}, names, contest.game.rules, title)
+    page = public_page({**tournament, "rules": rules}, names, contest.game.rules, title)
     write_whole(staff_folder / "index.html", _staff_page(staff_rows, title or rules, absent))
     write_whole(staff_folder / "ranks.csv", _csv(RANKS, absent, staff_rows))
     write_whole(public_folder / "index.html", page)
@@ -95,15 +95,15 @@ def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[st
 
 
 def _staff_rows(
-    contest: Contest, found: Mapping[str, Any], names: Sequence[str]
+    contest: Contest, tournament: Mapping[str, Any], names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Rows of the table for staff, one for each entrant: ranks first, then those not valid.
 
-    They have the keys of `RANKS`, and "faults". `found` is the result of the tournament, `names`
-    what the public page calls its entries.
+    They have the keys of `RANKS`, and "faults". `tournament` is its result, `names` are what the
+    public page calls its entries.
     """
     valid = contest.valid
-    ranked = {valid[line["index"]].entrant: line for line in found["ranking"]}
+    ranked = {valid[line["index"]].entrant: line for line in tournament["ranking"]}
     rows = []
     for judged in contest.judged:
         entrant = judged.entrant

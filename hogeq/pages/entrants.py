@@ -146,7 +146,7 @@ def entrants_pages(
     contest: Contest,
     folder: Path,
     title: str,
-    found: Mapping[str, Any],
+    tournament: Mapping[str, Any],
     names: Sequence[str],
     heading: str,
 ) -> dict[str, str | None]:
@@ -154,13 +154,13 @@ def entrants_pages(
 
     Of a page in `folder` that was made of the same submission by the same rules, only the sections
     about the field are made anew. `title` names the rules, `heading` is the first line of a page,
-    `found` is the result of the tournament (`hogeq.contest.ranking.Ranking.to_json`), and `names`
-    are those on the public page by index in it.
+    `tournament` is its result (`hogeq.contest.ranking.Ranking.to_json`), and `names` are those on
+    the public page by index in it.
     """
     game = contest.game
     tasks: list[_Task] = []
     pages: dict[str, str | None] = {}
-    ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
+    ranked = {contest.valid[line["index"]].entrant: line for line in tournament["ranking"]}
     for judged in contest.judged:
         entrant = judged.entrant
         name = contest.page_of(entrant)
@@ -175,7 +175,7 @@ def entrants_pages(
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
         sections = {
             "standing": "".join(f"<p>{html.escape(note)}</p>" for note in notes),
-            "matches": "" if line is None else _matches(line, found, names),
+            "matches": "" if line is None else _matches(line, tournament, names),
         }
         key = _hash([facts(judged.submission), entrant.file, title, contest.made_by, goal])
         old_page = _read_page(folder / name)
@@ -284,17 +284,17 @@ def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
     return f"Rank {line['rank']} of {len(names)}: {won}, {mean}."
 
 
-def _matches(line: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _matches(line: Mapping[str, Any], tournament: Mapping[str, Any], names: Sequence[str]) -> str:
     """List the matches of an entrant in a table, the hardest first.
 
-    `line` is its line of the ranking in `found`, the result of the tournament.
+    `line` is its line of the ranking in the result of the tournament.
     """
-    win_rates = found["win_rates"][line["index"]]
-    opponents = [other for other in found["ranking"] if other is not line]
+    win_rates = tournament["win_rates"][line["index"]]
+    opponents = [other for other in tournament["ranking"] if other is not line]
     rows = []
     for opponent in sorted(opponents, key=lambda other: win_rates[other["index"]]):
         win_rate = win_rates[opponent["index"]]
-        colour = outcome(win_rate, found["threshold"])
+        colour = outcome(win_rate, tournament["threshold"])
         word = {"good": "won", "bad": "lost"}.get(colour, "tied")
         name = html.escape(names[opponent["index"]])
         share = f'<span class="{colour}">{percent(win_rate)}</span>'

@@ -22,17 +22,17 @@ _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
 
 
 def field_page(
-    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
+    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
 ) -> str:
     """Write the page of a tournament, one self-contained HTML file.
 
-    `found` is its result, as `hogeq.contest.ranking.Ranking.to_json` gives it, `names` are those of
-    the entries by their index in it.
+    `tournament` is its result, as `hogeq.contest.ranking.Ranking.to_json` gives it, `names` are
+    those of the entries by their index in it.
     """
     # An entry that the Nash mixture never draws has an empty cell.
-    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(found, names)]
-    columns = columns_of(ranking, found.get("tie_break"))  # name, kind and key of each
-    win_rates = np.array(found["win_rates"])  # (n, n), row against column
+    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(tournament, names)]
+    columns = columns_of(ranking, tournament.get("tie_break"))  # name, kind and key of each
+    win_rates = np.array(tournament["win_rates"])  # (n, n), row against column
     data = {
         "columns": [
             {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
@@ -46,16 +46,16 @@ def field_page(
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>"
         for name, text in describe(rules)
     ]
-    title = title or f"{found['rules']}: {len(names)} strategies, all against all"
+    title = title or f"{tournament['rules']}: {len(names)} strategies, all against all"
     body = frame.fill(
         "field.html",
         title=html.escape(title),
         summary=_summary(ranking),
-        played=_played(found),
-        equals=html.escape(_equals(found.get("tie_break"))),
-        win=f"{100.0 * found.get('threshold', WIN):.12g}",
-        notes=_notes(found, names),
-        rules=html.escape(found["rules"]),
+        played=_played(tournament),
+        equals=html.escape(_equals(tournament.get("tie_break"))),
+        win=f"{100.0 * tournament.get('threshold', WIN):.12g}",
+        notes=_notes(tournament, names),
+        rules=html.escape(tournament["rules"]),
         parts="".join(rule_items),
     )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
@@ -86,20 +86,21 @@ def _equals(tie_break: str | None) -> str:
     return f"of equals the higher win rate against {tie_break} ranks first"
 
 
-def _played(found: Mapping[str, Any]) -> str:
+def _played(tournament: Mapping[str, Any]) -> str:
     """Say when, by which rules, and how many entries are left out."""
-    text = f"{date.today().isoformat()}, by the rules of {found['rules']}"  # noqa: DTZ011 - of here
-    num_left_out = found.get("left_out", 0)
+    today = date.today().isoformat()  # noqa: DTZ011 - of here
+    text = f"{today}, by the rules of {tournament['rules']}"
+    num_left_out = tournament.get("left_out", 0)
     if num_left_out:
         text += f"; {num_left_out} more not valid"
     return html.escape(text)
 
 
-def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _notes(tournament: Mapping[str, Any], names: Sequence[str]) -> str:
     """List the groups of entries that are one strategy, and the entries that are left out."""
-    identical = [" = ".join(names[index] for index in group) for group in found["identical"]]
+    identical = [" = ".join(names[index] for index in group) for group in tournament["identical"]]
     left_out = []
-    for refused in found["refused"]:
+    for refused in tournament["refused"]:
         # Names of files, not where they lie on the staff's machine.
         path = refused["entry"]
         left_out.append(refused["reason"].replace(printable(path), printable(PurePath(path).name)))
@@ -111,13 +112,13 @@ def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def public_page(
-    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
+    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
 ) -> str:
     """Write the page of a tournament for everybody: without files, and entries numbered by rank.
 
     Numbers by the order of files could betray names.
     """
-    order = [line["index"] for line in found["ranking"]]
+    order = [line["index"] for line in tournament["ranking"]]
     new_index = {index: place for place, index in enumerate(order)}
     ranking = [
         {
@@ -126,15 +127,15 @@ def public_page(
             "lowest_against": new_index[line["lowest_against"]],
             "file": names[line["index"]],
         }
-        for line in found["ranking"]
+        for line in tournament["ranking"]
     ]
-    win_rates = found["win_rates"]
+    win_rates = tournament["win_rates"]
     public = {
-        **found,
+        **tournament,
         "ranking": ranking,
         "win_rates": [[win_rates[row][column] for column in order] for row in order],
         "identical": [],
         "refused": [],
-        "left_out": len(found["refused"]),
+        "left_out": len(tournament["refused"]),
     }
     return field_page(public, [names[index] for index in order], rules, title)

@@ -280,9 +280,9 @@ class Metrics:
 
     def exploitability(self, units: Units) -> str:
         """Write the interval that was found, of the mixture if there is one."""
-        lower, upper = self.attack, self.bound
-        if not math.isnan(self.mixture_attack):
-            lower, upper = self.mixture_attack, self.mixture_bound
+        has_mixture = not math.isnan(self.mixture_attack)
+        lower = self.mixture_attack if has_mixture else self.attack
+        upper = self.mixture_bound if has_mixture else self.bound
         return f"exploitability {units.gap(lower - units.even, upper - units.even)}"
 
 

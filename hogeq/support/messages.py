@@ -75,8 +75,9 @@ class HogeqError(ValueError):
         message = self.args[0] if self.args else ""
         if isinstance(message, Refusal):
             return message.where, message.got, message.allowed
-        said, _, allowed = str(message).partition("; allowed: ")
-        where, _, got = said.partition(": got " if ": got " in said else ": ")
+        # Other messages read "where: got what; allowed: this; nearest: that", or leave parts out.
+        problem, _, allowed = str(message).partition("; allowed: ")
+        where, _, got = problem.partition(": got " if ": got " in problem else ": ")
         return where, got, allowed.partition("; nearest: ")[0]
 
 
@@ -159,12 +160,13 @@ def _place(error: Exception) -> str:
     Of what is installed, a line would say nothing about the code at fault.
     """
     installed = [sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")]
-    others = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
+    skipped_folders = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
     place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file, where = frame.f_code.co_filename, frame.f_code.co_name
-        if file.endswith(".py") and not file.startswith(others):
-            inside = "" if where == "<module>" else f", in {one_line(where, LONGEST_WORD)}"
+    for frame, line in traceback.walk_tb(error.__traceback__):  # the innermost last
+        file = frame.f_code.co_filename
+        function = frame.f_code.co_name
+        if file.endswith(".py") and not file.startswith(skipped_folders):
+            inside = "" if function == "<module>" else f", in {one_line(function, LONGEST_WORD)}"
             place = f" ({one_line(Path(file).name, LONGEST_WORD)}, line {line}{inside})"
     return place
 
@@ -173,10 +175,10 @@ def nearest(given: object, known: Iterable[str]) -> str:
     """Name the known word most like the one given, as the end of a message, if one is like it."""
     if not isinstance(given, str | list):
         return ""
-    by_lower = {name.lower(): name for name in sorted(known)}
+    by_lower_case = {name.lower(): name for name in sorted(known)}
     word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
-    matches = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=LIKE)
-    return f"; nearest: {by_lower[matches[0]]}" if matches else ""
+    matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=LIKE)
+    return f"; nearest: {by_lower_case[matches[0]]}" if matches else ""
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:

@@ -133,7 +133,8 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
     >>> hogeq.rules_from({"edition": "fa22", "swap": "both_teens"}).name
     'fa22 with swap=both_teens'
     """
-    plugin, where = read_plugin(path), one_line(path)
+    plugin = read_plugin(path)
+    where = one_line(path)
     if not trust and _loaded.get(plugin.file) != plugin:
         raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
     run_plugin(plugin, where)
@@ -157,7 +158,8 @@ def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
 
 def read_plugin(path: str | Path) -> Plugin:
     """Read a plugin without running it."""
-    path, where = Path(path), one_line(path)
+    path = Path(path)
+    where = one_line(path)
     try:
         code = read_whole(path, MAX_BYTES)
     except (OSError, ValueError) as error:

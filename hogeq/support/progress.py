@@ -140,10 +140,10 @@ class _Display:
                     draw()
 
     def _draw_bars(self) -> None:
-        for phase, known in self.bars.items():
+        for phase, old_bar in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = known or self._new_bar(phase)
+            bar = old_bar or self._new_bar(phase)
             self.bars[phase] = bar
             bar.n = phase.done
             bar.total = phase.total
@@ -215,15 +215,16 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
 @contextmanager
 def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0) -> Iterator[Phase]:
     """Open a phase of the computation for a block; phases may be nested."""
-    opened, display = Phase(name, total, unit, done), _display.get()
+    new_phase = Phase(name, total, unit, done)
+    display = _display.get()
     if display is None:
-        yield opened
+        yield new_phase
         return
-    display.push(opened)
+    display.push(new_phase)
     try:
-        yield opened
+        yield new_phase
     finally:
-        display.pop(opened)
+        display.pop(new_phase)
 
 
 def tell(line: str) -> None:
