@@ -42,7 +42,6 @@ _CURVES: Final = (
 _FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "white", "mew": 0.3}
 _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
 
-
 _ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
 
 _RESULTS: Final = {  # colours of the attack and of the bound
@@ -158,10 +157,7 @@ def _draw_only(
 def _draw_result(
     axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, number: int
 ) -> None:
-    """Draw a result, attack and bound, right of the curves' ends, which it would hide.
-
-    It is the `number`th one, from 1; each lies further right than the one before.
-    """
+    """Draw the `number`th result, attack and bound, right of the curves' ends, not to hide them."""
     from matplotlib.transforms import ScaledTranslation
 
     shift = ScaledTranslation(number * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)

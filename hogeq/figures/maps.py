@@ -321,10 +321,7 @@ def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "
 
 
 def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Opacity by reach probability, (G, G): full for the half reached most, then falling.
-
-    With the logarithm it falls from 1 at the median to `_PALEST` at `RAREST` times that.
-    """
+    """Opacity by reach probability, (G, G): full above the median, then falling logarithmically."""
     positive = reach[reach > 0.0]
     median = np.median(positive) if positive.size else 1.0
     relative_reach = np.clip(reach / median, RAREST, 1.0)

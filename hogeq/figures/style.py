@@ -259,11 +259,7 @@ def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> N
 
 
 def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Choices by position of actions (G, G), and the least choice: 0, or -1.
-
-    They differ only if `given`, which the actions are of, is a `Strategy` with the choice -1: that
-    is its last action.
-    """
+    """Choices by position of actions (G, G), and the least choice: -1 of a `Strategy` with it."""
     if not isinstance(given, Strategy) or given.least == 0:
         return actions, 0
     last_action = given.shape[-1] - 1

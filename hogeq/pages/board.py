@@ -143,10 +143,7 @@ def _about(spec: str) -> str:
 
 
 def edition_data(
-    game: HogEngine,
-    title: str,
-    tables: Mapping[str, StrategyLike],
-    start: tuple[int, int] = (0, 0),
+    game: HogEngine, title: str, tables: Mapping[str, StrategyLike], start: tuple[int, int] = (0, 0)
 ) -> dict[str, Any]:
     """Everything that a page knows of a game, fit for JSON.
 

@@ -18,14 +18,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
 from hogeq.model.rows import TIE
-from hogeq.rules.turn import (
-    TurnTable,
-    dice_sides,
-    end_effects,
-    part_name,
-    play_turn,
-    turn_effects,
-)
+from hogeq.rules.turn import TurnTable, dice_sides, end_effects, part_name, play_turn, turn_effects
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp

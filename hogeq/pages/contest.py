@@ -127,10 +127,7 @@ def _staff_rows(
 
 
 def _staff_page(rows: Sequence[Mapping[str, Any]], title: str, absent: Collection[str]) -> str:
-    """Write the page of all submissions for staff, which leads to that of each entrant.
-
-    `absent` are the columns of ranks that this contest has not.
-    """
+    """Write the page of all submissions for staff; this contest lacks the columns `absent`."""
     valid = [row for row in rows if not row["not_valid"]]
     left_out = [row for row in rows if row["not_valid"]]
     remarks = [row for row in rows if row["remark"]]

@@ -285,10 +285,7 @@ def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
 
 
 def _matches(line: Mapping[str, Any], tournament: Mapping[str, Any], names: Sequence[str]) -> str:
-    """List the matches of an entrant in a table, the hardest first.
-
-    `line` is its line of the ranking in the result of the tournament.
-    """
+    """List the matches of an entrant, by its line of the ranking, in a table, the hardest first."""
     win_rates = tournament["win_rates"][line["index"]]
     opponents = [other for other in tournament["ranking"] if other is not line]
     rows = []
@@ -306,10 +303,7 @@ def _matches(line: Mapping[str, Any], tournament: Mapping[str, Any], names: Sequ
 
 
 def _with_sections(page: str, key: str, sections: Mapping[str, str]) -> str | None:
-    """Replace sections of a page, by their ids; None if the page was made of something else.
-
-    `key` is the hash of what it should be made of, which each opening tag carries.
-    """
+    """Replace sections of a page, by ids; None if it was not made of what has the hash `key`."""
     for name, content in sections.items():
         opening = _opening_tag(name, key)
         before, _, rest = page.partition(opening)

@@ -114,10 +114,7 @@ def _notes(tournament: Mapping[str, Any], names: Sequence[str]) -> str:
 def public_page(
     tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
 ) -> str:
-    """Write the page of a tournament for everybody: without files, and entries numbered by rank.
-
-    Numbers by the order of files could betray names.
-    """
+    """Write the page for everybody, entries numbered by rank: the files' order may betray names."""
     order = [line["index"] for line in tournament["ranking"]]
     new_index = {index: place for place, index in enumerate(order)}
     ranking = [

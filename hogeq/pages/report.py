@@ -105,9 +105,7 @@ def entries(
 
 
 def make(
-    game: HogEngine,
-    runs: Sequence[Run],
-    strategies: Sequence[Entry],
+    game: HogEngine, runs: Sequence[Run], strategies: Sequence[Entry]
 ) -> tuple[str, dict[str, Any]]:
     """Write the HTML page on runs of Hog, and give the figures on it.
 
@@ -265,10 +263,7 @@ def _strategy_data(game: HogEngine, entry: Entry, explored: Explored | None) -> 
 
 
 def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored:
-    """Compute values, reach and beliefs of a strategy in self-play, and a best response to it.
-
-    `budget` is the effort of the search for the response.
-    """
+    """Compute values, reach and beliefs of a strategy in self-play, and search a best response."""
     policy = policy_of(game, strategy)
     counterfactual = counterfactual_values(game.workspace(1), policy[None], "belief")
     # Reach probability of each position and memory, (G, G, rows, columns).

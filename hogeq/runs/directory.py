@@ -300,10 +300,7 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
 def saved_rounds(
     game: HogEngine, search: IntegerRounding, strategy: NDArray[Any], path: Path
 ) -> Iterator[RoundingState]:
-    """Do the rounds of a search that are left, with the same bits as without an interruption.
-
-    The file at `path` has its state after each round, and a hash of all that the state depends on.
-    """
+    """Do the rounds that are left, as if uninterrupted, and keep the state at `path` after each."""
     parameters = plain(search)
     del parameters["rounds"]
     strategy_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()

@@ -292,10 +292,7 @@ COLUMNS: Final = FIELDS[:7]  # of all runs; others have a column if a line has t
 
 
 def table(metrics: Sequence[Metrics]) -> tuple[list[str], list[list[float]]]:
-    """Give the names of the columns of one run's metrics, and its lines as numbers.
-
-    Columns that not all runs have are there if a line has a number in them.
-    """
+    """Give the names of a run's columns, those without any number left out, and its lines."""
     rows = [dataclasses.asdict(row) for row in metrics]
     columns = [
         name for name in FIELDS if name in COLUMNS or not all(math.isnan(row[name]) for row in rows)

@@ -117,10 +117,7 @@ def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
-    """Make the record of a run; `config` has its keys by their paths, as `_flat` gives them.
-
-    Figures are those of the manifest, or before the run's end, those of its last measurement.
-    """
+    """Make the record of a run, whose config is flat: figures of its end, or measured last."""
     environment = _mapping_at(manifest, "environment")
     figures = {}
     for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):

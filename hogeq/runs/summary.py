@@ -60,10 +60,7 @@ class Strategies(NamedTuple):
 def attacked(
     game: Game, strategy: StrategyLike, budget: Budget, *, bounds: bool = True
 ) -> Measured:
-    """Search for a best response to a strategy; where nothing is forgotten in a tree, it is exact.
-
-    Without `bounds` the upper bound, which takes time in Hog, is 1 there.
-    """
+    """Search for a best response to a strategy; exact in a tree where nothing is forgotten."""
     target = game.strategy(strategy)
     if not isinstance(game, Hog):
         exact_seconds = budget.exact_seconds or 0.0
@@ -112,9 +109,8 @@ def concluded(
 ) -> dict[str, Any]:
     """Measure the strategies of a finished run: fields of `RunSummary`.
 
-    They were measured before, as `last`, the last line of the metrics, says; the matrix only if it
-    is that of the most probable actions. They are attacked again where the config asks for a final
-    attack, and the policy and the matrix where the matrix was not measured.
+    `last` has the measurements so far, of the matrix only if it is that of the most probable
+    actions. A final attack in the config, or a matrix not measured yet, asks for new ones.
     """
     final = measure.final_attack
     budget = final or measure.attack

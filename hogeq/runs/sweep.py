@@ -169,10 +169,7 @@ def point_labels(keys: Sequence[str]) -> dict[str, str]:
 
 
 def _point_name(settings: Mapping[str, Any]) -> str:
-    """Name a point by its settings, label=value,..., with a hash if that cannot name a folder.
-
-    No other point counts, so that a sweep may grow.
-    """
+    """Name a point by its own settings, so that a sweep may grow; cut, with a hash, if need be."""
     text = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
     allowed = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", text)
     is_name = allowed == text and text[0].isalnum() and text[-1] != "."
@@ -257,11 +254,8 @@ class SweepSummary:
 
 
 def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> str:
-    """Run one point in the sweep's folder; say why it failed, nothing if it did not.
-
-    `token` is in a file of the folder: a worker of another machine may have another folder there.
-    """
-    if not _sees(folder, token):
+    """Run one point in the sweep's folder; say why it failed, nothing if it did not."""
+    if not _sees(folder, token):  # a worker of another machine may have another one there
         return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
         _run_in_place(config, folder, overwrite)
@@ -296,11 +290,7 @@ def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
 
 
 def run_sweep(
-    sweep: Sweep,
-    workers: Workers,
-    out_root: str | Path = "results",
-    *,
-    overwrite: bool = False,
+    sweep: Sweep, workers: Workers, out_root: str | Path = "results", *, overwrite: bool = False
 ) -> SweepSummary:
     """Compute the rest of a sweep, and write its table and its figure."""
     started = working_time()
@@ -310,7 +300,7 @@ def run_sweep(
     if (folder / MANIFEST).exists():
         raise ResultsError(f"{folder} is a run directory; give the sweep another name")
     with lock(folder), Signals(STOPPED) as signals, signals.at_once():
-        games: dict[str, Game] = {}  # built once for all points
+        games: dict[str, Game] = {}  # by title, built once for all points
         points_left = [
             point for point in sweep.points if overwrite or not _is_complete(point, folder, games)
         ]
@@ -330,10 +320,7 @@ def run_sweep(
 
 
 def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> bool:
-    """Whether a point's run is there and whole; refuse one of another config or game.
-
-    `games` keeps the games that are built for this, by title.
-    """
+    """Whether a point's run is there and whole; refuse one of another config or game."""
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
@@ -359,11 +346,7 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
 
 
 def _compute_points(
-    points: Sequence[SweepPoint],
-    workers: Workers,
-    folder: Path,
-    overwrite: bool,
-    done_before: int,
+    points: Sequence[SweepPoint], workers: Workers, folder: Path, overwrite: bool, done_before: int
 ) -> dict[str, str]:
     """Compute points; give the errors of those that failed."""
     token = secrets.token_hex(16)
@@ -442,10 +425,7 @@ def _cell(value: object) -> object:
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw the exploitability interval of every point, those that differ in their seeds together.
-
-    `rows` are lines of the sweep's table, as `table_row` makes them.
-    """
+    """Draw the interval of every line of the table, those that differ in their seeds together."""
     keys = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
     labels = point_labels(keys)
     attacks: dict[str, list[float]] = {}  # of each seed, by a text about the other settings

@@ -23,7 +23,6 @@ LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message sugge
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
 
-
 _PACKAGE: Final = Path(__file__).parents[1]
 """The folder of hogeq's own code."""
 
