@@ -16,7 +16,7 @@ from hogeq.figures.style import (
     PURIFIED,
     number_log_axis,
 )
-from hogeq.search.results import Units
+from hogeq.search.results import Measurement, Units
 from hogeq.support.messages import HogeqError
 
 if TYPE_CHECKING:
@@ -25,34 +25,18 @@ if TYPE_CHECKING:
 _STYLES: Final = "o-", "s--", "^:", "v-."
 _COLOURS: Final = BOUND, ATTACK, PURIFIED, MIXED
 _LOOKS: Final = [
-    (_STYLES[(place + turn) % 4], colour)
-    for turn in range(4)
-    for place, colour in enumerate(_COLOURS)
+    (_STYLES[(number + shift) % 4], colour)
+    for shift in range(4)
+    for number, colour in enumerate(_COLOURS)
 ]
 """Line style and colour of each curve; neither comes twice in the first four."""
-
-
-class Point(Protocol):
-    """Exploitability of a strategy after some iterations."""
-
-    @property
-    def iteration(self) -> int:
-        """Iterations done."""
-
-    @property
-    def lower(self) -> float:
-        """What an attack gains."""
-
-    @property
-    def upper(self) -> float:
-        """What no response exceeds."""
 
 
 class Solved(Protocol):
     """What ``game.solve`` and ``hogeq.load_run`` give."""
 
     @property
-    def curve(self) -> Sequence[Point]:
+    def curve(self) -> Sequence[Measurement]:
         """The measurements."""
 
     @property
@@ -82,30 +66,32 @@ def exploitability(
     """
     if not 1 <= len(solved) <= len(_LOOKS):
         raise HogeqError(f"exploitability: {len(solved)} curves; allowed: 1 to {len(_LOOKS)}")
-    axis, *others = dict.fromkeys(one.units.axis for one in solved.values())
-    if others:
+    axis_label, *other_labels = dict.fromkeys(result.units.axis for result in solved.values())
+    if other_labels:
         allowed = "games in which an exploitability means the same"
-        raise HogeqError(f"exploitability: {axis} and {others[0]}; allowed: {allowed}")
-    curves = {name: [at for at in one.curve if at.iteration > 0] for name, one in solved.items()}
-    for name, points in curves.items():
-        if not points:
+        raise HogeqError(f"exploitability: {axis_label} and {other_labels[0]}; allowed: {allowed}")
+    curves = {}
+    for name, result in solved.items():
+        curves[name] = [point for point in result.curve if point.iteration > 0]
+        if not curves[name]:
             allowed = "one after an iteration, or more"
             raise HogeqError(f"exploitability: {name} has no measurement; allowed: {allowed}")
     first = min(points[0].iteration for points in curves.values())
     last = max(points[-1].iteration for points in curves.values())
     with chart(path, 2.6, title, None, columns=2) as (figure, axes):
         axes.set_xscale("log")
-        shown = list[float]()
+        drawn_values: list[float] = []
         for (style, colour), (name, points) in zip(_LOOKS, curves.items(), strict=False):
-            iterations = [at.iteration for at in points]
-            lower, upper = [at.lower for at in points], [at.upper for at in points]
-            shown += lower + upper
+            iterations = [point.iteration for point in points]
+            lower = [point.lower for point in points]
+            upper = [point.upper for point in points]
+            drawn_values += lower + upper
             axes.fill_between(iterations, lower, upper, color=colour, alpha=0.15, lw=0)
             look: dict[str, Any] = {"color": colour, "lw": LINE_WIDTH, "ms": MARKER_SIZE}
             axes.plot(iterations, upper, style, label=name, **look)
         axes.set_xlabel("iterations")
-        axes.set_ylabel(axis)
+        axes.set_ylabel(axis_label)
         axes.set_xlim(first / 1.2, max(last, 1.2 * first) * 1.2)
         number_iterations(axes, first, last)
-        number_log_axis(axes.yaxis, np.array(shown), 3.0)
+        number_log_axis(axes.yaxis, np.array(drawn_values), 3.0)
     return figure

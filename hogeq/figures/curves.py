@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CURVES: Final = (  # the first and the second bound the average policy
+# Field of the metrics, colour, style of the line, label; the first two bound the average policy.
+_CURVES: Final = (
     ("bound", BOUND, "s--", "its upper bound"),
     ("attack", ATTACK, "o-", "its attack found"),
     ("purified_attack", PURIFIED, "^:", "purified: attack found"),
@@ -39,9 +40,7 @@ _CURVES: Final = (  # the first and the second bound the average policy
 )
 
 _FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "white", "mew": 0.3}
-
 _HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
-
 
 _ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
 
@@ -84,40 +83,44 @@ def convergence(
     if len(metrics) == 1:
         return _draw_only(metrics[0], path, title, result, efforts, units)
     iterations = np.array([row.iteration for row in metrics])
+    # Exploitability: what a response gets above an even game.
     curves = {
         name: np.array([getattr(row, name) for row in metrics]) - units.even for name, *_ in _CURVES
     }
-    ends = {name: np.array(ends) - units.even for name, ends in (result or {}).items()}
-    shown = np.concatenate([*curves.values(), *ends.values()])
+    results = {name: np.array(ends) - units.even for name, ends in (result or {}).items()}
     # The curve stays what it was measured to be; the interval is what is known in the end.
-    lowest = curves["attack"].copy()
-    if "average policy" in ends:
-        lowest[-1] = max(lowest[-1], ends["average policy"][0])
+    lower = curves["attack"].copy()
+    if "average policy" in results:
+        lower[-1] = max(lower[-1], results["average policy"][0])
     caption = f"attacks of {efforts[0]}" if efforts[0] else None
-    if ends and efforts[0] != efforts[1]:
+    if results and efforts[0] != efforts[1]:
         caption = f"curves: attacks of {efforts[0]}\nresult: attacks of {efforts[1]}"
     with chart(path, 3.0, title, caption, columns=2) as (figure, axes):
         axes.set_xscale("log")
         look: dict[str, Any] = {"color": BOUND, "alpha": 0.15, "lw": 0, "label": "average policy"}
-        axes.fill_between(iterations, lowest, curves["bound"], **look)
+        axes.fill_between(iterations, lower, curves["bound"], **look)
         for name, colour, style, label in _CURVES:
             if np.isnan(curves[name]).all():
                 continue
-            hollow = style.startswith("s")  # so that both are seen where they are equal
-            size = {"lw": LINE_WIDTH, "ms": MARKER_SIZE + 1.5 * hollow, "mew": 0.9}
-            look = {"color": colour, "mfc": "white" if hollow else colour, "label": label, **size}
+            look = {"color": colour, "lw": LINE_WIDTH, "mew": 0.9, "label": label}
+            if style.startswith("s"):  # hollow squares, so that both are seen where they are equal
+                look |= {"mfc": "white", "ms": MARKER_SIZE + 1.5}
+            else:
+                look |= {"mfc": colour, "ms": MARKER_SIZE}
             axes.plot(iterations, curves[name], style, clip_on=False, **look)
-        for number, (name, interval) in enumerate(sorted(ends.items()), 1):
+        for number, (name, interval) in enumerate(sorted(results.items()), 1):
             _draw_result(axes, iterations[-1], interval, name, number)
-        if ends:
+        if results:
             axes.plot([], [], **_FOUND, color="dimgrey", label="result: attack found")
             axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel(units.axis)
-        whole = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(ends))
-        axes.set_xlim(iterations[0] / 1.2, iterations[0] / 1.2 * np.exp(whole))
+        # The curves have a margin of a factor 1.2 on either side, and results a share of the width.
+        log_width = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(results))
+        left_end = iterations[0] / 1.2
+        axes.set_xlim(left_end, left_end * np.exp(log_width))
         number_iterations(axes, iterations[0], iterations[-1])
-        number_log_axis(axes.yaxis, shown, 3.0)
+        number_log_axis(axes.yaxis, np.concatenate([*curves.values(), *results.values()]), 3.0)
         axes.grid(which="minor", linewidth=0.25, alpha=0.25)
     return figure
 
@@ -131,19 +134,19 @@ def _draw_only(
     units: Units,
 ) -> "Figure":
     """Draw one measurement; a result replaces its intervals."""
-    known = {
+    measured = {
         "average policy": (row.attack, row.bound),
         "matrix": (row.purified_attack, np.nan),
         "mixture": (row.mixture_attack, row.mixture_bound),
     }
-    known = {name: ends for name, ends in known.items() if not np.isnan(ends[0])}
-    known |= result or {}
+    shown = {name: ends for name, ends in measured.items() if not np.isnan(ends[0])}
+    shown |= result or {}
     after = f"after {counted(row.iteration, 'iteration')}"
-    effort = efforts[bool(result)]
+    effort = efforts[1] if result else efforts[0]
     return intervals(
-        list(known),
-        [[attack] for attack, _ in known.values()],
-        [[bound] for _, bound in known.values()],
+        list(shown),
+        [[attack] for attack, _ in shown.values()],
+        [[bound] for _, bound in shown.values()],
         path,
         f"{title}, {after}" if title else after,
         f"attacks of {effort}" if effort else None,
@@ -154,16 +157,17 @@ def _draw_only(
 def _draw_result(
     axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, number: int
 ) -> None:
-    """Draw an interval right of the curves' ends, which it would hide."""
+    """Draw the `number`th result, attack and bound, right of the curves' ends, not to hide them."""
     from matplotlib.transforms import ScaledTranslation
 
     shift = ScaledTranslation(number * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)
     look: dict[str, Any] = {"transform": axes.transData + shift, "zorder": 3}
-    colours = _RESULTS[name]
-    axes.plot([iteration] * 2, ends, ls=":", color=colours[0], lw=LINE_WIDTH, **look)
+    attack, bound = ends
+    attack_colour, bound_colour = _RESULTS[name]
+    axes.plot([iteration, iteration], ends, ls=":", color=attack_colour, lw=LINE_WIDTH, **look)
+    axes.plot(iteration, bound, **_HIGHEST, color=bound_colour, clip_on=False, **look)
     # The star comes last, so that it is seen where both are equal.
-    for end, marker in ((1, _HIGHEST), (0, _FOUND)):
-        axes.plot(iteration, ends[end], **marker, color=colours[end], clip_on=False, **look)
+    axes.plot(iteration, attack, **_FOUND, color=attack_colour, clip_on=False, **look)
 
 
 def search_course(
@@ -223,21 +227,22 @@ def intervals(
         )
     if not all(len(row) == len(attacks[number]) > 0 for number, row in enumerate(bounds)):
         raise HogeqError("intervals: a setting without runs; allowed: as many attacks as bounds")
-    order = np.argsort([min(row) for row in attacks], kind="stable")[:NAMED]
-    rows = sorted(order.tolist())
-    if len(rows) < len(labels):
-        title = f"{title}, the best {len(rows)} of {len(labels)}"
-    ends = [[np.asarray(part[row]) - units.even for row in rows] for part in (attacks, bounds)]
-    seeds = max(map(len, ends[0]))
-    apart = min(0.26, 0.6 / max(seeds - 1, 1))  # of a row: between two seeds
-    lines = [
-        row + apart * (np.arange(len(low)) - (len(low) - 1) / 2.0)
-        for row, low in enumerate(ends[0])
-    ]
-    heights = np.concatenate(lines)
-    low, high = (np.concatenate(part) for part in ends)
-    height = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(rows)
-    with chart(path, height, title, caption, axis="x", which="both") as (figure, axes):
+    by_attack = np.argsort([min(row) for row in attacks], kind="stable")
+    shown = sorted(by_attack[:NAMED].tolist())  # settings, in the order of their labels
+    if len(shown) < len(labels):
+        title = f"{title}, the best {len(shown)} of {len(labels)}"
+    seeds = max(len(attacks[setting]) for setting in shown)
+    distance = min(0.26, 0.6 / max(seeds - 1, 1))  # between two lines of one setting, in settings
+    heights = np.concatenate(
+        [
+            row + distance * (np.arange(len(attacks[setting])) - (len(attacks[setting]) - 1) / 2.0)
+            for row, setting in enumerate(shown)
+        ]
+    )
+    low = np.concatenate([np.asarray(attacks[setting]) - units.even for setting in shown])
+    high = np.concatenate([np.asarray(bounds[setting]) - units.even for setting in shown])
+    inches = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(shown)
+    with chart(path, inches, title, caption, axis="x", which="both") as (figure, axes):
         size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
         axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
         # The one is a dot and fits into the other, so that both are seen where they are equal.
@@ -245,8 +250,8 @@ def intervals(
         axes.plot(high, heights, "s", ms=1.5 * size, label="full memory: upper bound", **look)
         look = {"color": ATTACK, "mew": 0.0, "clip_on": False}
         axes.plot(low, heights, "o", ms=0.9 * size, label="attack found: lower bound", **look)
-        axes.set_yticks(range(len(rows)), [shortened(labels[row]) for row in rows])
-        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_yticks(range(len(shown)), [shortened(labels[setting]) for setting in shown])
+        axes.set_ylim(len(shown) - 0.5, -0.5)
         number_log_axis(axes.xaxis, np.concatenate([low, high]), 1.5)
         axes.set_xlabel(units.axis)
         if seeds > 1:
@@ -288,20 +293,20 @@ def number_iterations(axes: "Axes", first: int, last: int) -> None:
     from matplotlib.ticker import NullFormatter
 
     left, right = axes.get_xlim()
-    room = 0.09 * np.log(right / left)  # between two labels
-    whole = [
+    least_distance = 0.09 * np.log(right / left)  # between two labels
+    round_numbers = [
         digit * 10**power
         for power in range(len(str(last)))
         for digit in range(1, 10)
         if first <= digit * 10**power <= last
     ]
-    powers = [number for number in whole if str(number).rstrip("0") == "1"]
-    others = [number for number in whole if str(number).rstrip("0") in {"2", "5"}]
-    ticks: list[int] = []
-    for number in (*powers, *others, int(last), int(first)):
-        if all(abs(np.log(number / other)) > room for other in ticks):
-            ticks.append(number)
-    ticks.sort()
-    axes.set_xticks(ticks, list(map(str, ticks)))
-    axes.set_xticks(whole, minor=True)
+    powers_of_ten = [number for number in round_numbers if str(number).rstrip("0") == "1"]
+    twos_and_fives = [number for number in round_numbers if str(number).rstrip("0") in {"2", "5"}]
+    labelled: list[int] = []
+    for number in (*powers_of_ten, *twos_and_fives, int(last), int(first)):
+        if all(abs(np.log(number / other)) > least_distance for other in labelled):
+            labelled.append(number)
+    labelled.sort()
+    axes.set_xticks(labelled, list(map(str, labelled)))
+    axes.set_xticks(round_numbers, minor=True)
     axes.xaxis.set_minor_formatter(NullFormatter())

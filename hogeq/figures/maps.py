@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NUMBERED: Final = 6  # entries of a field whose win rates are written
-
 _DICE: Final = "dice to roll"
+_LOSS: Final = "loss (pp of win rate)"
 _GREY: Final = "grey: never reached"
 _PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
 
@@ -129,21 +129,25 @@ def counter(
     names : tuple of str
         Names of the counter-matrix and its rival.
     """
-    dice, won, met = as_table(gap, "gap"), as_table(gains, "gains"), as_table(reach, "reach")
-    if not dice.shape == won.shape == met.shape:
-        raise HogeqError(f"counter: shapes are {dice.shape}, {won.shape}, {met.shape}")
-    reached = np.where(met > 0.0, dice, np.nan)
-    most = max(1, math.ceil(np.nanmax(np.abs(reached), initial=0.0)))
+    dice_gap = as_table(gap, "gap")
+    win_rate_gains = as_table(gains, "gains")
+    met = as_table(reach, "reach")
+    if not dice_gap.shape == win_rate_gains.shape == met.shape:
+        raise HogeqError(
+            f"counter: shapes are {dice_gap.shape}, {win_rate_gains.shape}, {met.shape}"
+        )
+    gap_reached = np.where(met > 0.0, dice_gap, np.nan)
+    largest = max(1, math.ceil(np.nanmax(np.abs(gap_reached), initial=0.0)))
+    losses = np.where(met > 0.0, 100.0 * win_rate_gains, 0.0)
+    counter_name, rival_name = map(shortened, names)
     with _two_maps(path, title) as (figure, above, below):
-        label = f"dice of {shortened(names[0])} less {shortened(names[1])}"
+        label = f"dice of {counter_name} less {rival_name}"
         # Blue to red through near-white: no difference leaves no ink.
-        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -most, "vmax": most, "met": met}
-        draw_map(above, reached, "how its rolls differ", label, **look)
-        losses = np.where(met > 0.0, 100.0 * won, 0.0)
+        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "met": met}
+        draw_map(above, gap_reached, "how its rolls differ", label, **look)
         note = f"{_GREY}; blue: a gain" if (losses < 0.0).any() else _GREY
         look = {**of_loss(losses), "met": met, "note": note}
-        lost = f"what the rolls of {shortened(names[1])} lose"
-        draw_map(below, losses, lost, "loss (pp of win rate)", **look)
+        draw_map(below, losses, f"what the rolls of {rival_name} lose", _LOSS, **look)
     return figure
 
 
@@ -163,26 +167,27 @@ def win_rates(
         given = f"{len(names)} names, shape {table.shape}"
         raise HogeqError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
     order = np.argsort(-table.mean(axis=1), kind="stable")
-    shares = 100.0 * table[np.ix_(order, order)]
-    named = len(names) if len(names) <= 400 else 0  # more cannot be read
-    most = max(1.0, float(np.abs(shares - 50.0).max()))
-    more = 0.13 * max(0, named - 8)  # inches, so that names do not overlap
-    dots = 300 if named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
-    with new_figure(path, 3.2 + more, WIDTH + more, dots) as figure:
+    percentages = 100.0 * table[np.ix_(order, order)]
+    num_named = len(names) if len(names) <= 400 else 0  # more cannot be read
+    largest = max(1.0, float(np.abs(percentages - 50.0).max()))  # difference from one half
+    inches = 0.13 * max(0, num_named - 8)  # added, so that names do not overlap
+    dots = 300 if num_named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
+    with new_figure(path, 3.2 + inches, WIDTH + inches, dots) as figure:
         axes = figure.subplots()
-        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 50.0 - most, "vmax": 50.0 + most}
-        image = axes.imshow(shares, interpolation="nearest", **look)
+        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 50.0 - largest, "vmax": 50.0 + largest}
+        image = axes.imshow(percentages, interpolation="nearest", **look)
         add_colour_bar(axes, image, "win rate of row against column (%)")
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
         axes.set_ylabel("strategy")
-        labels = [shortened(names[entry]) for entry in order[:named]]
-        for axis, turn in ((axes.xaxis, 90), (axes.yaxis, 0)):
-            axis.set_ticks(range(len(labels)), labels, rotation=turn)
-        for (row, column), share in np.ndenumerate(shares if len(names) <= NUMBERED else ()):
-            ink = "white" if abs(share - 50.0) > 0.6 * most else "black"
-            text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 7}
-            axes.text(column, row, f"{share:.1f}", **text)
+        labels = [shortened(names[entry]) for entry in order[:num_named]]
+        axes.xaxis.set_ticks(range(len(labels)), labels, rotation=90)
+        axes.yaxis.set_ticks(range(len(labels)), labels, rotation=0)
+        if len(names) <= NUMBERED:
+            for (row, column), percentage in np.ndenumerate(percentages):
+                ink = "white" if abs(percentage - 50.0) > 0.6 * largest else "black"
+                text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 7}
+                axes.text(column, row, f"{percentage:.1f}", **text)
     return figure
 
 
@@ -215,38 +220,45 @@ def mixture(
     least : int
         Least of the rolls: 0, or -1.
     """
-    chances, parts = np.asarray(weights, np.float64), np.asarray(likeliest)
-    decided, whole = as_table(drawn, "drawn"), as_table(total, "total")
-    met = np.ones_like(whole) if reach is None else as_table(reach, "reach")
-    if chances.ndim != 1 or parts.shape != (len(chances), *whole.shape):
-        raise HogeqError(f"mixture: shapes are {chances.shape} and {parts.shape}; allowed: n parts")
-    check_rolls(parts, rolls, "mixture", least)
-    order = np.argsort(-chances, kind="stable")[:6].tolist()
-    columns = 2 if len(order) in {1, 2, 4} else 3
-    rows = math.ceil(len(order) / columns)
-    left = {"left to the components": np.maximum(whole - decided, 0.0)} if columns == 3 else {}
-    entropies = {"decided by the draw": decided, **left, "uncertain in all": whole}
-    few = len(order) < len(chances)
-    above = f"{title}\nthe {len(order)} likeliest of {len(chances)} components" if few else title
-    size = PANEL * (rows + 1) + 0.7, PANEL * columns + 1.1
-    with new_figure(path, *size, dpi=150) as figure:
+    probabilities = np.asarray(weights, np.float64)
+    component_rolls = np.asarray(likeliest)
+    draw_entropy = as_table(drawn, "drawn")
+    total_entropy = as_table(total, "total")
+    met = np.ones_like(total_entropy) if reach is None else as_table(reach, "reach")
+    wanted = (len(probabilities), *total_entropy.shape)
+    if probabilities.ndim != 1 or component_rolls.shape != wanted:
+        shapes = f"{probabilities.shape} and {component_rolls.shape}"
+        raise HogeqError(f"mixture: shapes are {shapes}; allowed: n parts")
+    check_rolls(component_rolls, rolls, "mixture", least)
+    shown = np.argsort(-probabilities, kind="stable")[:6].tolist()
+    columns = 2 if len(shown) in {1, 2, 4} else 3
+    rows = math.ceil(len(shown) / columns)
+    entropies = {"decided by the draw": draw_entropy}
+    if columns == 3:
+        entropies["left to the components"] = np.maximum(total_entropy - draw_entropy, 0.0)
+    entropies["uncertain in all"] = total_entropy
+    heading = title
+    if len(shown) < len(probabilities):
+        heading += f"\nthe {len(shown)} likeliest of {len(probabilities)} components"
+    height = PANEL * (rows + 1) + 0.7
+    with new_figure(path, height, PANEL * columns + 1.1, dpi=150) as figure:
         panels = figure.subplots(rows + 1, columns, squeeze=False)
-        for axes, part in zip(panels.flat, order, strict=False):
-            name = f"component {part + 1}: {percent(chances[part])}"
-            usual = np.where(met > 0.0, parts[part], np.nan)
-            image = draw_map(axes, usual, name, met=met, **of_dice(rolls, least))
-        add_colour_bar(panels.flat[len(order) - 1], image, "most probable roll")
-        label_outer(panels[:rows], len(order))
+        for axes, component in zip(panels.flat, shown, strict=False):
+            name = f"component {component + 1}: {percent(probabilities[component])}"
+            rolls_reached = np.where(met > 0.0, component_rolls[component], np.nan)
+            image = draw_map(axes, rolls_reached, name, met=met, **of_dice(rolls, least))
+        add_colour_bar(panels.flat[len(shown) - 1], image, "most probable roll")
+        label_outer(panels[:rows], len(shown))
         note = _GREY if (met <= 0.0).any() else ""
-        for axes, (name, table) in zip(panels[rows], entropies.items(), strict=True):
-            known = np.where(met > 0.0, table, np.nan)
+        for axes, (name, entropy) in zip(panels[rows], entropies.items(), strict=True):
+            entropy_reached = np.where(met > 0.0, entropy, np.nan)
             # Any scale will do where nothing is uncertain.
-            most = np.nanmax(known, initial=1e-9)
-            look: dict[str, Any] = {"cmap": "magma_r", "vmin": 0.0, "vmax": most, "note": note}
-            draw_map(axes, known, name, "entropy of the roll (bits)", met=met, **look)
+            largest = np.nanmax(entropy_reached, initial=1e-9)
+            look: dict[str, Any] = {"cmap": "magma_r", "vmin": 0.0, "vmax": largest, "note": note}
+            draw_map(axes, entropy_reached, name, "entropy of the roll (bits)", met=met, **look)
         label_outer(panels[rows:], columns)
-        if above:
-            lines = map(wrapped, above.strip().splitlines())
+        if heading:
+            lines = map(wrapped, heading.strip().splitlines())
             figure.suptitle("\n".join(lines), fontsize=LABEL_SIZE)
     return figure
 
@@ -278,26 +290,28 @@ def beliefs(
         raise HogeqError("beliefs: nothing to draw; allowed: one panel or more")
     with new_figure(path, 0.8 + 2.2 * len(tables)) as figure:
         maps = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (name, shares) in zip(maps, tables.items(), strict=True):
-            known = np.where(shares > 0.0, np.maximum(shares, RAREST), np.nan)
+        for axes, (name, probabilities) in zip(maps, tables.items(), strict=True):
+            # Nothing is drawn for 0.
+            drawn = np.where(probabilities > 0.0, np.maximum(probabilities, RAREST), np.nan)
             look: dict[str, Any] = {"cmap": "viridis_r", "norm": LogNorm(RAREST, 1.0)}
-            image = axes.imshow(known, aspect="auto", origin="lower", **look)
+            image = axes.imshow(drawn, aspect="auto", origin="lower", **look)
             for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
                 # The last is labelled, and of the others as many as there is room for.
                 step = math.ceil(len(names) / 8)
                 ticks = [*range(0, len(names) - step, step), len(names) - 1]
                 axis.set_ticks(ticks, [names[tick] for tick in ticks])
             axes.set_ylabel(rows[0])
-            above = f"{title}\n{name}" if title and axes is maps[0] else name
-            axes.set_title(literal(above))
+            heading = f"{title}\n{name}" if title and axes is maps[0] else name
+            axes.set_title(literal(heading))
         maps[-1].set_xlabel(columns[0])
-        name = f"probability (below {RAREST:g}: as {RAREST:g})"
-        figure.colorbar(image, ax=maps.tolist(), label=name)
+        label = f"probability (below {RAREST:g}: as {RAREST:g})"
+        figure.colorbar(image, ax=maps.tolist(), label=label)
     return figure
 
 
 @contextmanager
 def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "Axes", "Axes"]]:
+    """Draw two maps in a block, one above the other, on axes of the same scores."""
     with new_figure(path, 5.6) as figure:
         if title:
             figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
@@ -307,8 +321,9 @@ def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "
 
 
 def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Opacity by reach: full for the half reached most, then falling with its logarithm."""
-    met = reach[reach > 0.0]
-    median = np.median(met) if met.size else 1.0
-    share = 1.0 - np.log(np.clip(reach / median, RAREST, 1.0)) / np.log(RAREST)
+    """Opacity by reach probability, (G, G): full above the median, then falling logarithmically."""
+    positive = reach[reach > 0.0]
+    median = np.median(positive) if positive.size else 1.0
+    relative_reach = np.clip(reach / median, RAREST, 1.0)
+    share = 1.0 - np.log(relative_reach) / np.log(RAREST)
     return _PALEST + (1.0 - _PALEST) * share

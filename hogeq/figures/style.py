@@ -34,15 +34,12 @@ PURIFIED: Final = "#009E73"
 MIXED: Final = "#CC79A7"
 
 MINUS_ONE: Final = MIXED  # the choice -1, which is no number of dice
-
 LABEL_SIZE: Final = 8
 TICK_SIZE: Final = 7
 LINE_WIDTH: Final = 1.2
 MARKER_SIZE: Final = 3.5
 WIDEST: Final = 44  # characters of a line of text
-
 PANEL: Final = 2.0  # inches: width of a map among several
-
 NAMED: Final = 40  # entries of a field whose names can still be read
 
 UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
@@ -53,7 +50,6 @@ thousandth of the most is still seen. A gain beside losses is blue. Where play n
 grey. Dark pages begin with their own paper; `LOSS` of pages/grid.js has both."""
 
 RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
-
 _LONGEST_NAME: Final = 24
 
 
@@ -86,7 +82,8 @@ def new_figure(
             save(temporary, dpi=dpi)
 
     def png() -> bytes:
-        save(buffer := BytesIO(), dpi=150)
+        buffer = BytesIO()
+        save(buffer, dpi=150)
         return buffer.getvalue()
 
     vars(figure)["_repr_png_"] = png  # asked by notebooks, of figures that pyplot does not know
@@ -105,14 +102,18 @@ def draw_map(
     met: NDArray[Any] | None = None,
     **look: Any,
 ) -> "AxesImage":
-    """Draw a table over both scores, grey where `met` is 0, and with a label its colour bar."""
+    """Draw a table (G, G) over both scores, grey where the reach probability `met` is 0.
+
+    With a `label` it has a colour bar. `note` stands below it; `look` are matplotlib's options.
+    """
     from matplotlib.colors import ListedColormap
     from matplotlib.ticker import MaxNLocator
 
-    plain: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
-    image = axes.imshow(table, **plain, **look)
+    layout: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
+    image = axes.imshow(table, **layout, **look)
     if met is not None:
-        axes.imshow(np.where(met > 0.0, np.nan, 0.0), cmap=ListedColormap([UNREACHED]), **plain)
+        unreached = np.where(met > 0.0, np.nan, 0.0)  # nothing is drawn where it is NaN
+        axes.imshow(unreached, cmap=ListedColormap([UNREACHED]), **layout)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel(f"opponent score (points)\n{note}" if note else "opponent score (points)")
@@ -124,7 +125,7 @@ def draw_map(
 
 
 def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
-    """Add a colour bar right of a map."""
+    """Add a colour bar right of a map; the norm of its colours tells which ticks it needs."""
     from matplotlib.colors import BoundaryNorm, FuncNorm, LogNorm
     from matplotlib.ticker import MaxNLocator
 
@@ -133,76 +134,91 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
     bar = axes.figure.colorbar(image, cax=within, label=label)
     bar.ax.tick_params(which="both", length=0)
     low, high = image.get_clim()
-    if isinstance(image.norm, BoundaryNorm):
+    if isinstance(image.norm, BoundaryNorm):  # of `of_dice`: a colour for each choice
         first, last = image.norm.boundaries[[0, -1]] + 0.5
-        bar.set_ticks(np.arange(first, last, math.ceil((last - first) / 12)).tolist())
-    elif isinstance(image.norm, FuncNorm):  # losses
-        steps = [step for step in 10.0 ** np.arange(-9, 3) if high / 500 < step <= high]
-        ticks = [*(-step for step in steps if -step >= low), 0.0, *steps]
+        step = math.ceil((last - first) / 12)
+        bar.set_ticks(np.arange(first, last, step).tolist())
+    elif isinstance(image.norm, FuncNorm):  # of `of_loss`: powers of ten on a cubic scale
+        powers = [power for power in 10.0 ** np.arange(-9, 3) if high / 500 < power <= high]
+        gains = [-power for power in powers if -power >= low]
+        ticks = [*gains, 0.0, *powers]
         bar.set_ticks(ticks, labels=[f"{tick:.9f}".rstrip("0").rstrip(".") for tick in ticks])
-    elif not isinstance(image.norm, LogNorm) and high - low > 1.0:  # dice; else probabilities
+    elif not isinstance(image.norm, LogNorm) and high - low > 1.0:  # differences of dice
         bar.locator = MaxNLocator(8, integer=True)
         bar.update_ticks()
 
 
 def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
-    """Look of a map with a colour for each of so many choices, from 0 dice on, or from -1."""
+    """Options of a map with a colour for each of so many choices, from `least` on: 0 or -1."""
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
-    dice = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, rolls + least))
-    colours = ListedColormap([MINUS_ONE] * -least + [*dice])
-    return {"cmap": colours, "norm": BoundaryNorm(np.arange(rolls + 1) + least - 0.5, rolls)}
+    has_minus_one = least == -1
+    num_dice = rolls - 1 if has_minus_one else rolls
+    colours = [*mpl.colormaps["viridis"](np.linspace(0.0, 1.0, num_dice))]
+    if has_minus_one:
+        colours = [MINUS_ONE, *colours]
+    boundaries = np.arange(rolls + 1) + least - 0.5  # each choice lies between two
+    return {"cmap": ListedColormap(colours), "norm": BoundaryNorm(boundaries, rolls)}
 
 
 def of_loss(table: NDArray[Any]) -> dict[str, Any]:
-    """Look of a map of losses, by the rule of `LOSS`; negative ones are gains."""
+    """Options of a map of losses, coloured by their cube root (`LOSS`); negative ones are gains."""
     from matplotlib.colors import FuncNorm, LinearSegmentedColormap
 
-    most = float(np.abs(table).max()) or 1.0  # any scale will do where nothing is lost
-    gains = bool((table < 0.0).any())
-    colours = LinearSegmentedColormap.from_list("loss", [*(BOUND,) * gains, *LOSS])
-    norm = FuncNorm((np.cbrt, lambda root: root**3), -most * gains, most)
-    return {"cmap": colours, "norm": norm}
+    largest = float(np.abs(table).max()) or 1.0  # any scale will do where nothing is lost
+    colours = list(LOSS)
+    least = 0.0
+    if (table < 0.0).any():
+        colours = [BOUND, *colours]
+        least = -largest
+    norm = FuncNorm((np.cbrt, lambda root: root**3), least, largest)
+    return {"cmap": LinearSegmentedColormap.from_list("loss", colours), "norm": norm}
 
 
 def label_outer(panels: NDArray[Any], shown: int) -> None:
-    """Leave labels at the outer maps alone, and hide the panels after those that are shown."""
+    """Leave labels at the outer maps alone, and hide the panels after the first `shown`."""
     columns = panels.shape[1]
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < shown)
-        if number % columns:
+        if number % columns:  # not the leftmost
             axes.set_ylabel("")
-        if number < shown - columns:
+        if number < shown - columns:  # another one lies below
             axes.set_xlabel("")
 
 
 # --- logarithmic axes -----------------------------------------------------------------------------
 
 
-def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
-    """Give an axis a logarithmic scale in plain digits, 2 and 5 too up to so many decades."""
+def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
+    """Give an axis a logarithmic scale for values from 0, with ticks in plain digits.
+
+    At most so many decades have ticks at 2 and 5 times powers of ten, too. Zeros lie at the lower
+    end: there the scale is linear up to the least of the others.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
     def plain(value: float, _position: int | None = None) -> str:
         return f"{value:.10f}".rstrip("0").rstrip(".") if value < 1 else f"{value:g}"
 
-    known = shown[np.isfinite(shown) & (shown > EXACT)]
-    least, most = known.min(initial=1.0), known.max(initial=1e-3)
-    subs = (1.0,) if np.log10(most / least) > decades else (1.0, 2.0, 5.0)
-    way = "x" if axis is axis.axes.xaxis else "y"
-    set_scale = getattr(axis.axes, f"set_{way}scale")
-    if not (shown <= EXACT).any():
-        set_scale("log")
-        axis.set_major_locator(LogLocator(subs=subs))
-        axis.set_major_formatter(FuncFormatter(plain))
-    else:  # 0 lies at the end, below the least of the others
+    positive = values[np.isfinite(values) & (values > EXACT)]
+    least = positive.min(initial=1.0)
+    largest = positive.max(initial=1e-3)
+    digits = (1.0,) if np.log10(largest / least) > decades else (1.0, 2.0, 5.0)
+    name = "x" if axis is axis.axes.xaxis else "y"
+    set_scale = getattr(axis.axes, f"set_{name}scale")
+    set_limits = getattr(axis.axes, f"set_{name}lim")
+    if (values <= EXACT).any():
         set_scale("symlog", linthresh=least, linscale=0.5)
-        getattr(axis.axes, f"set_{way}lim")(0.0, None if known.size else least)
-        axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=least, subs=subs))
-        end = max(axis.get_view_interval())
-        ticks = [0.0, *(tick for tick in axis.get_majorticklocs() if least <= tick <= end)]
+        set_limits(0.0, None if positive.size else least)
+        axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=least, subs=digits))
+        upper_end = max(axis.get_view_interval())
+        ticks = [0.0, *(tick for tick in axis.get_majorticklocs() if least <= tick <= upper_end)]
         axis.set_ticks(ticks, labels=list(map(plain, ticks)))
+    else:
+        set_scale("log")
+        axis.set_major_locator(LogLocator(subs=digits))
+        axis.set_major_formatter(FuncFormatter(plain))
     axis.set_minor_formatter(NullFormatter())
 
 
@@ -212,14 +228,17 @@ def number_log_axis(axis: "Axis", shown: NDArray[Any], decades: float) -> None:
 def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]:
     """Check that an array has a shape, (G, G) or (G, G, K), and holds finite numbers alone."""
     table = as_array(array, name, shape)
-    if table.ndim != len(shape.split(",")) or len(set(table.shape[:2])) > 1 or not table.size:
+    num_axes = len(shape.split(","))
+    is_square = len(set(table.shape[:2])) <= 1
+    if table.ndim != num_axes or not is_square or not table.size:
         raise HogeqError(f"{name}: shape is {table.shape}; allowed: {shape}")
     if table.dtype.kind not in "biuf":
         raise HogeqError(f"{name}: holds {table.dtype} values; allowed: numbers")
-    bad = np.argwhere(~np.isfinite(table))
-    if len(bad):
-        where = ", ".join(map(str, bad[0]))
-        raise HogeqError(f"{name}: cell ({where}) is {table[tuple(bad[0])]}; allowed: numbers")
+    bad_cells = np.argwhere(~np.isfinite(table)).tolist()
+    if bad_cells:
+        where = ", ".join(map(str, bad_cells[0]))
+        value = table[tuple(bad_cells[0])]
+        raise HogeqError(f"{name}: cell ({where}) is {value}; allowed: numbers")
     return table
 
 
@@ -240,10 +259,11 @@ def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> N
 
 
 def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Write actions of a `Strategy` as its choices, -1 for the last if it has it; and the least."""
+    """Choices by position of actions (G, G), and the least choice: -1 of a `Strategy` with it."""
     if not isinstance(given, Strategy) or given.least == 0:
         return actions, 0
-    return np.where(actions == given.shape[-1] - 1, given.least, actions), given.least
+    last_action = given.shape[-1] - 1
+    return np.where(actions == last_action, given.least, actions), given.least
 
 
 def wrapped(title: str) -> str:

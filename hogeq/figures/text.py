@@ -6,6 +6,7 @@ Each function gives plain values, for JSON, and the lines that the command print
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Spread, entropy
@@ -18,108 +19,117 @@ if TYPE_CHECKING:
     from hogeq.trees.rows import Rows
 
 ROLLS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # a letter a roll
-
 MINUS_ONE: Final = "x"
-
 SHOWN: Final = 100  # information sets of the text
-
 PLANS: Final = 8  # of each side, in the text
 
 Laid: TypeAlias = tuple[dict[str, Any], Text]
 
 
 def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
-    """Lay out a matrix, or the most probable rolls of a policy."""
-    likeliest = strategy.likeliest
+    """Lay out a matrix, or the most probable rolls of a policy; `choices` by number of action."""
+    likeliest = strategy.likeliest  # (G, G), actions
     counts = {choice: int((likeliest == action).sum()) for action, choice in enumerate(choices)}
-    rows = [(roll, count, percent(count / likeliest.size)) for roll, count in counts.items()]
+    rows = [(choice, count, percent(count / likeliest.size)) for choice, count in counts.items()]
     shares = Table(rows, ("dice", "positions", "share"), left=0)
-    return {"positions_by_roll": counts}, [*_map(likeliest, choices), "", shares]
+    return {"positions_by_roll": counts}, [*_letter_map(likeliest, choices), "", shares]
 
 
 def infosets(strategy: Strategy, tree: "Rows") -> Laid:
-    """List the actions of every information set, in the game's words; of a mixture the mean."""
-    columns = tree.member.tolist(), tree.names, tree.labels, strategy.mean.tolist()
-    rows = [
-        {"player": player, "infoset": str(name), "actions": list(zip(labels, shares, strict=False))}
-        for player, name, labels, shares in zip(*columns, strict=True)
-    ]
-    listed = [
-        (
-            row["player"],
-            row["infoset"],
-            ", ".join(f"{action} {percent(share)}" for action, share in row["actions"]),
-        )
-        for row in rows[:SHOWN]
-    ]
+    """List the action probabilities at every information set; those of a mixture's mean policy."""
+    policy = strategy.mean.tolist()  # by information set and number of action
+    rows: list[dict[str, Any]] = []
+    for infoset, player in enumerate(tree.member.tolist()):
+        # There may be fewer actions than the policy has columns.
+        actions = list(zip(tree.labels[infoset], policy[infoset], strict=False))
+        rows.append({"player": player, "infoset": str(tree.names[infoset]), "actions": actions})
+    lines = []
+    for row in rows[:SHOWN]:
+        texts = [f"{action} {percent(probability)}" for action, probability in row["actions"]]
+        lines.append((row["player"], row["infoset"], ", ".join(texts)))
     return {"rows": rows}, [
-        Table(listed, ("player", "information set", "actions"), left=3),
-        *_more(len(rows), "information sets", SHOWN),
+        Table(lines, ("player", "information set", "actions"), left=3),
+        *_line_about_more(len(rows), "information sets", SHOWN),
     ]
 
 
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
-    """List the actions of each plan of each side at the information sets that it comes to."""
+    """List the plans of each side with their probabilities, one of which is drawn before play.
+
+    Of a plan: the actions at each information set that it comes to, by name.
+    """
     from hogeq.trees.strategies import plans
     from hogeq.trees.teams import side_names
 
     data: list[dict[str, Any]] = []
     text: Text = []
-    for side, name in enumerate(side_names(tree.sides)):
-        drawn = plans(tree, strategy, side)
-        met = [row for row in range(tree.num_rows) if any(one.policy[row].any() for one in drawn)]
-        for one in drawn:
-            taken = {str(tree.names[row]): one.actions(tree, row) for row in met}
-            came = {infoset: actions for infoset, actions in taken.items() if actions}
-            data.append({"player": side, "probability": one.probability, "actions": came})
-        if not met:
-            continue
-        lines = [
-            (str(tree.names[row]), *(_cell(one.actions(tree, row)) for one in drawn[:PLANS]))
-            for row in met[:SHOWN]
+    for side, side_name in enumerate(side_names(tree.sides)):
+        side_plans = plans(tree, strategy, side)
+        infosets_met = [
+            infoset
+            for infoset in range(tree.num_rows)
+            if any(plan.policy[infoset].any() for plan in side_plans)
         ]
-        header = (f"{name} draws", *(percent(one.probability) for one in drawn[:PLANS]))
+        for plan in side_plans:
+            actions = {str(tree.names[row]): plan.actions(tree, row) for row in infosets_met}
+            actions = {name: taken for name, taken in actions.items() if taken}
+            data.append({"player": side, "probability": plan.probability, "actions": actions})
+        if not infosets_met:
+            continue
+        shown_plans = side_plans[:PLANS]
+        lines = [
+            (str(tree.names[row]), *(_action_text(plan.actions(tree, row)) for plan in shown_plans))
+            for row in infosets_met[:SHOWN]
+        ]
+        header = (f"{side_name} draws", *(percent(plan.probability) for plan in shown_plans))
         text += ["", Table(lines, header, left=len(header))]
-        text += _more(len(met), "information sets", SHOWN) + _more(len(drawn), "plans", PLANS)
+        text += _line_about_more(len(infosets_met), "information sets", SHOWN)
+        text += _line_about_more(len(side_plans), "plans", PLANS)
     return data, text[1:]
 
 
-def _cell(actions: dict[str, float]) -> str:
+def _action_text(actions: dict[str, float]) -> str:
+    """Write actions with their probabilities; a dot for an information set that is not met."""
     if len(actions) == 1:
         return next(iter(actions))
     return " or ".join(f"{name} {percent(share)}" for name, share in actions.items()) or "."
 
 
-def _more(many: int, what: str, shown: int) -> Text:
-    return [f"and {many - shown:,} more {what}; --json has all"] if many > shown else []
+def _line_about_more(count: int, what: str, shown: int) -> Text:
+    return [f"and {count - shown:,} more {what}; --json has all"] if count > shown else []
 
 
-def components(strategy: Strategy, choices: Sequence[int], apart: Spread) -> Laid:
-    """Compare the components of a mixture, of which `apart` is the spread."""
-    weights, policies = strategy.weights, strategy.components
+def components(strategy: Strategy, choices: Sequence[int], spread: Spread) -> Laid:
+    """Compare the components of a mixture: weights, entropies, and distances from the mean policy.
+
+    `spread` has its mean policy (G, G, K), the entropy of each roll in bits, and how much of that
+    the draw of a component decides, (G, G) each.
+    """
+    policies = strategy.components
     if strategy.is_pure:
         policies = one_hot(policies, len(choices))
     likeliest = policies.argmax(axis=3)
     differ = (likeliest != likeliest[0]).any(axis=0)
-    parts = [
+    components_data = [
         {
             "weight": weight,
             "entropy": float(entropy(policy).mean()),
-            "distance": float(abs(policy - apart.mean).sum(axis=2).mean() / 2.0),
+            # Total variation, mean over positions.
+            "distance": float(abs(policy - spread.mean).sum(axis=2).mean() / 2.0),
         }
-        for weight, policy in zip(weights.tolist(), policies, strict=True)
+        for weight, policy in zip(strategy.weights.tolist(), policies, strict=True)
     ]
     data = {
         "of": "matrices" if strategy.is_pure else "policies",
-        "parts": parts,
-        "entropy": float(apart.total.mean()),
-        "entropy_of_draw": float(apart.drawn.mean()),
+        "parts": components_data,
+        "entropy": float(spread.total.mean()),
+        "entropy_of_draw": float(spread.drawn.mean()),
         "positions": differ.size,
         "positions_where_parts_differ": int(differ.sum()),
     }
     rows = [
         (number, percent(part["weight"]), f"{part['entropy']:.3f}", f"{part['distance']:.3f}")
-        for number, part in enumerate(parts, 1)
+        for number, part in enumerate(components_data, 1)
     ]
     header = ("component", "drawn", "entropy of its rolls, bits", "distance from the mean")
     return data, [
@@ -135,21 +145,27 @@ def components(strategy: Strategy, choices: Sequence[int], apart: Spread) -> Lai
         ),
         "",
         "most probable roll of the mean; - where the components do not agree on theirs",
-        *_map(apart.mean.argmax(axis=2), choices, differ),
+        *_letter_map(spread.mean.argmax(axis=2), choices, differ),
     ]
 
 
-def _map(
-    likely: NDArray[Any], choices: Sequence[int], hidden: NDArray[Any] | None = None
+def _letter_map(
+    actions: NDArray[Any], choices: Sequence[int], hidden: NDArray[Any] | None = None
 ) -> list[str]:
-    """One letter a position, the highest own score on top; a dash where `hidden`."""
-    width = len(str(len(likely) - 1))
-    used = ROLLS[: max(choices) + 1] + MINUS_ONE
-    letters = [[used[roll] for roll in row] for row in likely.tolist()]
-    for own, other in () if hidden is None else zip(*hidden.nonzero(), strict=True):
-        letters[own][other] = "-"
+    """Write one letter a position, the highest own score on top; a dash where `hidden`.
+
+    `actions` (G, G) are by own and opponent's score; the choice -1 is the last action, if any.
+    """
+    letters_of_actions = ROLLS[: max(choices) + 1] + MINUS_ONE
+    letters = [[letters_of_actions[action] for action in row] for row in actions.tolist()]
+    if hidden is not None:
+        for own, other in np.argwhere(hidden).tolist():
+            letters[own][other] = "-"
     axes = ["own score upward, opponent's score to the right"]
-    axes += [f"{MINUS_ONE} is the choice -1"] * (-1 in choices)
-    rows = [f"{own:{width}} {''.join(letters[own])}" for own in reversed(range(len(likely)))]
-    scale = "".join(f"{other:<10}" for other in range(0, len(likely), 10))
+    if -1 in choices:
+        axes.append(f"{MINUS_ONE} is the choice -1")
+    goal = len(actions)
+    width = len(str(goal - 1))  # of the labels
+    rows = [f"{own:{width}} {''.join(letters[own])}" for own in reversed(range(goal))]
+    scale = "".join(f"{other:<10}" for other in range(0, goal, 10))
     return [*axes, "", *rows, f"{'':{width}} {scale}".rstrip()]

@@ -42,7 +42,6 @@ MOST_STATES: Final = 8 * 10**6
 """Hidden states that a page keeps in memory, 8 bytes each and for either player."""
 
 MOST_WORK: Final = 5 * 10**8  # outcomes that a page goes through to solve a game: some two seconds
-
 MOST_BYTES: Final = 400 * 10**3  # size of one game on a page
 
 
@@ -76,13 +75,18 @@ class Shown(NamedTuple):
 def opponents(
     game: HogEngine, more: Sequence[tuple[str, Strategy]] = ()
 ) -> dict[str, StrategyLike]:
-    """Tables to play against, by name; they have the second of two goals."""
+    """Opponents on the page by name: built-in ones of use in the game, and `more` matrices.
+
+    Where each player has a goal, an opponent plays for the second one.
+    """
     if game.has_own_goals:
         game = compile_game(game.rules.for_second(), own_goals=True)
-    # Where nothing is hidden, there is nothing to ignore: that is optimal play.
-    idle = dict.fromkeys(("champion", "ignore_memory"), not game.has_memory)
-    idle |= {"hog_wild_heuristic": not game.rules.hog_wild}
-    named = builtins_of(game, [spec for spec in OPPONENTS if not idle.get(spec, False)])
+    useless = set()
+    if not game.has_memory:  # where nothing is hidden, these two are optimal play
+        useless |= {"champion", "ignore_memory"}
+    if not game.rules.hog_wild:
+        useless.add("hog_wild_heuristic")
+    named = builtins_of(game, [spec for spec in OPPONENTS if spec not in useless])
     for name, strategy in more:
         if strategy.kind != "matrix":
             raise BoardError(
@@ -93,21 +97,21 @@ def opponents(
 
 
 def make(shown: Sequence[Shown]) -> str:
-    """Make the page."""
+    """Write the HTML page of some games; `BoardError` if the data of one is too large."""
     packed = []
-    for one in shown:
-        data = edition_data(*one)
-        data["about"] = {name: _about(name) for name in one.tables}
-        data["book"] = book(one.game)
+    for entry in shown:
+        data = edition_data(*entry)
+        data["about"] = {name: _about(name) for name in entry.tables}
+        data["book"] = book(entry.game)
         text = frame.pack_text(json.dumps(data, separators=(",", ":")))
         if len(text) > MOST_BYTES:
             raise BoardError(
-                f"rules {one.game.rules.name}: {len(text):,} bytes on the page; allowed: "
+                f"rules {entry.game.rules.name}: {len(text):,} bytes on the page; allowed: "
                 f"{MOST_BYTES:,}: lower goal or max_dice, or give fewer opponents"
             )
-        packed.append({"title": one.title, "packed": text})
+        packed.append({"title": entry.title, "packed": text})
     return frame.page(
-        f"Hog: {', '.join(one.title for one in shown)}",
+        f"Hog: {', '.join(entry.title for entry in shown)}",
         frame.part("board.html"),
         styles="board learn",
         scripts=_SCRIPTS,
@@ -116,34 +120,46 @@ def make(shown: Sequence[Shown]) -> str:
 
 
 def _about(spec: str) -> str:
-    """Describe a built-in table, its parameters filled in; empty for others."""
-    listed = names()
-    head, _, given = spec.partition(":")
-    usages = [usage for usage in listed if usage == spec or usage.startswith(f"{head}:")]
-    if spec not in listed and not (usages and is_builtin(spec)):
-        return ""
-    usage = spec if spec in listed else usages[0]
-    text = listed[usage].partition(":")[0].partition(" (option")[0]
-    values = dict(zip(usage.partition(":")[2].split(","), given.split(","), strict=False))
-    return re.sub(r"[A-Z]+", lambda word: values.get(word[0], word[0]), text)
+    """Describe a built-in strategy, its parameters filled in; empty if `spec` names none.
+
+    ``rise:10,6`` has the usage ``rise:THRESHOLD,N``, and "THRESHOLD" in its description becomes 10.
+    """
+    descriptions = names()  # by usage
+    usage = spec
+    if spec not in descriptions:
+        name = spec.partition(":")[0]
+        usages = [known for known in descriptions if known.startswith(f"{name}:")]
+        if not usages or not is_builtin(spec):
+            return ""
+        usage = usages[0]
+    parameters = usage.partition(":")[2].split(",")
+    arguments = spec.partition(":")[2].split(",")
+    argument_of = dict(zip(parameters, arguments, strict=False))
+    text = descriptions[usage].partition(":")[0].partition(" (option")[0]
+    return re.sub(r"[A-Z]+", lambda word: argument_of.get(word[0], word[0]), text)
 
 
 # --- the turns of a game as arrays ----------------------------------------------------------------
 
 
 def edition_data(
-    game: HogEngine,
-    title: str,
-    tables: Mapping[str, StrategyLike],
-    start: tuple[int, int] = (0, 0),
+    game: HogEngine, title: str, tables: Mapping[str, StrategyLike], start: tuple[int, int] = (0, 0)
 ) -> dict[str, Any]:
-    """Everything that a page knows of a game, fit for JSON."""
+    """Everything that a page knows of a game, fit for JSON.
+
+    `title` is what the page calls the game, `tables` the opponents by name, `start` the scores that
+    games begin with. `BoardError` if the game is too large for a browser.
+    """
     check_work(game)
-    rules, named = game.rules, names_of(game.rules)
+    rules = game.rules
+    edition_names = names_of(rules)  # none if the rules are no edition's
+    serialised: Any = plain(rules)
+    if edition_names:
+        serialised = title if title in edition_names else rules.name
     return {
         "name": rules.name,
-        "rules": (title if title in named else rules.name) if named else plain(rules),
-        "names": list(named),
+        "rules": serialised,
+        "names": list(edition_names),
         "title": title,
         "begins": start,
         "parts": describe(rules),
@@ -153,190 +169,254 @@ def edition_data(
         **_Turns(game).data(),
         **_memory(game),
         "tables": {
-            name: strategy_of(game, one, name).array.ravel().tolist()
-            for name, one in tables.items()
+            name: strategy_of(game, strategy, name).array.ravel().tolist()
+            for name, strategy in tables.items()
         },
     }
 
 
 def check_work(game: HogEngine) -> None:
-    """Refuse a game that a browser would take too long for, or has no room for."""
-    cells, turns = game.goal**2, _Turns(game)
-    _refuse(game, cells * len(turns.seat), MOST_STATES, "hidden states")
-    sizes = [len(turns.branches(way)) for way in turns.ways]
-    modes = [mode for modes in turns.sums()["modes"] for mode in modes]
-    work = sum(len(mode["lanes"]) * max(sizes[way] for way in mode["ways"]) for mode in modes)
-    _refuse(game, cells * work, MOST_WORK, "outcomes")
+    """Refuse a game whose backward induction takes a browser too long, or too much memory."""
+    positions = game.goal**2
+    turns = _Turns(game)
+    _require_at_most(game, positions * len(turns.seat), MOST_STATES, "hidden states")
+    outcome_counts = [len(turns.branches(way)) for way in turns.ways]
+    work = 0  # outcomes that are summed up at one position
+    for modes_of_choice in turns.sums()["modes"]:
+        for mode in modes_of_choice:
+            most_outcomes = max(outcome_counts[way] for way in mode["ways"])
+            work += len(mode["lanes"]) * most_outcomes
+    _require_at_most(game, positions * work, MOST_WORK, "outcomes")
 
 
 class _Turns:
-    """Ways to roll, the outcomes of each, and the landings of scores."""
+    """All turns of a game as arrays: ways to roll, the outcomes of each, landings of scores.
+
+    A way to roll is an action with the dice, the bonus and the rest that a position and a memory
+    make of it (`hogeq.graph.turns.Way`). A lane is a class of memories after which the next
+    mover's memory depends on the turn in the same way.
+    """
 
     def __init__(self, game: HogEngine) -> None:
-        self.game, self.rules = game, replace(game.rules, goal=game.goal)
+        self.game = game
+        self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)
-        self.situation, number, self.ways = ways_of(self.rules)
+        self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); W of them
         lane = lanes_of(self.rules).lane
-        # Where each player has a goal, whose turn it is counts as a part of the memory.
+        # Where each player has a goal, the seat of the mover counts as a part of the memory:
+        # memory m of seat s has the number s * H + m.
         seats = np.arange(2 if game.has_own_goals else 1)
-        self.seat = np.repeat(seats, game.memory_size)  # by memory, as the lane
+        self.seat = np.repeat(seats, game.memory_size)  # (seats * H,), as the lane
         self.lane = np.tile(lane, len(seats)) + self.seat * (lane.max() + 1)
-        self.number = np.tile(number, (1, len(seats), 1))  # by situation, memory and choice
-        self.texts: dict[tuple[str, ...], int] = {(): 0}
-        self.lists: list[dict[str, Any]] = []  # what ways to roll can score
+        self.number = np.tile(number, (1, len(seats), 1))  # (S, seats * H, K), a way to roll
+        self.texts: dict[tuple[str, ...], int] = {(): 0}  # number of each text, lines of it
+        self.lists: list[dict[str, Any]] = []  # outcomes of rolls, as `_add_outcomes` makes them
 
     def text(self, lines: Sequence[str]) -> int:
-        """Give the number of some lines about effects."""
+        """Give a text its number: lines about the effects of rules, a new text the next number."""
         return self.texts.setdefault(tuple(lines), len(self.texts))
 
     def branches(self, way: Way) -> Sequence[Branch]:
-        """List the outcomes of a way to roll; no dice in one of its positions."""
+        """List the outcomes of a way to roll; for no dice the one at the scores 0 and 0."""
         choice = self.rules.choices[way.action]
-        return self.turns.branches(choice, way.throw) if choice else [self.turns.free(0, 0)]
+        if choice == 0:
+            return [self.turns.free(0, 0)]
+        return self.turns.branches(choice, way.throw)
 
     def data(self) -> dict[str, Any]:
-        """Give all arrays; a text is given by its number."""
+        """Give all arrays by name, as edition.js reads them; a text is given by its number."""
         rules = self.rules
-        free, first = self._free({way.throw.scores for way in self.ways})
-        rolls: dict[tuple[Throw, int], int] = {}
-        columns = []
+        kind_of_free, first_free_list = self._add_free({way.throw.scores for way in self.ways})
+        list_of_roll: dict[tuple[Throw, int], int] = {}
+        rows = []
         for action, throw, bonus, forced in self.ways:
             dice = throw.dice(rules.choices[action])
-            if dice and (throw, dice) not in rolls:
-                rolls[throw, dice] = self._roll(throw, dice)
-            place = rolls[throw, dice] if dice else first[throw.scores]
-            told = self.text(bonus_effects(rules, bonus))
-            columns.append((place, dice, throw.sides, bonus, int(forced), told))
+            if dice == 0:
+                outcome_list = first_free_list[throw.scores]
+            else:
+                if (throw, dice) not in list_of_roll:
+                    list_of_roll[throw, dice] = self._add_roll(throw, dice)
+                outcome_list = list_of_roll[throw, dice]
+            bonus_text = self.text(bonus_effects(rules, bonus))
+            rows.append((outcome_list, dice, throw.sides, bonus, int(forced), bonus_text))
         names = ("list", "dice", "sides", "bonus", "forced", "told")
-        landed = self._landings()
+        columns = zip(*rows, strict=True)
+        landed = self._landings()  # before the texts are listed, since it adds some
         return {
-            "ways": dict(zip(names, zip(*columns, strict=True), strict=True)),
+            "ways": dict(zip(names, columns, strict=True)),
             # By situation, memory and choice the way to roll; by position the situation, and what
             # is to be added to the list of a way without dice.
             "number": self.number.reshape(len(self.number), -1).tolist(),
             "situations": self.situation.ravel().tolist(),
-            "free": free,
+            "free": kind_of_free,
             "seats": self.seat.tolist(),
             "lane": self.lane.tolist(),
             **self.sums(),
             "lists": self.lists,
             **landed,
             "texts": list(self.texts),
-            "extra": [again_effect(rules, landed=one) for one in (False, True)],
+            "extra": [again_effect(rules, landed=landed_so) for landed_so in (False, True)],
             "minus": title_of(rules.memory),
         }
 
     def sums(self) -> dict[str, Any]:
-        """List sums over outcomes of rolls: memories that play and hand over alike share one.
+        """List the sums over outcomes that values need: one for each class of memories.
 
-        By choice its ways to roll, by situation, with the lanes that need them; by memory and
-        choice the place of its sum.
+        Of one choice, memories share a sum if they have the same way to roll in every situation,
+        the same seat and the same lane. A mode is all that sums of the same ways and seat have in
+        common; its sums are numbered from `first`, one for each of its lanes. "modes" has a list of
+        modes for each choice, "slots" the number of the sum by memory and choice, flat.
         """
-        modes, slots, first = [], [], 0
+        modes_by_choice = []
+        slots = []
+        num_sums = 0
         for choice in range(self.game.num_actions):
-            columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])
-            alike, place = np.unique(columns, axis=1, return_inverse=True)
-            found: dict[tuple[int, ...], dict[str, Any]] = {}
-            for sum_, (*ways, seat, one) in enumerate(alike.T.tolist(), first):
-                new = {"ways": ways, "seat": seat, "first": sum_, "lanes": []}
-                found.setdefault((*ways, seat), new)["lanes"].append(one)
-            modes.append(list(found.values()))
-            slots.append(first + place.ravel())
-            first += alike.shape[1]
-        return {"modes": modes, "slots": np.transpose(slots).ravel().tolist(), "sums": first}
+            columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])  # (S + 2, H)
+            classes, class_of_memory = np.unique(columns, axis=1, return_inverse=True)
+            modes: dict[tuple[int, ...], dict[str, Any]] = {}
+            for sum_number, (*ways, seat, lane) in enumerate(classes.T.tolist(), num_sums):
+                key = (*ways, seat)
+                if key not in modes:
+                    modes[key] = {"ways": ways, "seat": seat, "first": sum_number, "lanes": []}
+                modes[key]["lanes"].append(lane)
+            modes_by_choice.append(list(modes.values()))
+            slots.append(num_sums + class_of_memory.ravel())
+            num_sums += classes.shape[1]
+        by_memory = np.transpose(slots)
+        return {"modes": modes_by_choice, "slots": by_memory.ravel().tolist(), "sums": num_sums}
 
-    def _add(self, branches: Sequence[Branch], plains: Sequence[tuple[int, int, int]]) -> int:
-        """Add a list of outcomes; `plains`: points shown, the outcome, and a text."""
-        points, gifts, records, chances = zip(*branches, strict=True)
-        told = [self.text(gift_effects(gift)) for gift in gifts]
-        columns = {"points": points, "gifts": gifts, "records": records, "told": told}
-        self.lists.append({**columns, "chances": list(map(float, chances)), "plains": plains})
+    def _add_outcomes(
+        self, branches: Sequence[Branch], results: Sequence[tuple[int, int, int]]
+    ) -> int:
+        """Add a list of outcomes of one roll, and give its number.
+
+        `results` are what dice can show: the points shown, the index in `branches` of the outcome
+        that rules make of them, and the number of a text about that.
+        """
+        points, gifts, records, probabilities = zip(*branches, strict=True)
+        outcomes = {
+            "points": points,
+            "gifts": gifts,
+            "records": records,
+            "told": [self.text(gift_effects(gift)) for gift in gifts],
+            "chances": [float(probability) for probability in probabilities],
+            "plains": results,
+        }
+        self.lists.append(outcomes)
         return len(self.lists) - 1
 
-    def _roll(self, throw: Throw, dice: int) -> int:
-        """Add the outcomes of dice: by the number of ones if these hurt, otherwise by the sum."""
-        rules, branches = self.rules, self.turns.branches(dice, throw)
+    def _add_roll(self, throw: Throw, dice: int) -> int:
+        """Add the outcomes of a roll of dice, or of the choice -1; give the number of the list.
+
+        `throw` says how dice are thrown: their sides, whether ones hurt (Pig Out: then the points
+        depend on their number alone, otherwise they are the sum), and `scores`, how the hidden
+        memory changes the points. Its branches have the points after the rules that boost them.
+        """
+        rules = self.rules
+        branches = self.turns.branches(dice, throw)
         if dice < 0:
             shown = minus_one_points(rules)
-            told = points_effects(rules, shown, branches[0].points, boosted=False)
-            return self._add(branches, [(shown, 0, self.text(told))])
-        ones = [pig_out(rules, one + 1, dice) for one in range(dice)] if throw.ones_hurt else []
-        sums = range(dice * (2 if ones else 1), dice * throw.sides + 1)
-        unscored = self.turns.branches(dice, throw._replace(scores=0))
-        place_of = {one.points: place for place, one in enumerate(unscored)}
-        plains = []
-        for shown in sorted({*ones, *sums}):
-            outcome = place_of[boosted(rules, shown)]
-            told = points_effects(rules, shown, branches[outcome].points)
-            plains.append((shown, outcome, self.text(told)))
-        place = self._add(branches, plains)
-        self.lists[place]["ones"] = ones
-        return place
+            effects = points_effects(rules, shown, branches[0].points, boosted=False)
+            return self._add_outcomes(branches, [(shown, 0, self.text(effects))])
+        pig_out_points = []
+        least_face = 1
+        if throw.ones_hurt:
+            pig_out_points = [pig_out(rules, ones, dice) for ones in range(1, dice + 1)]
+            least_face = 2
+        sums = range(dice * least_face, dice * throw.sides + 1)
+        # The same branches in the same order, with the points before the memory changes them.
+        unchanged = self.turns.branches(dice, throw._replace(scores=0))
+        outcome_of = {branch.points: index for index, branch in enumerate(unchanged)}
+        results = []
+        for shown in sorted({*pig_out_points, *sums}):
+            outcome = outcome_of[boosted(rules, shown)]
+            effects = points_effects(rules, shown, branches[outcome].points)
+            results.append((shown, outcome, self.text(effects)))
+        number = self._add_outcomes(branches, results)
+        self.lists[number]["ones"] = pig_out_points
+        return number
 
-    def _free(self, scores: set[int]) -> tuple[list[int], dict[int, int]]:
-        """Add the outcomes of no dice; by position the place in these lists, and their begin."""
-        bare = replace(self.rules, prime_boost=False, touchdown=False)
-        points = np.stack([free_turns(one).points.ravel() for one in (bare, self.rules)])
-        kinds, example, kind = np.unique(points, axis=1, return_index=True, return_inverse=True)
-        first = {}
-        for one in sorted(scores):
-            first[one] = len(self.lists)
-            for shown, cell in zip(kinds[0].tolist(), example.tolist(), strict=True):
-                own, other = divmod(cell, self.game.goal)
-                branch = self.turns.free(own, other, one)
-                told = points_effects(self.rules, shown, branch.points)
-                self._add([branch], [(shown, 0, self.text(told))])
-        return kind.ravel().tolist(), first
+    def _add_free(self, scores: set[int]) -> tuple[list[int], dict[int, int]]:
+        """Add the outcomes of rolling no dice: a list of one outcome for each kind of position.
+
+        Positions are of one kind if no dice score the same there, before and after the rules that
+        boost points. `scores` are the ways in which the memory changes points (`Throw.scores`).
+        Gives the kind by position, flat, and by each of `scores` the number of the list of kind 0.
+        """
+        unboosted = replace(self.rules, prime_boost=False, touchdown=False)
+        points = np.stack([free_turns(rules).points.ravel() for rules in (unboosted, self.rules)])
+        kinds, examples, kind_of = np.unique(points, axis=1, return_index=True, return_inverse=True)
+        first_list = {}
+        for score_change in sorted(scores):
+            first_list[score_change] = len(self.lists)
+            for shown, position in zip(kinds[0].tolist(), examples.tolist(), strict=True):
+                own, other = divmod(position, self.game.goal)
+                branch = self.turns.free(own, other, score_change)
+                effects = points_effects(self.rules, shown, branch.points)
+                self._add_outcomes([branch], [(shown, 0, self.text(effects))])
+        return kind_of.ravel().tolist(), first_list
 
     def _landings(self) -> dict[str, Any]:
-        """Landings of a turn's scores: how far each moves, and the next mover or the winner.
+        """Landings by the two scores that a turn leaves, the mover's and the opponent's, flat.
 
-        Where each player has a goal, that depends on whose turn it is.
+        "moves": by how much a landing changes each score; "kinds": the next mover or the winner, by
+        seat of the mover where each player has a goal; "landed": the number of a text about it;
+        "others": the number of opponent's scores, which is the length of a row.
         """
         ends = landings(self.rules)
-        _, own, opponent = ends
-        reached, other = np.indices(own.shape)
-        landed = np.zeros_like(own)
-        for pair in np.argwhere((own != reached) | (opponent != other)).tolist():
-            landed[tuple(pair)] = self.text(landing_effects(self.rules, *pair))
+        own_left, other_left = np.indices(ends.own.shape)
+        is_changed = (ends.own != own_left) | (ends.opponent != other_left)
+        text_numbers = np.zeros_like(ends.own)
+        for own, other in np.argwhere(is_changed).tolist():
+            text_numbers[own, other] = self.text(landing_effects(self.rules, own, other))
         goals = self.game.rules.goals
-        by_seat = [decided(ends, *one) for one in dict.fromkeys((goals, goals[::-1]))]
+        goals_by_seat = dict.fromkeys((goals, goals[::-1]))  # one if both are equal
+        kinds = [decided(ends, *seat_goals) for seat_goals in goals_by_seat]
+        own_moves = ends.own - own_left
+        other_moves = ends.opponent - other_left
         return {
-            "others": own.shape[1],
-            "moves": [(own - reached).ravel().tolist(), (opponent - other).ravel().tolist()],
-            "kinds": [kind.ravel().tolist() for kind in by_seat],
-            "landed": landed.ravel().tolist(),
+            "others": ends.own.shape[1],
+            "moves": [own_moves.ravel().tolist(), other_moves.ravel().tolist()],
+            "kinds": [kind.ravel().tolist() for kind in kinds],
+            "landed": text_numbers.ravel().tolist(),
         }
 
 
 def _memory(game: HogEngine) -> dict[str, Any]:
-    """Memories by number: their texts, the first that of the goals, and which one follows."""
-    rules, goals, size = game.rules, game.rules.goals, game.memory_size
+    """Memories of the mover by number: texts about each, the first one, and which one follows.
+
+    Where each player has a goal, memory m of the player with the second one has number H + m.
+    "following" has two flat arrays, after a turn that passes and after one that earns another: the
+    next mover's memory by the record of the turn and the mover's lane (`hogeq.graph.turns.Lanes`).
+    """
+    rules = game.rules
+    goals = rules.goals
+    size = game.memory_size
     seats = range(2 if game.has_own_goals else 1)
-    columns, texts = memory_columns(rules), [memory_texts(rules, one) for one in game.memories]
+    columns = memory_columns(rules)
+    texts = [memory_texts(rules, memory) for memory in game.memories]
     if game.has_own_goals:
         columns = ["goals", *columns]
-        own = [f"{mine} against {theirs}" for mine, theirs in (goals, goals[::-1])]
-        texts = [[own[seat], *text] for seat in seats for text in texts]
-    following = lanes_of(replace(rules, goal=game.goal)).following
-    other, start = seats[-1], game.memories.index(Memory())
-    # By whether the same player moves again, then by record and lane.
-    follows = [
-        np.concatenate(
-            [following[again] + size * abs(seat - other * (not again)) for seat in seats], 1
-        )
-        for again in (0, 1)
-    ]
+        goal_texts = [f"{goals[0]} against {goals[1]}", f"{goals[1]} against {goals[0]}"]
+        texts = [[goal_texts[seat], *text] for seat in seats for text in texts]
+    passed, earned_again = lanes_of(replace(rules, goal=game.goal)).following
+    next_seats = reversed(seats)
+    after_pass = [passed + size * next_seat for next_seat in next_seats]
+    after_again = [earned_again + size * seat for seat in seats]
+    start = game.memories.index(Memory())
     return {
         "columns": columns,
         "memories": texts,
         "goals": [goals, goals[::-1]],
-        "starts": [start, start + size * other],
-        "following": [one.ravel().tolist() for one in follows],
+        "starts": [start, start + size * seats[-1]],
+        "following": [
+            np.concatenate(by_seat, axis=1).ravel().tolist()
+            for by_seat in (after_pass, after_again)
+        ],
     }
 
 
-def _refuse(game: HogEngine, count: int, most: int, what: str) -> None:
+def _require_at_most(game: HogEngine, count: int, most: int, what: str) -> None:
     if count > most:
         raise BoardError(
             f"rules {game.rules.name}: {count:,} {what} to go through in a browser; "

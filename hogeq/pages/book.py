@@ -18,14 +18,7 @@ from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
 from hogeq.model.rows import TIE
-from hogeq.rules.turn import (
-    TurnTable,
-    dice_sides,
-    end_effects,
-    part_name,
-    play_turn,
-    turn_effects,
-)
+from hogeq.rules.turn import TurnTable, dice_sides, end_effects, part_name, play_turn, turn_effects
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
@@ -34,7 +27,6 @@ LEAST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
 
 AROUND: Final = 2  # distance to which a position is compared with those around it
-
 MOST: Final = 6  # most positions listed for each rule
 
 
@@ -65,119 +57,141 @@ def book(game: HogEngine) -> list[tuple[Any, ...]]:
     """
     listed = [] if game.has_own_goals else reasons(game)
     return [
-        (part_name(game.rules, one.rule), *one[1:5], one.helps, text_of(game, one))
-        for one in listed
+        (
+            part_name(game.rules, reason.rule),
+            *(reason.own, reason.other, reason.memory, reason.best),
+            *(reason.helps, text_of(game, reason)),
+        )
+        for reason in listed
     ]
 
 
 def text_of(game: HogEngine, reason: Reason) -> str:
     """Explain a reason: the rule's effect on the best roll, or on the one that would be best."""
-    best, forgot = game.choices[reason.best], game.choices[reason.forgot]
-    worth, takes, cost = (
-        pp(loss, signed=False) for loss in (reason.gain_best, -reason.gain_forgot, reason.cost)
-    )
+    best_dice = game.choices[reason.best]
+    dice_without = game.choices[reason.forgot]
     if reason.helps:
-        mostly = f"{_on_roll(game, reason, best)}: that is worth {worth}"
+        gain = pp(reason.gain_best, signed=False)
+        effect = f"{_on_roll(game, reason, best_dice)}: that is worth {gain}"
     else:
-        mostly = f"{_on_roll(game, reason, forgot)}: that takes {takes}"
-    return f"{mostly}. A player who forgets it rolls {dice_in_words(forgot)}, and loses {cost}."
+        harm = pp(-reason.gain_forgot, signed=False)
+        effect = f"{_on_roll(game, reason, dice_without)}: that takes {harm}"
+    mistake = f"rolls {dice_in_words(dice_without)}, and loses {pp(reason.cost, signed=False)}"
+    return f"{effect}. A player who forgets it {mistake}."
 
 
 def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
-    """Describe the result of no dice, otherwise how often the rule fires."""
-    rules, name = game.rules, part_name(game.rules, reason.rule)
-    view = reason.own, reason.other, game.memories[reason.memory]
+    """Describe the result of no dice (or of -1), otherwise how often the rule fires in a roll."""
+    rules = game.rules
+    name = part_name(rules, reason.rule)
+    memory = game.memories[reason.memory]
     if dice <= 0:
-        turn = play_turn(rules, *view, dice, ())
+        turn = play_turn(rules, reason.own, reason.other, memory, dice, ())
         scored = "No dice score" if dice == 0 else "-1 scores"
-        effects = turn_effects(rules, *view[:2], () if dice == 0 else None, turn)
-        return "; ".join([f"{scored} {counted(turn.points, 'point')}", *effects[1:]])
+        faces = () if dice == 0 else None
+        # The first effect is the score itself.
+        _, *effects = turn_effects(rules, reason.own, reason.other, faces, turn)
+        return "; ".join([f"{scored} {counted(turn.points, 'point')}", *effects])
     if reason.rule == "hog_wild":
         thrown = "the die" if dice == 1 else f"the {dice} dice"
-        return f"{name} makes {thrown} {dice_sides(rules, *view)}-sided"
-    often = fires(game, reason, dice)
-    if often is None:
+        sides = dice_sides(rules, reason.own, reason.other, memory)
+        return f"{name} makes {thrown} {sides}-sided"
+    probability = fires(game, reason, dice)
+    if probability is None:
         return f"{name} counts with {dice_in_words(dice)}"
-    return f"{name} fires in {percent(often)} of rolls of {dice_in_words(dice)}"
+    return f"{name} fires in {percent(probability)} of rolls of {dice_in_words(dice)}"
 
 
-def fires(game: HogEngine, place: Reason, dice: int) -> float | None:
-    """Probability that a rule does something in a roll; None of one that changes points alone."""
-    if place.rule in {"prime_boost", "hog_wild"}:
+def fires(game: HogEngine, reason: Reason, dice: int) -> float | None:
+    """Probability that a rule acts in a roll of so many dice at its position.
+
+    None for rules that change only the points of dice.
+    """
+    if reason.rule in {"prime_boost", "hog_wild"}:
         return None
-    rules, begins = game.rules, f"{part_name(game.rules, place.rule)}: "
-    turns = TurnTable(rules).outcomes(place.own, place.other, game.memories[place.memory], dice)
-    fired = (
-        turn.probability
-        for turn in turns
-        if any(line.startswith(begins) for line in end_effects(rules, place.own, place.other, turn))
-    )
-    return float(sum(fired))
+    own = reason.own
+    other = reason.other
+    prefix = f"{part_name(game.rules, reason.rule)}: "  # of the lines about the rule's effects
+    probabilities = []  # of the turns in which it acts
+    for turn in TurnTable(game.rules).outcomes(own, other, game.memories[reason.memory], dice):
+        effects = end_effects(game.rules, own, other, turn)
+        if any(line.startswith(prefix) for line in effects):
+            probabilities.append(turn.probability)
+    return float(sum(probabilities))
 
 
 def reasons(game: HogEngine) -> list[Reason]:
     """List the positions where optimal play looks strange, and a rule is the reason.
 
     A position looks strange if its best roll is not the commonest one around it. Of a hidden memory
-    the value is taken with which play most often comes there.
+    the value is taken with which play most often comes there. Those whose loss costs most win
+    probability in a game come first.
+
+    1. Solve the game, and value all rolls of this turn with every rule, and without each.
+    2. Take the positions that look strange, and where the best roll without a rule loses much.
+    3. Order them by reach probability times loss, and thin them out.
     """
-    solved = solve(game)
-    often = reach(game, builtin("ignore_memory", game))
-    memories = often.argmax(axis=2)
-    values = solved.values
-    weights = np.eye(game.memory_size)[memories]
-    rolls = turn_values(game, values[None], weights, game.rules)
-    if rolls is None:
+    values = solve(game).values
+    reach_probability = reach(game, builtin("ignore_memory", game))  # (G, G, H)
+    memories = reach_probability.argmax(axis=2)
+    memory_weights = np.eye(game.memory_size)[memories]  # (G, G, H): 1 for that memory
+    roll_values = turn_values(game, values[None], memory_weights, game.rules)  # (G, G, K)
+    if roll_values is None:
         return []
-    best = _best(rolls)
-    strange = best != _commonest(best, game.num_actions)
-    candidates = []
-    for rule, without in worth_without(game, values[None], weights):
-        forgot = _best(without)
-        at = np.take_along_axis
-        cost = rolls.max(axis=2) - at(rolls, forgot[..., None], 2)[..., 0]
-        for own, other in np.argwhere(strange & (cost >= LEAST)).tolist():
-            roll, instead = int(best[own, other]), int(forgot[own, other])
-            gains = rolls[own, other] - without[own, other]
+    best = _best_rolls(roll_values)
+    is_strange = best != _commonest_around(best, game.num_actions)
+    candidates = []  # with the loss that a game expects of each
+    for rule, values_without in worth_without(game, values[None], memory_weights):
+        forgot = _best_rolls(values_without)
+        value_of_forgot = np.take_along_axis(roll_values, forgot[..., None], axis=2)[..., 0]
+        cost = roll_values.max(axis=2) - value_of_forgot
+        for own, other in np.argwhere(is_strange & (cost >= LEAST)).tolist():
+            gains = roll_values[own, other] - values_without[own, other]
             reason = Reason(
-                rule,
-                own,
-                other,
-                int(memories[own, other]),
-                roll,
-                instead,
-                float(cost[own, other]),
-                float(gains[roll]),
-                float(gains[instead]),
+                rule=rule,
+                own=own,
+                other=other,
+                memory=int(memories[own, other]),
+                best=int(best[own, other]),
+                forgot=int(forgot[own, other]),
+                cost=float(cost[own, other]),
+                gain_best=float(gains[best[own, other]]),
+                gain_forgot=float(gains[forgot[own, other]]),
             )
-            candidates.append((float(often[own, other].sum()) * reason.cost, reason))
-    return _apart([reason for _, reason in sorted(candidates, key=lambda one: -one[0])])
+            expected_loss = float(reach_probability[own, other].sum()) * reason.cost
+            candidates.append((expected_loss, reason))
+    candidates.sort(key=lambda candidate: -candidate[0])
+    return _thinned([reason for _, reason in candidates])
 
 
-def _best(rolls: Floats) -> NDArray[np.int64]:
-    """Best rolls, the fewest dice of those that tie."""
-    return (rolls >= rolls.max(axis=2, keepdims=True) - TIE).argmax(axis=2)
+def _best_rolls(roll_values: Floats) -> NDArray[np.int64]:
+    """Best roll at each position, (G, G), by values (G, G, K); of ties the fewest dice."""
+    is_best = roll_values >= roll_values.max(axis=2, keepdims=True) - TIE
+    return is_best.argmax(axis=2)
 
 
-def _commonest(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
-    """Commonest roll around each position, itself left out."""
+def _commonest_around(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
+    """Commonest of the best rolls (G, G) around each position, itself left out."""
     goal = len(best)
+    # Counts of each roll, with a margin so that neighbours beyond the edge have a place.
     counts = np.zeros((goal + 2 * AROUND, goal + 2 * AROUND, actions))
-    chosen = one_hot(best, actions)
+    is_chosen = one_hot(best, actions)
     for down, right in product(range(2 * AROUND + 1), repeat=2):
         if (down, right) != (AROUND, AROUND):
-            counts[down : down + goal, right : right + goal] += chosen
+            counts[down : down + goal, right : right + goal] += is_chosen
     return counts[AROUND:-AROUND, AROUND:-AROUND].argmax(axis=2)
 
 
-def _apart(reasons: list[Reason]) -> list[Reason]:
-    """Choose the first reasons of each rule, and none beside one that is chosen."""
+def _thinned(reasons: list[Reason]) -> list[Reason]:
+    """Choose at most `MOST` reasons of each rule, in their order, none near a chosen position."""
     chosen: list[Reason] = []
     for reason in reasons:
-        near = any(
-            max(abs(one.own - reason.own), abs(one.other - reason.other)) <= AROUND
-            for one in chosen
-        )
-        if not near and sum(one.rule == reason.rule for one in chosen) < MOST:
+        distances = [
+            max(abs(earlier.own - reason.own), abs(earlier.other - reason.other))
+            for earlier in chosen
+        ]
+        is_near = any(distance <= AROUND for distance in distances)
+        num_of_rule = sum(earlier.rule == reason.rule for earlier in chosen)
+        if not is_near and num_of_rule < MOST:
             chosen.append(reason)
     return chosen

@@ -33,47 +33,60 @@ PUBLIC_RANKS: Final = ("goal", "rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest,
     out: Path,
-    found: Mapping[str, Any],
+    tournament: Mapping[str, Any],
     rules: str,
     *,
     pseudonyms: bool = False,
     title: str | None = None,
 ) -> list[str]:
-    """Write pages, ranks and the verdicts for the next call; list the files.
+    """Write pages, ranks and the verdicts for the next call; list what was written, in lines.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
-    everybody may see comes last.
+    everybody may see comes last. `tournament` is its result, as
+    `hogeq.contest.ranking.Ranking.to_json` gives it, `rules` what the rules are called.
     """
-    judged, names = contest.judged, contest.public_names(pseudonyms)
-    staff, everybody = out / STAFF, out / PUBLIC
+    names = contest.public_names(pseudonyms)
+    staff_folder = out / STAFF
+    public_folder = out / PUBLIC
     heading = f"{title or f'The contest of {rules}'}, {date.today().isoformat()}."  # noqa: DTZ011
-    pages = entrants_pages(contest, staff / "entrants", rules, found, names, heading)
-    rows = _staff_rows(contest, found, names)
-    public = [{**line, "file": ""} for line in named_ranking(found, names)]
-    absent = {"goal", "tie_break"}.difference(found["ranking"][0])
+    pages = entrants_pages(contest, staff_folder / "entrants", rules, tournament, names, heading)
+    staff_rows = _staff_rows(contest, tournament, names)
+    public_rows = [{**line, "file": ""} for line in named_ranking(tournament, names)]
+    absent = {"goal", "tie_break"}.difference(tournament["ranking"][0])
     contest.keep(out)
-    for folder in (staff / "entrants", everybody):
+    for folder in (staff_folder / "entrants", public_folder):
         folder.mkdir(exist_ok=True)
     for name, page in pages.items():
         if page is not None:
-            write_whole(staff / "entrants" / name, page)
-    for path in (staff / "entrants").glob("*-*.html"):
+            write_whole(staff_folder / "entrants" / name, page)
+    for path in (staff_folder / "entrants").glob("*-*.html"):
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
-    page = public_page({**found, "rules": rules}, names, contest.game.rules, title)
-    write_whole(staff / "index.html", _staff_page(rows, title or rules, absent))
-    write_whole(staff / "ranks.csv", _csv(RANKS, absent, rows))
-    write_whole(everybody / "index.html", page)
-    write_whole(everybody / "ranks.csv", _csv(PUBLIC_RANKS, absent, public))
-    late = sum(fault.kind == "time" for one in judged for fault in one.submission.faults)
-    earlier = sum(len(one.entrant.earlier) for one in judged)
-    return [
-        f"{everybody}: index.html and ranks.csv, for everybody",
-        f"{staff}: index.html, ranks.csv and {counted(len(judged), 'page')} in entrants, for staff",
-        *([f"{out}: held a contest by other rules, which this one replaces"] * contest.replaces),
-        *([f"out of time: {late}; another --time-limit runs such code again"] if late else []),
-        *([f"{counted(earlier, 'earlier file')} left out: {LATEST}"] if earlier else []),
+    page = public_page({**tournament, "rules": rules}, names, contest.game.rules, title)
+    write_whole(staff_folder / "index.html", _staff_page(staff_rows, title or rules, absent))
+    write_whole(staff_folder / "ranks.csv", _csv(RANKS, absent, staff_rows))
+    write_whole(public_folder / "index.html", page)
+    write_whole(public_folder / "ranks.csv", _csv(PUBLIC_RANKS, absent, public_rows))
+    return _written_lines(contest, out)
+
+
+def _written_lines(contest: Contest, out: Path) -> list[str]:
+    """List the files of a contest in lines for the user, and what was replaced or left out."""
+    judged = contest.judged
+    pages = counted(len(judged), "page")
+    lines = [
+        f"{out / PUBLIC}: index.html and ranks.csv, for everybody",
+        f"{out / STAFF}: index.html, ranks.csv and {pages} in entrants, for staff",
     ]
+    if contest.replaces:
+        lines.append(f"{out}: held a contest by other rules, which this one replaces")
+    num_late = sum(fault.kind == "time" for entry in judged for fault in entry.submission.faults)
+    if num_late:
+        lines.append(f"out of time: {num_late}; another --time-limit runs such code again")
+    num_earlier = sum(len(entry.entrant.earlier) for entry in judged)
+    if num_earlier:
+        lines.append(f"{counted(num_earlier, 'earlier file')} left out: {LATEST}")
+    return lines
 
 
 def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -82,36 +95,49 @@ def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[st
 
 
 def _staff_rows(
-    contest: Contest, found: Mapping[str, Any], names: Sequence[str]
+    contest: Contest, tournament: Mapping[str, Any], names: Sequence[str]
 ) -> list[dict[str, Any]]:
+    """Rows of the table for staff, one for each entrant: ranks first, then those not valid.
+
+    They have the keys of `RANKS`, and "faults". `tournament` is its result, `names` are what the
+    public page calls its entries.
+    """
     valid = contest.valid
-    ranked = {valid[line["index"]].entrant: line for line in found["ranking"]}
+    ranked = {valid[line["index"]].entrant: line for line in tournament["ranking"]}
     rows = []
-    for one in contest.judged:
-        entrant, line = one.entrant, ranked.get(one.entrant)
-        row = dict.fromkeys(RANKS, "") | dict(line or {})
-        if line is not None:
-            against, public = valid[line["lowest_against"]].name, names[line["index"]]
-            row |= {"lowest_against": against, "public_name": public}
-        row |= {"name": one.name, "student": entrant.student, "file": entrant.file}
-        row |= {"page": f"entrants/{contest.page_of(entrant)}"}
-        row |= {"not_valid": one.reason, "remark": one.remark}
-        rows.append({**row, "faults": "; ".join(fault.line for fault in one.submission.faults)})
+    for judged in contest.judged:
+        entrant = judged.entrant
+        row = dict.fromkeys(RANKS, "")
+        if entrant in ranked:
+            line = ranked[entrant]
+            row |= line
+            row["lowest_against"] = valid[line["lowest_against"]].name
+            row["public_name"] = names[line["index"]]
+        row |= {
+            "name": judged.name,
+            "student": entrant.student,
+            "file": entrant.file,
+            "page": f"entrants/{contest.page_of(entrant)}",
+            "not_valid": judged.reason,
+            "remark": judged.remark,
+            "faults": "; ".join(fault.line for fault in judged.submission.faults),
+        }
+        rows.append(row)
     return sorted(rows, key=lambda row: row["rank"] or math.inf)
 
 
 def _staff_page(rows: Sequence[Mapping[str, Any]], title: str, absent: Collection[str]) -> str:
-    """Write the page of all submissions for staff, which leads to that of each entrant."""
+    """Write the page of all submissions for staff; this contest lacks the columns `absent`."""
     valid = [row for row in rows if not row["not_valid"]]
     left_out = [row for row in rows if row["not_valid"]]
     remarks = [row for row in rows if row["remark"]]
-    broken = () if "tie_break" in absent else ("wins", "tie_break")
-    keys = ("rank", "student", "name", *broken, "public_name", "file")
-    parts = [_listing("Ranks", keys, valid)]
+    tie_keys = () if "tie_break" in absent else ("wins", "tie_break")
+    keys = ("rank", "student", "name", *tie_keys, "public_name", "file")
+    parts = [_table_of_entrants("Ranks", keys, valid)]
     if left_out:
-        parts.append(_listing("Not valid", ("student", "file", "faults"), left_out))
+        parts.append(_table_of_entrants("Not valid", ("student", "file", "faults"), left_out))
     if remarks:
-        parts.append(_listing("Remarks", ("student", "remark"), remarks))
+        parts.append(_table_of_entrants("Remarks", ("student", "remark"), remarks))
     verdict = (
         f"<p>{counted(len(valid), 'submission')} ranked, {len(left_out)} not valid. This page "
         "is for staff. Each name of a student leads to a page that you may give to that student. "
@@ -131,21 +157,26 @@ _HEADS: Final = {
     "tie_break": "tie-break",
 }
 
-_KINDS: Final = {
+_COLUMN_CLASSES: Final = {
     **dict.fromkeys(("name", "public_name", "student"), "text name"),
     **dict.fromkeys(("faults", "remark"), "text long"),
 }
 """Looks of columns."""
 
 
-def _listing(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Make a table of texts, each student's with a link to the page."""
+def _table_of_entrants(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write some columns of `_staff_rows` as HTML; names of students lead to their pages."""
     lines = []
     for row in rows:
-        texts = {key: percent(row[key]) if type(row[key]) is float else row[key] for key in keys}
-        cells = {key: html.escape(str(text)) for key, text in texts.items()}
-        cells["student"] = f'<a href="{html.escape(row["page"])}">{cells["student"]}</a>'
-        lines.append([cells[key] for key in keys])
+        cells = []
+        for key in keys:
+            value = row[key]
+            text = percent(value) if type(value) is float else str(value)
+            cell = html.escape(text)
+            if key == "student":
+                cell = f'<a href="{html.escape(row["page"])}">{cell}</a>'
+            cells.append(cell)
+        lines.append(cells)
     header = [_HEADS.get(key, key) for key in keys]
-    kinds = [_KINDS.get(key, "text") for key in keys]
-    return f"<h2>{title}</h2>{frame.table(header, lines, kinds, title)}"
+    classes = [_COLUMN_CLASSES.get(key, "text") for key in keys]
+    return f"<h2>{title}</h2>{frame.table(header, lines, classes, title)}"

@@ -40,66 +40,87 @@ from hogeq.support.workers import compute
 LATEST: Final = "of a student's files the last by name counts"
 
 
-def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
-    """Write the page about a submission, one self-contained HTML file."""
-    title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
-    parts, data = _faults(found["faults"]), {}
-    verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
-    if found["valid"]:
-        seconds = found["seconds"]
-        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
-        verdict = f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}.</p>'
-    if assessed is not None:
-        parts += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(found)))}.</p>"
-        parts += _laid_out(chain(reasons(found), results(found), positions(found))) + _map(found)
-        data = {
-            "dice": assessed.rolls.tolist(),
-            "best": assessed.best.tolist(),
-            "losses": assessed.costs.round(DECIMALS).tolist(),
-            "most": float(assessed.costs.max()),
+def checked_page(findings: Mapping[str, Any], assessment: Assessment | None) -> str:
+    """Write the page about a submission, one self-contained HTML file.
+
+    `findings` are what `hogeq.contest.assessment.facts_of` gives; the assessment has the rolls of
+    the submission, the best ones and the losses, (G, G) each, and is None if it is not valid.
+    """
+    title = printable(f"{findings['player_name'] or findings['file']}, {findings['rules']}")
+    verdict = _verdict(findings)
+    sections = _fault_lists(findings["faults"])
+    map_data: dict[str, Any] = {}
+    if assessment is not None:
+        sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(findings)))}.</p>"
+        sections += _tables(chain(reasons(findings), results(findings), positions(findings)))
+        sections += _map(findings)
+        map_data = {
+            "dice": assessment.rolls.tolist(),
+            "best": assessment.best.tolist(),
+            "losses": assessment.costs.round(DECIMALS).tolist(),
+            "most": float(assessment.costs.max()),
         }
-    notes = "; ".join(contest_notes(found))
+    body = frame.fill(
+        "check.html", title=html.escape(title), verdict=verdict, parts=sections, look="two"
+    )
+    return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=map_data)
+
+
+def _verdict(findings: Mapping[str, Any]) -> str:
+    """Write whether a submission is valid, notes of the contest, and faults of its functions."""
+    if findings["valid"]:
+        seconds = findings["seconds"]
+        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
+        verdict = f'<p><b class="good">Valid.</b> {findings["bytes"]:,} bytes{answers}.</p>'
+    else:
+        verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
+    notes = "; ".join(contest_notes(findings))
     if notes:
         verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
-    functions = [one["told"] for one in found.get("functions", ()) if one["told"]]
+    functions = [function["told"] for function in findings.get("functions", ()) if function["told"]]
     if functions:
-        verdict += f"<h2>Functions of the project</h2>{_listed(functions)}"
-    body = frame.fill(
-        "check.html", title=html.escape(title), verdict=verdict, parts=parts, look="two"
-    )
-    return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=data)
+        verdict += f"<h2>Functions of the project</h2>{frame.html_list(functions)}"
+    return verdict
 
 
-def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
+def _fault_lists(faults: Sequence[Mapping[str, Any]]) -> str:
+    """Write a list for each kind of fault: the lines that tell of it, and how many more it has."""
     lists = []
     for fault in faults:
         lines = list(fault["told"])
         if fault["count"] > len(lines):
             lines.append(f"and {fault['count'] - len(lines):,} more like these")
-        lists.append(_listed(lines))
+        lists.append(frame.html_list(lines))
     return "".join(lists)
 
 
-def _listed(lines: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
+def _tables(parts: Iterable[Part]) -> str:
+    """Write the tables that the command prints, each with its heading and the line after it.
 
-
-def _laid_out(parts: Iterable[Part]) -> str:
-    """Write tables as the command prints them, with bars."""
+    Rows with a share in `Part.bars` get a bar as their last cell; if its look has "half", a win
+    rate beside one half, the second cell is coloured in the same way.
+    """
     text = ""
-    for heading, table, bars, last in parts:
-        header = [*(table.header or [""] * len(table.rows[0])), *[""] * bool(bars)]
-        kinds = ["text long" if column < table.left else "" for column in range(len(header))]
-        kinds = [_KINDS.get(title, kind) for title, kind in zip(header, kinds, strict=True)]
+    for heading, table, bars, last_line in parts:
+        header = list(table.header or [""] * len(table.rows[0]))
+        if bars:
+            header.append("")
+        classes = [
+            _COLUMN_CLASSES.get(title, "text long" if column < table.left else "")
+            for column, title in enumerate(header)
+        ]
         rows = [[html.escape(str(cell)) for cell in row] for row in table.rows]
         for row, (share, look) in zip(rows, bars, strict=False):
-            kind = look.removeprefix("half").strip()
-            row[1] = f'<span class="{kind}">{row[1]}</span>' if "half" in look else row[1]
+            if "half" in look:
+                colour = look.removeprefix("half").strip()
+                row[1] = f'<span class="{colour}">{row[1]}</span>'
             row.append(frame.bar(share, look))
-        title, after = map(html.escape, map(_sentence, (heading.partition(" (")[0], last)))
-        text += f"<h2>{title}</h2>" if title else ""
-        text += frame.table(header, rows, kinds, title or "Loss")
-        text += f"<p>{after}</p>" if after else ""
+        title = html.escape(_sentence(heading.partition(" (")[0]))
+        if title:
+            text += f"<h2>{title}</h2>"
+        text += frame.table(header, rows, classes, title or "Loss")
+        if last_line:
+            text += f"<p>{html.escape(_sentence(last_line))}</p>"
     return text
 
 
@@ -107,14 +128,15 @@ def _sentence(line: str) -> str:
     return line[:1].upper() + line[1:]
 
 
-_KINDS: Final = {"positions": "roomy"}  # looks of columns: a phone has no room for all
+_COLUMN_CLASSES: Final = {"positions": "roomy"}  # a phone has no room for all columns
 
 
-def _map(found: Mapping[str, Any]) -> str:
-    if not found["losses"]:
+def _map(findings: Mapping[str, Any]) -> str:
+    """Write the frame of the map of losses, which a script draws; empty if nothing is lost."""
+    if not findings["losses"]:
         return ""
-    response = "the best response found" if found["effort"] else "a best response"
-    return frame.fill("every.html", rules=html.escape(found["rules"]), response=response)
+    response = "the best response found" if findings["effort"] else "a best response"
+    return frame.fill("every.html", rules=html.escape(findings["rules"]), response=response)
 
 
 # --- the pages of entrants ------------------------------------------------------------------------
@@ -124,17 +146,25 @@ def entrants_pages(
     contest: Contest,
     folder: Path,
     title: str,
-    found: Mapping[str, Any],
+    tournament: Mapping[str, Any],
     names: Sequence[str],
     heading: str,
 ) -> dict[str, str | None]:
-    """Make the pages of entrants by their names; None for one that is in the folder already."""
+    """Make the pages of entrants, by file name; None for a page that the folder has already.
+
+    Of a page in `folder` that was made of the same submission by the same rules, only the sections
+    about the field are made anew. `title` names the rules, `heading` is the first line of a page,
+    `tournament` is its result (`hogeq.contest.ranking.Ranking.to_json`), and `names` are those on
+    the public page by index in it.
+    """
     game = contest.game
-    new: list[_Task] = []
+    tasks: list[_Task] = []
     pages: dict[str, str | None] = {}
-    ranked = {contest.valid[line["index"]].entrant: line for line in found["ranking"]}
-    for one in contest.judged:
-        entrant, name, line = one.entrant, contest.page_of(one.entrant), ranked.get(one.entrant)
+    ranked = {contest.valid[line["index"]].entrant: line for line in tournament["ranking"]}
+    for judged in contest.judged:
+        entrant = judged.entrant
+        name = contest.page_of(entrant)
+        line = ranked.get(entrant)  # None if it is not valid
         goal = contest.own_goals.get(entrant, game.goal)
         notes = [heading, _standing(line, names), f"Judged: {entrant.file}."]
         if goal != game.goal:
@@ -143,32 +173,31 @@ def entrants_pages(
             notes.append(f"The public page calls it {names[line['index']]}.")
         if entrant.earlier:
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
-        texts = {
+        sections = {
             "standing": "".join(f"<p>{html.escape(note)}</p>" for note in notes),
-            "matches": "" if line is None else _matches(line, found, names),
+            "matches": "" if line is None else _matches(line, tournament, names),
         }
-        key = _hash([facts(one.submission), entrant.file, title, contest.made_by, goal])
-        known = _read_page(folder / name)
-        pages[name] = _with_sections(known, key, texts)
-        if pages[name] is None:
-            new.append(_Task(one, name, key, texts, goal))
-        elif pages[name] == known:
-            pages[name] = None
+        key = _hash([facts(judged.submission), entrant.file, title, contest.made_by, goal])
+        old_page = _read_page(folder / name)
+        new_page = _with_sections(old_page, key, sections)
+        if new_page is None:
+            tasks.append(_Task(judged, name, key, sections, goal))
+        pages[name] = None if new_page == old_page else new_page
     expect(game, "full memory")
-    with phase("assessing", len(new), "entrants") as progress:
-        games = {goal: game_to(game, goal) for goal in {one.goal for one in new}}
-        make = partial(_entrant_page, games, title)
-        made = compute(make, new, lambda _: progress.step(), local=True)
-    return pages | {task.name: page for task, page in zip(new, made, strict=True)}
+    with phase("assessing", len(tasks), "entrants") as progress:
+        games = {goal: game_to(game, goal) for goal in {task.goal for task in tasks}}
+        make_page = partial(_entrant_page, games, title)
+        made = compute(make_page, tasks, lambda _: progress.step(), local=True)
+    return pages | {task.name: page for task, page in zip(tasks, made, strict=True)}
 
 
 class _Task(NamedTuple):
     """A page to be made."""
 
     judged: Judged
-    name: str
-    key: str  # of what it is made of
-    texts: Mapping[str, str]  # its sections about the field
+    name: str  # of its file
+    key: str  # hash of all that the page is made of but its sections about the field
+    sections: Mapping[str, str]  # HTML of the sections about the field, by their ids
     goal: int
 
 
@@ -177,6 +206,7 @@ def _hash(content: object) -> str:
 
 
 def _read_page(path: Path) -> str:
+    """Read a page of an earlier call; empty if there is none that can be read."""
     try:
         return read_whole(path, MAX_BYTES).decode()
     except (OSError, ValueError):
@@ -186,51 +216,58 @@ def _read_page(path: Path) -> str:
 def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
     """Write the page of an entrant, without any text of its code but the player's name.
 
-    Code could say anything: what it read, or what another entry holds.
+    Code could say anything: what it read, or what another entry holds. `games` has the game and
+    what tables are compared with in it, by the goal of the entrant.
     """
-    one = task.judged
+    submission = task.judged.submission
     game, reference = games[task.goal]
-    found, assessed = facts_of(game, one.entrant.file, title, one.submission, reference)
-    for fault, shown in zip(one.submission.faults, found["faults"], strict=True):
-        shown["told"] = [_in_our_words(fault)]
-    if found["files"]:
-        found["files"] = [counted(len(found["files"]), "file")]
-    if any(fault.kind == "name" for fault in one.submission.faults):
-        found["player_name"] = None
-    page = checked_page(found, assessed)
-    page = page.replace("</h1>", f"</h1>{_opening('standing', task.key)}</section>", 1)
-    page = page.replace("</main>", f"{_opening('matches', task.key)}</section></main>", 1)
-    return _with_sections(page, task.key, task.texts) or page
+    file = task.judged.entrant.file
+    submission_facts, assessment = facts_of(game, file, title, submission, reference)
+    for fault, fault_facts in zip(submission.faults, submission_facts["faults"], strict=True):
+        fault_facts["told"] = [_in_our_words(fault)]
+    if submission_facts["files"]:
+        submission_facts["files"] = [counted(len(submission_facts["files"]), "file")]
+    if any(fault.kind == "name" for fault in submission.faults):
+        submission_facts["player_name"] = None
+    page = checked_page(submission_facts, assessment)
+    page = page.replace("</h1>", f"</h1>{_opening_tag('standing', task.key)}</section>", 1)
+    page = page.replace("</main>", f"{_opening_tag('matches', task.key)}</section></main>", 1)
+    return _with_sections(page, task.key, task.sections) or page
 
 
-_OURS: Final = {"time", "crash", "shape", "unread", "same"}  # faults that code has no words in
-
+# Kinds of faults whose line holds no text that the entrant's code could have chosen.
+_OUR_KINDS: Final = {"time", "crash", "shape", "unread", "same"}
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
-
 _LINE: Final = re.compile("\\(.*(line [0-9]{1,9})\\)$")
-
 _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
 
 
 def _in_our_words(fault: Fault) -> str:
-    """Describe a fault of code without any text of its own, plain numbers apart."""
-    asked = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
-    where = asked[0] if asked else ""
+    """Describe a fault of code without any text of its own, plain numbers apart.
+
+    The line of a fault begins with the call that showed it, "final_strategy(3, 0) ", if one did.
+    """
+    call = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
+    where = call[0] if call else ""
     line = fault.line[len(where) :]
     if line.startswith("cannot be judged: "):
         return "cannot be judged: ask those who run the contest"
     if fault.kind == "name":
         return f"PLAYER_NAME: allowed: a text of 1 to {LONGEST_NAME} characters"
-    if fault.kind in _OURS or (fault.kind == "range" and not where):  # a cell of a table
+    is_cell_of_table = fault.kind == "range" and not where
+    if fault.kind in _OUR_KINDS or is_cell_of_table:
         return fault.line
     raised = _RAISED.match(line)
     if raised is not None:
-        known = getattr(builtins, raised[2], None)
-        is_known = isinstance(known, type) and issubclass(known, BaseException)
-        again = f"{raised[1]}, it " if raised[1] else ""
-        at = _LINE.search(line)
-        kind = raised[2] if is_known else "an error of its own"
-        return f"{where}{again}raised {kind}{f' in {at[1]}' if at else ''}"
+        second_call, error_name = raised.groups()
+        again = f"{second_call}, it " if second_call else ""
+        # A class of its own may have any name.
+        error_type = getattr(builtins, error_name, None)
+        is_builtin = isinstance(error_type, type) and issubclass(error_type, BaseException)
+        error = error_name if is_builtin else "an error of its own"
+        line_number = _LINE.search(line)
+        place = f" in {line_number[1]}" if line_number else ""
+        return f"{where}{again}raised {error}{place}"
     if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
         return fault.line
     again = " when asked again" if fault.kind == "impure" else ""
@@ -238,7 +275,7 @@ def _in_our_words(fault: Fault) -> str:
 
 
 def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
-    """Say where an entrant stands by the line of the ranking, None if not ranked."""
+    """Write the rank of an entrant, by its line of the ranking; None if it is not ranked."""
     if line is None:
         return "Not ranked."
     won = f"{line['wins']} of {len(names) - 1} matches won"
@@ -247,33 +284,35 @@ def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
     return f"Rank {line['rank']} of {len(names)}: {won}, {mean}."
 
 
-def _matches(line: Mapping[str, Any], found: Mapping[str, Any], names: Sequence[str]) -> str:
-    """List the matches of an entrant, the hardest first."""
-    rates, threshold = found["win_rates"][line["index"]], found["threshold"]
+def _matches(line: Mapping[str, Any], tournament: Mapping[str, Any], names: Sequence[str]) -> str:
+    """List the matches of an entrant, by its line of the ranking, in a table, the hardest first."""
+    win_rates = tournament["win_rates"][line["index"]]
+    opponents = [other for other in tournament["ranking"] if other is not line]
     rows = []
-    for other in sorted(found["ranking"], key=lambda one: rates[one["index"]]):
-        if other is not line:
-            rate = rates[other["index"]]
-            kind = outcome(rate, threshold)
-            share = f'<span class="{kind}">{percent(rate)}</span>', frame.bar(rate, f"half {kind}")
-            word = {"good": "won", "bad": "lost"}.get(kind, "tied")
-            rows.append((other["rank"], html.escape(names[other["index"]]), *share, word))
+    for opponent in sorted(opponents, key=lambda other: win_rates[other["index"]]):
+        win_rate = win_rates[opponent["index"]]
+        colour = outcome(win_rate, tournament["threshold"])
+        word = {"good": "won", "bad": "lost"}.get(colour, "tied")
+        name = html.escape(names[opponent["index"]])
+        share = f'<span class="{colour}">{percent(win_rate)}</span>'
+        bar = frame.bar(win_rate, f"half {colour}")
+        rows.append((opponent["rank"], name, share, bar, word))
     header = ("rank", "against", "wins", "", "")
     table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
     return f"<h2>Its matches, the hardest first</h2>{table}"
 
 
-def _with_sections(page: str, key: str, texts: Mapping[str, str]) -> str | None:
-    """Put other sections into a page that was made of the same; None if it was not."""
-    for name, text in texts.items():
-        opening = _opening(name, key)
+def _with_sections(page: str, key: str, sections: Mapping[str, str]) -> str | None:
+    """Replace sections of a page, by ids; None if it was not made of what has the hash `key`."""
+    for name, content in sections.items():
+        opening = _opening_tag(name, key)
         before, _, rest = page.partition(opening)
-        _, end, after = rest.partition("</section>")
-        if not end:
+        _, closing, after = rest.partition("</section>")
+        if not closing:
             return None
-        page = f"{before}{opening}{text}{end}{after}"
+        page = f"{before}{opening}{content}{closing}{after}"
     return page
 
 
-def _opening(name: str, key: str) -> str:
+def _opening_tag(name: str, key: str) -> str:
     return f'<section id="{name}" data-key="{key}">'

@@ -15,61 +15,66 @@ from hogeq.rules import Rules, describe
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
-
 _LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
-
 SHARED: Final = "scheme numbers grid"  # scripts of every page
-
 _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
 """Columns that a phone has room for."""
 
 
 def field_page(
-    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
+    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
 ) -> str:
-    """Write the page of a tournament, one self-contained HTML file."""
-    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(found, names)]
-    columns = columns_of(ranking, found.get("tie_break"))
-    rates = np.array(found["win_rates"])
+    """Write the page of a tournament, one self-contained HTML file.
+
+    `tournament` is its result, as `hogeq.contest.ranking.Ranking.to_json` gives it, `names` are
+    those of the entries by their index in it.
+    """
+    # An entry that the Nash mixture never draws has an empty cell.
+    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(tournament, names)]
+    columns = columns_of(ranking, tournament.get("tie_break"))  # name, kind and key of each
+    win_rates = np.array(tournament["win_rates"])  # (n, n), row against column
     data = {
         "columns": [
             {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
         ],
-        "rows": [
-            [line[key] or None if key == "nash" else line[key] for *_, key in columns]
-            for line in ranking
-        ],
+        "rows": [[line[key] for _, _, key in columns] for line in ranking],
         "index": [line["index"] for line in ranking],
-        "rates": rates.round(DECIMALS).tolist(),
-        "reach": max(_LEAST_REACH, float(np.abs(rates - 0.5).max())),
+        "rates": win_rates.round(DECIMALS).tolist(),
+        "reach": max(_LEAST_REACH, float(np.abs(win_rates - 0.5).max())),
     }
-    parts = (
+    rule_items = [
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>"
         for name, text in describe(rules)
-    )
-    title = title or f"{found['rules']}: {len(names)} strategies, all against all"
+    ]
+    title = title or f"{tournament['rules']}: {len(names)} strategies, all against all"
     body = frame.fill(
         "field.html",
         title=html.escape(title),
         summary=_summary(ranking),
-        played=_played(found),
-        equals=html.escape(_equals(found.get("tie_break"))),
-        win=f"{100.0 * found.get('threshold', WIN):.12g}",
-        notes=_notes(found, names),
-        rules=html.escape(found["rules"]),
-        parts="".join(parts),
+        played=_played(tournament),
+        equals=html.escape(_equals(tournament.get("tie_break"))),
+        win=f"{100.0 * tournament.get('threshold', WIN):.12g}",
+        notes=_notes(tournament, names),
+        rules=html.escape(tournament["rules"]),
+        parts="".join(rule_items),
     )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
 
 
+_NAMED_FIRST: Final = 3  # most names of those that share the first rank
+
+
 def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
+    """Say who ranks first, and how many matches they won."""
     first = [line for line in ranking if line["rank"] == 1]
-    names = ", ".join(html.escape(line["name"]) for line in first[:3])
-    shared = f" and {len(first) - 3} more" if len(first) > 3 else ""
+    names = ", ".join(html.escape(line["name"]) for line in first[:_NAMED_FIRST])
+    if len(first) > _NAMED_FIRST:
+        names += f" and {len(first) - _NAMED_FIRST} more"
     won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
-    mean = percent(first[0]["mean_win_rate"])
-    alone = f", {mean} on average" if len(first) == 1 else " each"
-    return f"First: <b>{names}{shared}</b>, {won} won{alone}."
+    if len(first) == 1:
+        mean = percent(first[0]["mean_win_rate"])
+        return f"First: <b>{names}</b>, {won} won, {mean} on average."
+    return f"First: <b>{names}</b>, {won} won each."
 
 
 def _equals(tie_break: str | None) -> str:
@@ -81,43 +86,53 @@ def _equals(tie_break: str | None) -> str:
     return f"of equals the higher win rate against {tie_break} ranks first"
 
 
-def _played(found: Mapping[str, Any]) -> str:
+def _played(tournament: Mapping[str, Any]) -> str:
     """Say when, by which rules, and how many entries are left out."""
-    text = f"{date.today().isoformat()}, by the rules of {found['rules']}"  # noqa: DTZ011 - of here
-    left_out = found.get("left_out", 0)
-    return html.escape(f"{text}; {left_out} more not valid" if left_out else text)
+    today = date.today().isoformat()  # noqa: DTZ011 - of here
+    text = f"{today}, by the rules of {tournament['rules']}"
+    num_left_out = tournament.get("left_out", 0)
+    if num_left_out:
+        text += f"; {num_left_out} more not valid"
+    return html.escape(text)
 
 
-def _notes(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    same = [" = ".join(names[index] for index in group) for group in found["identical"]]
-    # Names of files, not where they lie on the staff's machine.
-    out = [
-        one["reason"].replace(printable(one["entry"]), printable(PurePath(one["entry"]).name))
-        for one in found["refused"]
-    ]
-    return "".join(
-        f"<h2>{title}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"
-        for title, lines in (("The same strategy", same), ("Left out", out))
-        if lines
-    )
+def _notes(tournament: Mapping[str, Any], names: Sequence[str]) -> str:
+    """List the groups of entries that are one strategy, and the entries that are left out."""
+    identical = [" = ".join(names[index] for index in group) for group in tournament["identical"]]
+    left_out = []
+    for refused in tournament["refused"]:
+        # Names of files, not where they lie on the staff's machine.
+        path = refused["entry"]
+        left_out.append(refused["reason"].replace(printable(path), printable(PurePath(path).name)))
+    text = ""
+    for title, lines in (("The same strategy", identical), ("Left out", left_out)):
+        if lines:
+            text += f"<h2>{title}</h2>{frame.html_list(lines)}"
+    return text
 
 
 def public_page(
-    found: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
+    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
 ) -> str:
-    """Write the page of ranks, entries in their order: that of files could betray names."""
-    order = [line["index"] for line in found["ranking"]]
-    place = {index: rank for rank, index in enumerate(order)}
-    lines = [
+    """Write the page for everybody, entries numbered by rank: the files' order may betray names."""
+    order = [line["index"] for line in tournament["ranking"]]
+    new_index = {index: place for place, index in enumerate(order)}
+    ranking = [
         {
             **line,
-            "index": place[line["index"]],
-            "lowest_against": place[line["lowest_against"]],
+            "index": new_index[line["index"]],
+            "lowest_against": new_index[line["lowest_against"]],
             "file": names[line["index"]],
         }
-        for line in found["ranking"]
+        for line in tournament["ranking"]
     ]
-    rates = [[found["win_rates"][a][b] for b in order] for a in order]
-    shown = {"ranking": lines, "win_rates": rates, "identical": [], "refused": []}
-    shown["left_out"] = len(found["refused"])
-    return field_page({**found, **shown}, [names[index] for index in order], rules, title)
+    win_rates = tournament["win_rates"]
+    public = {
+        **tournament,
+        "ranking": ranking,
+        "win_rates": [[win_rates[row][column] for column in order] for row in order],
+        "identical": [],
+        "refused": [],
+        "left_out": len(tournament["refused"]),
+    }
+    return field_page(public, [names[index] for index in order], rules, title)

@@ -33,11 +33,13 @@ def part(name: str) -> str:
 
 
 def fill(template: str, **places: str) -> str:
-    """Fill the places of a template, with HTML; what is not seen in it is written by name."""
-    shown = {
-        name: _UNSEEN.sub(lambda one: ascii(one[0])[1:-1], text) for name, text in places.items()
-    }
-    return Template(part(template)).substitute(shown)
+    """Fill the places of a template with HTML; characters that are not seen become escapes."""
+
+    def escape(unseen: re.Match[str]) -> str:
+        return ascii(unseen[0])[1:-1]  # without the quotes
+
+    visible = {name: _UNSEEN.sub(escape, text) for name, text in places.items()}
+    return Template(part(template)).substitute(visible)
 
 
 def page(
@@ -50,7 +52,11 @@ def page(
     texts: Mapping[str, str] | None = None,
     images: bool = False,
 ) -> str:
-    """Put a page together of files, data as JSON, and texts as `pack_text` gives them."""
+    """Put a page together of files, data as JSON, and texts as `pack_text` gives them.
+
+    `styles` and `scripts` name files beside this one, separated by spaces; `texts` are by the id of
+    their element; `images` says whether the page may have images among its data.
+    """
     stored = [
         f'<script type="text/plain" id="{name}">{text}</script>'
         for name, text in (texts or {}).items()
@@ -76,18 +82,32 @@ def table(
     label: str = "Table",
     look: str = "",
 ) -> str:
-    """Write a table that scrolls by itself; its cells are HTML, `kinds` classes of its columns."""
-    marks = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(header)
+    """Write a table that scrolls by itself.
 
-    def line(cells: Iterable[object], tag: str) -> str:
-        pairs = zip(cells, marks, strict=True)
-        return f"<tr>{''.join(f'<{tag}{mark}>{cell}</{tag}>' for cell, mark in pairs)}</tr>"
+    Its cells are HTML, `kinds` CSS classes of its columns, `look` those of the whole table, and
+    `label` is for screen readers.
+    """
+    attributes = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(header)
 
-    body = "".join(line(row, "td") for row in rows)
+    def row_html(cells: Iterable[object], tag: str) -> str:
+        content = "".join(
+            f"<{tag}{attribute}>{cell}</{tag}>"
+            for cell, attribute in zip(cells, attributes, strict=True)
+        )
+        return f"<tr>{content}</tr>"
+
+    head = row_html(header, "th")
+    body = "".join(row_html(row, "td") for row in rows)
     return (
         f'<div class="wide {look}" tabindex="0" role="region" aria-label="{label}"><table>'
-        f"<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table></div>"
+        f"<thead>{head}</thead><tbody>{body}</tbody></table></div>"
     )
+
+
+def html_list(lines: Iterable[str]) -> str:
+    """Write texts as a list."""
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    return f"<ul>{items}</ul>"
 
 
 def bar(share: float, kind: str = "") -> str:
@@ -102,21 +122,23 @@ def pack_text(content: str) -> str:
 
 
 def pack_fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
-    """Pack numbers rounded to some decimals.
+    """Pack numbers from 0, NaN among them, rounded to some decimals.
 
-    The bytes of the whole numbers lie in planes, all lowest ones first: what differs little is side
-    by side and is deflated to less than half of what it would be otherwise.
+    Each becomes a whole number of units, 10**digits to one, of as few bytes as all need; NaN is the
+    largest that these bytes hold. The bytes lie in planes, all lowest ones first: what differs
+    little is side by side and is deflated to less than half of what it would be otherwise.
     """
     units = np.rint(np.asarray(values, np.float64).ravel() * 10.0**digits)
     known = units[~np.isnan(units)]
-    most = int(known.max(initial=0.0))
     if known.size and known.min() < 0.0:
         raise ValueError(f"fractions: {known.min()} units; allowed: numbers from 0")
-    planes = ((most + 1).bit_length() + 7) // 8  # one number more than there are is NaN
-    whole = np.where(np.isnan(units), 256.0**planes - 1.0, units).astype(np.uint64)
-    shifts = np.arange(planes, dtype=np.uint64)[:, None] * np.uint64(8)
-    planed = ((whole >> shifts) & np.uint64(255)).astype(np.uint8)
-    return {"per": 10**digits, "planes": planes, "data": _deflated(planed.tobytes())}
+    largest = int(known.max(initial=0.0))
+    num_bytes = ((largest + 1).bit_length() + 7) // 8  # NaN needs a number that is larger
+    code_of_nan = 256.0**num_bytes - 1.0
+    whole = np.where(np.isnan(units), code_of_nan, units).astype(np.uint64)
+    shifts = np.arange(num_bytes, dtype=np.uint64)[:, None] * np.uint64(8)
+    planes = ((whole >> shifts) & np.uint64(255)).astype(np.uint8)  # (num_bytes, n)
+    return {"per": 10**digits, "planes": num_bytes, "data": _deflated(planes.tobytes())}
 
 
 def pack_floats(values: ArrayLike) -> dict[str, Any]:

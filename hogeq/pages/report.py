@@ -36,7 +36,6 @@ OTHERS: Final = "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
-
 BELIEF_DIGITS: Final = 4  # decimals of the distribution of the memory: hundredths of a percent
 
 _SCRIPTS: Final = (
@@ -87,25 +86,33 @@ def entries(
     matrices: bool = True,
     budget: Budget | None = None,
 ) -> list[Entry]:
-    """List the strategies of a page: those of the runs, those named, and some built-in ones."""
+    """List the strategies of a page: those of the runs, those named, and some built-in ones.
+
+    A best response is searched for to those of the runs, to their matrices only if `matrices` is
+    true; by `budget`, or if that is None, by the one behind a run's figures.
+    """
     listed = []
     for run in runs:
-        spent = budget or effort_of(run)
-        listed.append(Entry(f"{run.name}: average policy", run.policy, spent))
-        listed.append(Entry(f"{run.name}: matrix", run.matrix, spent if matrices else None))
+        search_budget = budget or effort_of(run)
+        matrix_budget = search_budget if matrices else None
+        listed.append(Entry(f"{run.name}: average policy", run.policy, search_budget))
+        listed.append(Entry(f"{run.name}: matrix", run.matrix, matrix_budget))
     listed += [Entry(name, strategy, None) for name, strategy in against]
-    known = {entry.name for entry in listed}
-    others = [usual_reference(game), *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
-    named = builtins_of(game, [spec for spec in others if spec not in known])
-    return listed + [Entry(name, one, None) for name, one in named.items()]
+    listed_names = {entry.name for entry in listed}
+    built_in = [usual_reference(game), *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
+    more = builtins_of(game, [spec for spec in built_in if spec not in listed_names])
+    return listed + [Entry(name, strategy, None) for name, strategy in more.items()]
 
 
 def make(
-    game: HogEngine,
-    runs: Sequence[Run],
-    strategies: Sequence[Entry],
+    game: HogEngine, runs: Sequence[Run], strategies: Sequence[Entry]
 ) -> tuple[str, dict[str, Any]]:
-    """Make the page, and give the figures on it: `counters`, `entries` and `win_rates`."""
+    """Write the HTML page on runs of Hog, and give the figures on it.
+
+    Figures are "counters": value and bound of the best response to each strategy explored;
+    "entries": names of all strategies; "win_rates": of all against all. `ReportError` if plotly is
+    not installed, or the page would be too large.
+    """
     version, script = _plotly()
     explored: dict[str, Explored] = {}
     with phase("exploring", len(strategies), "strategies") as progress:
@@ -126,8 +133,10 @@ def make(
         "parts": describe(game.rules),
         "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
         "colours": _colours(game.choices),
-        "runs": [_run(run) for run in runs],
-        "strategies": [_strategy(game, one, explored.get(one.name)) for one in strategies],
+        "runs": [_run_data(run) for run in runs],
+        "strategies": [
+            _strategy_data(game, entry, explored.get(entry.name)) for entry in strategies
+        ],
         "tournament": {
             "win_rates": rates.tolist(),
             "win": tournament.WIN,
@@ -151,8 +160,10 @@ def make(
             f"the page would have {size / 1e6:.1f} MB; allowed: {MOST_BYTES / 1e6:.0f}: "
             "give fewer runs, or --no-matrices"
         )
-    searched = {name: of.search for name, of in explored.items()}
-    counters = {name: {"attack": one.value, "bound": one.bound} for name, one in searched.items()}
+    counters = {
+        name: {"attack": inside.search.value, "bound": inside.search.bound}
+        for name, inside in explored.items()
+    }
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
 
 
@@ -167,92 +178,110 @@ def _plotly() -> tuple[str, str]:
 
 
 def _colours(choices: Sequence[int]) -> dict[str, Any]:
+    """Colour scales of the page: of rolls one colour for each choice, -1 first, if it is one."""
     from plotly.colors import diverging, sample_colorscale
 
-    dice = np.linspace(0.0, 1.0, sum(choice >= 0 for choice in choices)).tolist()
+    num_dice_choices = sum(choice >= 0 for choice in choices)
+    # Dice are ordered, and the lightness of viridis rises all the way.
+    roll_colours = sample_colorscale("Viridis", np.linspace(0.0, 1.0, num_dice_choices).tolist())
+    if -1 in choices:
+        roll_colours = [MINUS_ONE, *roll_colours]
     return {
-        # Dice are ordered, and the lightness of viridis rises all the way.
-        "rolls": [*[MINUS_ONE] * (-1 in choices), *sample_colorscale("Viridis", dice)],
+        "rolls": roll_colours,
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
         "loss": LOSS,
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
-    columns, rows = table(run.metrics)
-    values = zip(*rows, strict=True)
-    last = run.metrics[-1] if run.metrics else None
+def _run_data(run: Run) -> dict[str, Any]:
+    """Lay out what the page tells of a run, fit for JSON.
+
+    Exploitability of the policy and the matrix is that of the manifest, which a finished run has;
+    if it is missing there, that of the last line of `metrics.csv`, and if that is empty, None.
+    """
+    column_names, rows = table(run.metrics)
+    columns = zip(*rows, strict=True)  # nothing without rows
     figures = figures_in(run.manifest)
+    policy_figures = figures.get("average_policy")
+    matrix_figures = figures.get("matrix")
+    if run.metrics:
+        last = run.metrics[-1]
+        policy_figures = policy_figures or {"attack": last.attack, "bound": last.bound}
+        matrix_figures = matrix_figures or {"attack": last.purified_attack}
     return {
         "name": run.name,
         "solver": run.config.solver.name,
         "iterations": run.config.solver.iterations,
-        "policy": figures.get("average_policy")
-        or (last and {"attack": last.attack, "bound": last.bound}),
+        "policy": policy_figures,
         "found": figures,
-        "matrix": figures.get("matrix") or (last and {"attack": last.purified_attack}),
+        "matrix": matrix_figures,
         "effort": figures.get("effort") or plain(run.config.measure.attack),
         "mixture": figures.get("mixture"),
-        "metrics": dict(zip(columns, values, strict=False)),
+        "metrics": dict(zip(column_names, columns, strict=False)),
         "config": run.config.to_yaml(),
         "manifest": json.dumps(finite(run.manifest), indent=2),
     }
 
 
-def _strategy(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[str, Any]:
+def _strategy_data(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[str, Any]:
+    """Lay out a strategy, fit for JSON: its policy, and what was explored of it, if anything."""
     policy = frame.pack_fractions(policy_of(game, entry.strategy), PROBABILITY_DIGITS)
-    packed: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
+    data: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
     if explored is None:
-        return packed
-    value = (explored.values * explored.policy).sum(axis=2)
-    # By memory first: neighbouring positions have like beliefs.
-    beliefs = explored.belief.reshape(game.goal**2, -1).T
-    search, cells = explored.search, explored.cells
-    course = search.search
-    assert course is not None  # noqa: S101 - in Hog every response is searched for
-    packed["explored"] = {
+        return data
+    position_values = (explored.values * explored.policy).sum(axis=2)  # (G, G)
+    belief = None
+    if game.has_memory:
+        # By memory first: neighbouring positions have like beliefs, which pack well.
+        belief_by_memory = explored.belief.reshape(game.goal**2, -1).T
+        belief = frame.pack_fractions(belief_by_memory, BELIEF_DIGITS)
+    response = explored.search
+    cells = explored.cells
+    search = response.search
+    assert search is not None  # noqa: S101 - in Hog every response is searched for
+    data["explored"] = {
         "values": frame.pack_fractions(explored.values, PROBABILITY_DIGITS),
-        "value": frame.pack_fractions(value, PROBABILITY_DIGITS),
+        "value": frame.pack_fractions(position_values, PROBABILITY_DIGITS),
         "reach": frame.pack_floats(explored.reach),
-        "belief": frame.pack_fractions(beliefs, BELIEF_DIGITS) if game.has_memory else None,
+        "belief": belief,
         "counter": {
-            "dice": frame.pack_fractions(search.matrix, 0),
+            "dice": frame.pack_fractions(response.matrix, 0),
             "usual": frame.pack_fractions(cells.usual, 0),
-            "win_rate": search.value,
-            "bound": search.bound,
-            "effort": plain(course.budget),
-            "saturated": course.saturation.saturated,
+            "win_rate": response.value,
+            "bound": response.bound,
+            "effort": plain(search.budget),
+            "saturated": search.saturation.saturated,
             "reach": frame.pack_floats(cells.reach),
             "gains": frame.pack_floats(cells.gains),
         },
     }
-    return packed
+    return data
 
 
 # --- a strategy seen from inside ------------------------------------------------------------------
 
 
 def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored:
-    """Compute values, reach, beliefs and the counter-matrix of a strategy."""
+    """Compute values, reach and beliefs of a strategy in self-play, and search a best response."""
     policy = policy_of(game, strategy)
-    valued = counterfactual_values(game.workspace(1), policy[None], "belief")
-    masses = fold(game.rules, reach(game, policy))
-    total = masses.sum(axis=(2, 3))
-    reached = total > 0.0
+    counterfactual = counterfactual_values(game.workspace(1), policy[None], "belief")
+    # Reach probability of each position and memory, (G, G, rows, columns).
+    reach_of_states = fold(game.rules, reach(game, policy))
+    reach_of_positions = reach_of_states.sum(axis=(2, 3))
+    is_reached = reach_of_positions > 0.0
     belief = np.divide(
-        masses,
-        total[..., None, None],
-        out=np.zeros_like(masses),
-        where=reached[..., None, None],
+        reach_of_states,
+        reach_of_positions[..., None, None],
+        out=np.zeros_like(reach_of_states),
+        where=is_reached[..., None, None],
     )
-    search = respond(game, policy, budget)
-    cells = gains(game, search.matrix, policy)
+    response = respond(game, policy, budget)
     return Explored(
         policy=policy,
-        values=np.where(reached[..., None], valued.values, np.nan),
-        reach=total,
+        values=np.where(is_reached[..., None], counterfactual.values, np.nan),
+        reach=reach_of_positions,
         belief=belief,
-        search=search,
-        cells=cells,
+        search=response,
+        cells=gains(game, response.matrix, policy),
     )

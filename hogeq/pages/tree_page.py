@@ -20,24 +20,35 @@ def require_small(game: object) -> TreeGame:
 
 
 def make(game: TreeGame, title: str) -> str:
-    """Make the page of a small game; `HogeqError` if its equilibrium has too many plans."""
-    tree, solved = game.tree, game.equilibrium()
-    profile = solved.profile
-    if tree.num_nodes * len(profile.chances) ** 2 > MOST_WORK:
-        raise HogeqError(f"{len(profile.chances):,} plans of each side; allowed: fewer on a page")
-    numbers, words = tree.words(tree.after_chance)
-    arrays = {name: getattr(tree, name) for name in ("player", "parent", "row", "payoff", "odds")}
-    arrays |= {"seat": tree.seat, "member": tree.member}
-    arrays |= {"weights": profile.chances, "plans": profile.policies}
+    """Write the page of a small game; `HogeqError` if its equilibrium has too many plans.
+
+    The page has the arrays of the tree (`hogeq.trees.flat.FlatTree`), and the plans of an
+    equilibrium in mixtures with their probabilities: of either side one is drawn before play.
+    """
+    tree = game.tree
+    equilibrium = game.equilibrium()
+    profile = equilibrium.profile
+    num_plans = len(profile.chances)
+    if tree.num_nodes * num_plans**2 > MOST_WORK:
+        raise HogeqError(f"{num_plans:,} plans of each side; allowed: fewer on a page")
+    drawn_numbers, words = tree.words(tree.after_chance)  # what chance drew before each node
     data = {
         "title": title,
-        "value": [solved.units.exact(end) for end in (solved.lower, solved.upper)],
-        "sides": solved.sides,
+        "value": [equilibrium.units.exact(end) for end in (equilibrium.lower, equilibrium.upper)],
+        "sides": equilibrium.sides,
         "even": [tree.shift + tree.centre, tree.shift - tree.centre],  # beside the payoffs
-        "drawn": [words[one] for one in numbers],
+        "drawn": [words[number] for number in drawn_numbers],
         "names": [str(name) for name in tree.names],
         "labels": tree.labels,
-        **{name: array.tolist() for name, array in arrays.items()},
+        "player": tree.player.tolist(),
+        "parent": tree.parent.tolist(),
+        "row": tree.row.tolist(),
+        "payoff": tree.payoff.tolist(),
+        "odds": tree.odds.tolist(),
+        "seat": tree.seat.tolist(),
+        "member": tree.member.tolist(),
+        "weights": profile.chances.tolist(),
+        "plans": profile.policies.tolist(),
     }
     scripts = "scheme numbers elements dice tree treeview treeplay"
     body = frame.part("tree.html")

@@ -11,6 +11,7 @@ from hogeq import figures
 from hogeq.pages import frame
 from hogeq.runs.files import figures_in
 from hogeq.runs.index import Run
+from hogeq.search.results import Units
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.html import table
 from hogeq.support.messages import percent
@@ -19,44 +20,63 @@ SHOWN: Final = 200  # information sets of the page, those that play comes to mos
 
 
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
-    """Make the page, and give the figures on it: `counters`, `entries` and `payoffs`."""
-    game, entries, pictures = runs[0].game, dict[str, Strategy](), list[Any]()
-    units, counters = game.units, dict[str, tuple[float, float]]()
+    """Write the HTML page on runs of one game and strategies `against` them; give its figures.
+
+    Figures are "counters": value of the best response found to each strategy of the runs, and an
+    upper bound; "entries": names of all strategies; "payoffs": to the row, of all against all.
+    """
+    game = runs[0].game
+    units = game.units
+    entries: dict[str, Strategy] = {}
+    responses: dict[str, tuple[float, float]] = {}  # attack found and upper bound
+    pictures = []
     for run in runs:
-        parts = {"average policy": run.policy, "matrix": run.matrix, "mixture": run.mixture}
-        entries |= {f"{run.name}: {name}": part for name, part in parts.items() if part}
-        found = figures_in(run.manifest)
-        known = {name: found.get(name.replace(" ", "_")) for name in parts}
-        ends = {name: (one["attack"], one["bound"]) for name, one in known.items() if one}
-        counters |= {f"{run.name}: {name}": pair for name, pair in ends.items()}
+        strategies = {"average policy": run.policy, "matrix": run.matrix, "mixture": run.mixture}
+        run_figures = figures_in(run.manifest)
+        responses_to_run = {}
+        for name, strategy in strategies.items():
+            if strategy:
+                entries[f"{run.name}: {name}"] = strategy
+            ends = run_figures.get(name.replace(" ", "_"))
+            if ends:
+                responses_to_run[name] = (ends["attack"], ends["bound"])
+                responses[f"{run.name}: {name}"] = responses_to_run[name]
         if run.metrics:
-            pictures.append(figures.convergence(run.metrics, None, run.name, ends, units=units))
+            pictures.append(
+                figures.convergence(run.metrics, None, run.name, responses_to_run, units=units)
+            )
     if len(pictures) > 1:  # the curves of several runs lie over each other
         pictures = [figures.exploitability({run.name: run for run in runs if run.metrics})]
     entries |= against
-    values = [[game.value(a, b) for b in entries.values()] for a in entries.values()]
-    payoffs = [[one.to_json(units)["payoff"] for one in row] for row in values]
-    title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
-    heads = "payoff against", "attack found", "upper bound", "exploitability (NashConv / 2)"
-    rows = [
-        (name, units.lower(low), units.upper(high), units.gap(low - units.even, high - units.even))
-        for name, (low, high) in counters.items()
-    ]
-    played = [
-        (name, *(one.written(units)[0] for one in row))
+    values = [[game.value(row, column) for column in entries.values()] for row in entries.values()]
+    payoffs = [[value.to_json(units)["payoff"] for value in row] for row in values]
+    payoff_rows = [
+        (name, *(value.written(units)[0] for value in row))
         for name, row in zip(entries, values, strict=True)
     ]
+    payoff_table = table(payoff_rows, ("", *entries), "Payoff to the row")
+    title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
-        _wide(table(rows, heads, "Best responses, mean of both seats")),
+        _wide(_response_table(responses, units)),
         *map(_picture, pictures),
-        f"<h2>All against all</h2>{_wide(table(played, ('', *entries), 'Payoff to the row'))}",
+        f"<h2>All against all</h2>{_wide(payoff_table)}",
         f"<h2>The strategies</h2>{_wide(_policies(runs), 'texts')}<h2>The configs</h2>",
         *(f"<pre>{escape(run.config.to_yaml())}</pre>" for run in runs),
     ]
     page = frame.page(title, "\n".join(body), styles="sheet", scripts="", data={}, images=True)
-    ends_of = {name: {"attack": low, "bound": high} for name, (low, high) in counters.items()}
-    return page, {"counters": ends_of, "entries": list(entries), "payoffs": payoffs}
+    counters = {name: {"attack": low, "bound": high} for name, (low, high) in responses.items()}
+    return page, {"counters": counters, "entries": list(entries), "payoffs": payoffs}
+
+
+def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) -> str:
+    """Write what a best response to each strategy gets: between an attack and an upper bound."""
+    header = "payoff against", "attack found", "upper bound", "exploitability (NashConv / 2)"
+    rows = []
+    for name, (attack, bound) in responses.items():
+        exploitability = units.gap(attack - units.even, bound - units.even)
+        rows.append((name, units.lower(attack), units.upper(bound), exploitability))
+    return table(rows, header, "Best responses, mean of both seats")
 
 
 def _wide(content: str, look: str = "") -> str:
@@ -69,16 +89,22 @@ def _picture(drawn: Any) -> str:
 
 
 def _policies(runs: Sequence[Run]) -> str:
-    """Write the most probable actions of every run, where play comes to most first."""
-    game, tree = runs[0].game, runs[0].game.rows
-    work, played = game.engine.workspace(1), {run.name: run.policy.mean for run in runs}
-    reach = np.max([work.cell_reach(one[None]) for one in played.values()], axis=0)
+    """Write the most probable action of every run at each information set.
+
+    The information sets with the largest reach probability in any of the runs come first.
+    """
+    infosets = runs[0].game.rows
+    workspace = runs[0].game.engine.workspace(1)
+    policies = {run.name: run.policy.mean for run in runs}  # (information sets, actions) each
+    reach = np.max([workspace.cell_reach(policy[None]) for policy in policies.values()], axis=0)
     rows = []
-    for row in np.argsort(-reach, kind="stable")[:SHOWN].tolist():
-        best = [
-            (tree.labels[row][int(one[row].argmax())], one[row].max()) for one in played.values()
-        ]
-        actions = [f"{label} {percent(share)}" for label, share in best]
-        rows.append((tree.member[row], tree.names[row], percent(reach[row]), *actions))
-    caption = f"Average policies, at {len(rows):,} of {tree.num_rows:,} information sets"
-    return table(rows, ("player", "information set", "met in", *played), caption)
+    for infoset in np.argsort(-reach, kind="stable")[:SHOWN].tolist():
+        actions = []
+        for policy in policies.values():
+            action = int(policy[infoset].argmax())
+            label = infosets.labels[infoset][action]
+            actions.append(f"{label} {percent(policy[infoset, action])}")
+        player = infosets.member[infoset]
+        rows.append((player, infosets.names[infoset], percent(reach[infoset]), *actions))
+    caption = f"Average policies, at {len(rows):,} of {infosets.num_rows:,} information sets"
+    return table(rows, ("player", "information set", "met in", *policies), caption)

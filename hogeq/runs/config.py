@@ -100,12 +100,13 @@ def _parts(
     if not isinstance(name, str) or name not in registry:
         raise ParameterError(refusal(choice, name, allowed, registry))
     kind = registry[name]
-    own = keys(kind)
-    require_known(given, {choice, *others, *own})
-    if "seed" in {*others, *own}:
+    own_keys = keys(kind)
+    require_known(given, {choice, *others, *own_keys})
+    if "seed" in {*others, *own_keys}:
         given = {"seed": seed, **given}
-    beside = {key: given[key] for key in (choice, *others) if key in given}
-    return {**beside, "params": kind(**{key: given[key] for key in own if key in given})}
+    section_values = {key: given[key] for key in (choice, *others) if key in given}
+    params = kind(**{key: given[key] for key in own_keys if key in given})
+    return {**section_values, "params": params}
 
 
 def _seed_of(info: ValidationInfo) -> int:
@@ -170,9 +171,11 @@ class Config:
     def resolved(self) -> dict[str, Any]:
         """Return the config as plain values, nothing left to a default."""
         tree = plain(self)
-        unused = [key for key in ("plugins", "game", "forget", "teams") if not tree[key]]
-        for key in (*unused, *(["rules"] if self.game else [])):
-            del tree[key]
+        for key in ("plugins", "game", "forget", "teams"):
+            if not tree[key]:
+                del tree[key]
+        if self.game:
+            del tree["rules"]
         for name in ("solver", "purify"):
             tree[name] |= tree[name].pop("params")
         return tree
@@ -215,8 +218,8 @@ def config_from(tree: object, source: str = "config") -> Config:
     if isinstance(tree, Mapping):
         if tree.get("game"):
             if "rules" in tree:
-                refuse_both = refusal("rules", tree["rules"], "none where a game is given")
-                raise ConfigError(f"{source}: {refuse_both}")
+                problem = refusal("rules", tree["rules"], "none where a game is given")
+                raise ConfigError(f"{source}: {problem}")
             tree = {"rules": {}, **tree}
             if isinstance(tree["game"], str) and is_hog(tree["game"]):
                 tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
@@ -304,11 +307,11 @@ def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
     if not isinstance(tree, Mapping):
         raise ConfigError(f"config: {refusal('', tree, _MAPPING)}")
     result = dict(tree)
-    parsed = [parse_override(item) for item in overrides]
-    if any(path == "game" and value for path, value in parsed):
+    settings = [parse_override(override) for override in overrides]
+    if any(path == "game" and value for path, value in settings):
         result.pop("rules", None)  # which play another game; those that are set are refused
-    for item, (path, value) in zip(overrides, parsed, strict=True):
-        set_key(result, path, value, f"--set {one_line(item)}")
+    for override, (path, value) in zip(overrides, settings, strict=True):
+        set_key(result, path, value, f"--set {one_line(override)}")
     return result
 
 
@@ -322,16 +325,19 @@ def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
 
 
 def set_key(tree: dict[str, Any], path: str, value: object, where: str) -> None:
-    """Set a value by its path, in place; mappings on the way are copied."""
-    node, parts = tree, path.split(".")
-    if not all(parts) or len(parts) > MAX_DEPTH:
+    """Set a value by its path, in place; mappings on the way are copied, or made."""
+    keys_on_path = path.split(".")
+    if not all(keys_on_path) or len(keys_on_path) > MAX_DEPTH:
         raise ConfigError(f"{where}: not a key's path; solver.name is one")
-    for depth, key in enumerate(parts[:-1], start=1):
-        below = node.get(key)
+    mapping = tree
+    for depth, key in enumerate(keys_on_path[:-1], start=1):
+        below = mapping.get(key)
         if depth == 1 and key == "rules" and isinstance(below, str):
             below = {"edition": below}
         if not isinstance(below, Mapping | None):
-            above = ".".join(parts[:depth])
-            raise ConfigError(f"{where}: {above} is {shown(below)}, which has no keys")
-        node[key] = node = dict(below or {})
-    node[parts[-1]] = value
+            path_to_it = ".".join(keys_on_path[:depth])
+            raise ConfigError(f"{where}: {path_to_it} is {shown(below)}, which has no keys")
+        copy = dict(below or {})
+        mapping[key] = copy
+        mapping = copy
+    mapping[keys_on_path[-1]] = value

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from hogeq.games.game import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
-
 _STATE: Final = "state."
 
 
@@ -155,9 +154,9 @@ def require_same(
 ) -> None:
     """Refuse to go on with a run that was made with other plugins, or from another config."""
     if before.get("plugins") not in (None, facts(plugins)):
-        now = ", ".join(plugin.file for plugin in plugins) or "none"
+        names = ", ".join(plugin.file for plugin in plugins) or "none"
         raise ResultsError(
-            f"{directory} was made with other plugins: {now} now; --overwrite starts anew"
+            f"{directory} was made with other plugins: {names} now; --overwrite starts anew"
         )
     if before.get("config_hash") not in {None, fingerprint}:
         raise ResultsError(
@@ -172,13 +171,13 @@ def require_same_game(directory: Path, before: Mapping[str, Any], name: str, gam
 
     if isinstance(game, Hog):
         return
-    made = before.get("game")
-    if not isinstance(made, Mapping):
+    game_before = before.get("game")
+    if not isinstance(game_before, Mapping):
         raise ResultsError(
             f"{directory} was made by hogeq 0.2, which counted payoffs as win rates; --overwrite"
             " starts anew"
         )
-    if made.get("tree_sha256") != game.rows.digest():
+    if game_before.get("tree_sha256") != game.rows.digest():
         raise ResultsError(
             f"{directory} is of another game: that of {name} has changed since; --overwrite starts"
             " anew"
@@ -192,13 +191,13 @@ def require_same_game(directory: Path, before: Mapping[str, Any], name: str, gam
 class Checkpoint:
     """Everything a run needs to go on."""
 
-    solver: str
-    fingerprint: str
+    solver: str  # its name
+    fingerprint: str  # of the config
     iteration: int
-    seconds: float
-    elapsed: float
+    seconds: float  # spent in the solver
+    elapsed: float  # seconds spent on the run
     metrics: tuple[Metrics, ...]
-    state: Mapping[str, NDArray[Any]]
+    state: Mapping[str, NDArray[Any]]  # of the solver
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -224,8 +223,12 @@ def read_checkpoint(
     like: Mapping[str, NDArray[Any]],
     grows: Collection[str] = (),
 ) -> Checkpoint:
-    """Read a checkpoint, and check that its run can go on."""
-    arrays = _arrays(path, "; --overwrite starts anew")
+    """Read a checkpoint, and check that a run of this solver and config can go on from it.
+
+    `like` is the first state of the solver: arrays of the same names, types and shapes; those that
+    `grows` names may have any length.
+    """
+    arrays = _read_arrays(path, "; --overwrite starts anew")
     schema = arrays.get("schema")
     if schema is None or schema.ndim or schema.dtype.kind != "i":
         raise ResultsError(f"{path} is not a checkpoint of a run: no schema version in it")
@@ -250,16 +253,18 @@ def read_checkpoint(
         if name not in state or name not in like:
             which = "lacks" if name in like else "has an unknown"
             raise ResultsError(f"{path} {which} array {name} for solver {solver}")
-        got, want = state[name], np.asarray(like[name])
-        longer = name in grows and got.ndim == want.ndim
-        if got.dtype != want.dtype or (got.shape != want.shape and not longer):
+        got = state[name]
+        want = np.asarray(like[name])
+        fits = got.shape == want.shape or (name in grows and got.ndim == want.ndim)
+        if got.dtype != want.dtype or not fits:
             raise ResultsError(
                 f"{path}: array {name} is {got.dtype} {got.shape}, and this game needs"
                 f" {want.dtype} {want.shape}"
             )
     try:
         iteration = int(arrays["iteration"])
-        seconds, elapsed = float(arrays["seconds"]), float(arrays["elapsed"])
+        seconds = float(arrays["seconds"])
+        elapsed = float(arrays["elapsed"])
         rows = arrays["metrics"].tolist()
         metrics = tuple(metrics_row(dict(zip(FIELDS, row, strict=False))) for row in rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -270,18 +275,19 @@ def read_checkpoint(
     return Checkpoint(solver, fingerprint, iteration, seconds, elapsed, metrics, state)
 
 
-def _arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
+def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
+    """Read an ``.npz`` file's arrays by name; `ResultsError`, with `advice`, if it is broken."""
     with reported(path, "read"):
         data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             members = archive.zip.infolist()
-            is_stored = all(one.compress_type == zipfile.ZIP_STORED for one in members)
-            if is_stored and sum(one.file_size for one in members) <= len(data):
+            is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            if is_stored and sum(member.file_size for member in members) <= len(data):
                 # A member that is no array comes as bytes.
                 read = {name: archive[name] for name in archive.files}
-                return {name: one for name, one in read.items() if isinstance(one, np.ndarray)}
+                return {name: got for name, got in read.items() if isinstance(got, np.ndarray)}
         why = "its members are compressed or overlap"  # and would take more memory than they do
     except Exception as error:  # noqa: BLE001
         why = one_line(error)
@@ -294,14 +300,14 @@ def _arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
 def saved_rounds(
     game: HogEngine, search: IntegerRounding, strategy: NDArray[Any], path: Path
 ) -> Iterator[RoundingState]:
-    """Do the rounds that are left, with the same bits as without an interruption."""
+    """Do the rounds that are left, as if uninterrupted, and keep the state at `path` after each."""
     parameters = plain(search)
     del parameters["rounds"]
-    table_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()
-    facts = [plain(game.rules), parameters, strategy.dtype.str, table_hash]
-    made_by = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    strategy_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()
+    search_facts = [plain(game.rules), parameters, strategy.dtype.str, strategy_hash]
+    made_by = hashlib.sha256(json.dumps(search_facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
-        arrays = _arrays(path)
+        arrays = _read_arrays(path)
         if arrays.keys() != {"made_by", *RoundingState._fields}:
             raise ResultsError(f"{path} is not a checkpoint of a search")
         if str(arrays.pop("made_by")) != made_by:
@@ -313,7 +319,7 @@ def saved_rounds(
     else:
         state = search.init(game, strategy)
     yield state
-    for later in search.rounds_from(game, state):
+    for state_after in search.rounds_from(game, state):
         with reported(path, "written"):
-            files.write_arrays(path, compress=False, made_by=made_by, **later._asdict())
-        yield later
+            files.write_arrays(path, compress=False, made_by=made_by, **state_after._asdict())
+        yield state_after

@@ -53,20 +53,12 @@ FINAL_STRATEGY: Final = "final_strategy.py"
 EXPLOITABILITY_PLOT: Final = "exploitability.png"
 MATRIX_PLOT: Final = "matrix.png"
 PLUGINS: Final = "plugins"
-
 MIXTURE: Final = "mixture.npz"  # of solvers that look for one
 
 # What every run writes; with a mixture and the plugins, all that ``overwrite`` removes.
 FILES: Final = (
-    CONFIG,
-    MANIFEST,
-    METRICS,
-    CHECKPOINT,
-    POLICY,
-    MATRIX,
-    FINAL_STRATEGY,
-    EXPLOITABILITY_PLOT,
-    MATRIX_PLOT,
+    *(CONFIG, MANIFEST, METRICS, CHECKPOINT, POLICY, MATRIX, FINAL_STRATEGY),
+    *(EXPLOITABILITY_PLOT, MATRIX_PLOT),
 )
 
 SCHEMA: Final = 1  # version of the layout of a run directory and of its checkpoint
@@ -147,9 +139,11 @@ def extras() -> dict[str, str | None]:
     versions: dict[str, str | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         for needed in importlib.metadata.requires("hogeq") or ():
-            named = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
-            if named and named[2] not in _TOOLS:
-                versions[named[2]] = _version(named[1])
+            requirement = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
+            if requirement:
+                package, extra = requirement.groups()
+                if extra not in _TOOLS:
+                    versions[extra] = _version(package)
     return versions
 
 
@@ -164,9 +158,9 @@ def vector_bits() -> int:
     """Give the width of the processor's vectors, which sets the speed of kernels."""
     from llvmlite import binding
 
-    has = binding.get_host_cpu_features()
-    widths = (("avx512f", 512), ("avx", 256), ("sse2", 128), ("neon", 128))
-    return next((width for name, width in widths if has.get(name)), 64)
+    features = binding.get_host_cpu_features()
+    widths = {"avx512f": 512, "avx": 256, "sse2": 128, "neon": 128}  # the widest first
+    return next((width for feature, width in widths.items() if features.get(feature)), 64)
 
 
 def _git(package: Path) -> dict[str, Any] | None:
@@ -217,19 +211,28 @@ def readable_manifest(folder: Path) -> dict[str, Any]:
 
 
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the final figures of a manifest; anything else counts as missing."""
+    """Give the final figures of a manifest, by strategy, and "effort"; broken ones are left out.
+
+    Those of a strategy have numbers "attack" and "bound", in Hog win rates, and may have "effort".
+    """
     figures = manifest.get("figures")
-    known = figures if isinstance(figures, dict) else {}
-    is_payoff, read = manifest.get("game") is not None, dict[str, Any]()
+    if not isinstance(figures, dict):
+        return {}
+    is_payoff = manifest.get("game") is not None
+
+    def is_value(value: Any) -> bool:
+        return isinstance(value, float | int) and (is_payoff or 0 <= value <= 1)
+
+    valid: dict[str, Any] = {}
     for name in ("average_policy", "matrix", "mixture"):
-        one = known.get(name)
-        if isinstance(one, dict) and all(
-            isinstance(one.get(end), float | int) and (is_payoff or 0 <= one[end] <= 1)
-            for end in ("attack", "bound")
-        ):
-            has_effort = isinstance(one.get("effort"), dict)
-            read[name] = {key: v for key, v in one.items() if key != "effort" or has_effort}
-    return read | {"effort": known["effort"]} if isinstance(known.get("effort"), dict) else read
+        known = figures.get(name)
+        if isinstance(known, dict) and all(is_value(known.get(end)) for end in ("attack", "bound")):
+            valid[name] = dict(known)
+            if not isinstance(known.get("effort"), dict):
+                valid[name].pop("effort", None)
+    if isinstance(figures.get("effort"), dict):
+        valid["effort"] = figures["effort"]
+    return valid
 
 
 def units_in(manifest: Mapping[str, Any]) -> Units:
@@ -277,20 +280,19 @@ class Metrics:
 
     def exploitability(self, units: Units) -> str:
         """Write the interval that was found, of the mixture if there is one."""
-        lower, upper = self.attack, self.bound
-        if not math.isnan(self.mixture_attack):
-            lower, upper = self.mixture_attack, self.mixture_bound
+        has_mixture = not math.isnan(self.mixture_attack)
+        lower = self.mixture_attack if has_mixture else self.attack
+        upper = self.mixture_bound if has_mixture else self.bound
         return f"exploitability {units.gap(lower - units.even, upper - units.even)}"
 
 
 MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines
-
 FIELDS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
 COLUMNS: Final = FIELDS[:7]  # of all runs; others have a column if a line has them
 
 
 def table(metrics: Sequence[Metrics]) -> tuple[list[str], list[list[float]]]:
-    """Give the columns of one run's metrics, and its lines as numbers."""
+    """Give the names of a run's columns, those without any number left out, and its lines."""
     rows = [dataclasses.asdict(row) for row in metrics]
     columns = [
         name for name in FIELDS if name in COLUMNS or not all(math.isnan(row[name]) for row in rows)
@@ -307,15 +309,16 @@ def read_metrics(path: str | Path) -> list[Metrics]:
             lines = list(csv.reader(text.splitlines()))
         except (UnicodeDecodeError, csv.Error) as error:
             raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
-    if not lines or lines[0][: len(COLUMNS)] != [*COLUMNS] or not {*FIELDS}.issuperset(lines[0]):
+    header = lines[0] if lines else []
+    if tuple(header[: len(COLUMNS)]) != COLUMNS or not set(FIELDS).issuperset(header):
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")
     rows = []
     for number, line in enumerate(lines[1:], start=2):
         try:
-            rows.append(metrics_row(dict(zip(lines[0], map(float, line), strict=True))))
+            rows.append(metrics_row(dict(zip(header, map(float, line), strict=True))))
         except (ValueError, OverflowError) as error:
             raise ResultsError(
-                f"{path}: line {number} must be {len(lines[0])} numbers, the first whole"
+                f"{path}: line {number} must be {len(header)} numbers, the first whole"
             ) from error
     return rows
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from hogeq.strategies.strategy import Strategy
 
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
-
 CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
 
 
@@ -104,7 +103,7 @@ def read_run(path: str | Path) -> RunRecord:
     if not isinstance(config, Mapping):
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
-        return _run(path, manifest, dict(_flat(config)))
+        return _record(path, manifest, dict(_flat(config)))
     except (OverflowError, ParameterError) as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
@@ -117,54 +116,67 @@ def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
     return read_yaml(file), str(file)
 
 
-def _run(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
-    figures, environment = figures_in(manifest), _part(manifest, "environment")
-    ends = {
-        f"{prefix}{end}": figures.get(name, {}).get(end)
-        for prefix, name in (("", "average_policy"), ("matrix_", "matrix"), ("mixture_", "mixture"))
-        for end in ("attack", "bound")
-    }
-    iterations, seconds = manifest.get("iterations"), manifest.get("solver_seconds")
-    if not manifest.get("figures") and (path / METRICS).exists():
-        for last in read_metrics(path / METRICS)[-1:]:
-            ends |= {end: getattr(last, end) for end in ends if hasattr(last, end)}
-            ends = finite({**ends, "matrix_attack": last.purified_attack})
-            if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
-                iterations, seconds = last.iteration, last.seconds
-    status, units = manifest.get("status") or "unknown", units_in(manifest)
-    has_payoffs = units is not WIN_RATES and isinstance(ends["attack"], float | int)
+def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
+    """Make the record of a run, whose config is flat: figures of its end, or measured last."""
+    environment = _mapping_at(manifest, "environment")
+    figures = {}
+    for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
+        known = figures_in(manifest).get(name, {})
+        figures[f"{prefix}attack"] = known.get("attack")
+        figures[f"{prefix}bound"] = known.get("bound")
+    iterations = manifest.get("iterations")
+    seconds = manifest.get("solver_seconds")
+    has_metrics = not manifest.get("figures") and (path / METRICS).exists()
+    metrics = read_metrics(path / METRICS) if has_metrics else []
+    if metrics:
+        last = metrics[-1]
+        figures |= {key: getattr(last, key) for key in figures if hasattr(last, key)}
+        figures = finite({**figures, "matrix_attack": last.purified_attack})
+        # The manifest is as old as the last checkpoint.
+        if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
+            iterations = last.iteration
+            seconds = last.seconds
+    status = manifest.get("status") or "unknown"
+    if status == "running" and not is_held(path):
+        status = CUT_OFF
+    units = units_in(manifest)
+    nash_conv = None
+    if units is not WIN_RATES and isinstance(figures["attack"], float | int):
+        nash_conv = 2.0 * (figures["attack"] - units.even)
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
         path=path,
         name=config.get("name") or path.name,
-        status=CUT_OFF if status == "running" and not is_held(path) else status,
+        status=status,
         edition=config.get("game", rules),
         solver=config.get("solver.name"),
         seed=config.get("seed"),
         iterations=iterations,
-        **ends,
-        nash_conv=2.0 * (ends["attack"] - units.even) if has_payoffs else None,
+        **figures,
+        nash_conv=nash_conv,
         seconds=seconds,
         elapsed=manifest.get("elapsed_seconds"),
         started=manifest.get("started"),
         version=environment.get("hogeq"),
-        commit=_part(environment, "git").get("commit"),
+        commit=_mapping_at(environment, "git").get("commit"),
         config=config,
         units=units,
     )
 
 
 def selected(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]] = ()) -> list[RunRecord]:
-    """Select runs by their columns, and by the keys of their configs."""
+    """Select runs whose columns, or keys of their configs, all have the values asked for."""
 
-    def fits(run: RunRecord) -> bool:
+    def is_same(value: object, wanted: object) -> bool:
+        # To Python, true is 1.
+        return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
+
+    chosen = []
+    for run in runs:
         known = run.config | vars(run)
-        return all(
-            key in known and (type(known[key]) is bool, known[key]) == (type(value) is bool, value)
-            for key, value in where
-        )
-
-    return [run for run in runs if fits(run)]
+        if all(key in known and is_same(known[key], wanted) for key, wanted in where):
+            chosen.append(run)
+    return chosen
 
 
 def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
@@ -174,8 +186,8 @@ def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:
 
 def differing(runs: Sequence[RunRecord]) -> list[str]:
     """List the config keys in which runs differ, apart from those that are fields of a record."""
-    apart = {"name", "rules.name", "solver.name", "seed"}
-    keys = dict.fromkeys(key for run in runs for key in run.config if key not in apart)
+    in_fields = {"name", "rules.name", "solver.name", "seed"}
+    keys = dict.fromkeys(key for run in runs for key in run.config if key not in in_fields)
     return [key for key in keys if len({json.dumps(run.config.get(key)) for run in runs}) > 1]
 
 
@@ -197,12 +209,13 @@ def listing(runs: Sequence[RunRecord], root: Path, more: Sequence[str] = ()) -> 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
     """Lay out runs, or points of a sweep, which have `units`."""
-    cells = [[_cell(row.get(key), key, row["units"]) for key in columns] for row in rows]
+    cells = [[_cell_text(row.get(key), key, row["units"]) for key in columns] for row in rows]
     titles = [key if "." in key else key.replace("_", " ") for key in columns]
     return Table(cells, ["run" if title == "path" else title for title in titles], left)
 
 
-def _cell(value: object, column: str, units: Units) -> str:
+def _cell_text(value: object, column: str, units: Units) -> str:
+    """Write a value of a column, a field of `RunRecord` or a key of a config, which has dots."""
     if value is None:
         return "-"
     if not isinstance(value, float) or "." in column:
@@ -214,33 +227,35 @@ def _cell(value: object, column: str, units: Units) -> str:
 
 
 def _directories(root: Path) -> Iterator[Path]:
-    marks = {MANIFEST, CHECKPOINT}
-    seen: set[str] = set()
-    for folder, below, files in os.walk(root, followlinks=True):
-        below.sort()
-        real = os.path.realpath(folder)
-        if real in seen:  # links may lead in a circle
-            below.clear()
+    """Find the run directories under a folder, itself too; none lies in another."""
+    visited: set[str] = set()
+    for folder, subfolders, files in os.walk(root, followlinks=True):
+        subfolders.sort()  # `os.walk` goes into those that are left in this list, in its order
+        real_path = os.path.realpath(folder)
+        if real_path in visited:  # links may lead in a circle
+            subfolders.clear()
             continue
-        seen.add(real)
-        if marks & set(files):
-            below.clear()
+        visited.add(real_path)
+        if MANIFEST in files or CHECKPOINT in files:
+            subfolders.clear()
             yield Path(folder)
 
 
-def _flat(tree: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the values of nested mappings by their paths, ``solver.name`` say."""
     for key, value in tree.items():
-        if len(above) + len(str(key)) > _KEY_LENGTH:
-            raise ParameterError(f"{one_line(f'{above}{key}', 60)}: no config has a key as long")
+        path = f"{prefix}{key}"
+        if len(path) > _KEY_LENGTH:
+            raise ParameterError(f"{one_line(path, 60)}: no config has a key as long")
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{key}.")
+            yield from _flat(value, f"{path}.")
         else:
-            yield f"{above}{key}", value
+            yield path, value
 
 
-def _part(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    part = tree.get(key)
-    return part if isinstance(part, Mapping) else {}
+def _mapping_at(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = tree.get(key)
+    return value if isinstance(value, Mapping) else {}
 
 
 # --- finished runs --------------------------------------------------------------------------------
@@ -270,8 +285,8 @@ class Run:
         """Exploitability of the average policy at the measurements of the run."""
         even = self.units.even
         return tuple(
-            Measurement(one.iteration, one.seconds, one.attack - even, one.bound - even)
-            for one in self.metrics
+            Measurement(row.iteration, row.seconds, row.attack - even, row.bound - even)
+            for row in self.metrics
         )
 
     def __repr__(self) -> str:
@@ -312,9 +327,9 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
 
     path = Path(folder)
     with reported(path, "read"):
-        there = {entry.name for entry in path.iterdir()}
+        files = {entry.name for entry in path.iterdir()}
     for name in (POLICY, MATRIX):
-        if name not in there:
+        if name not in files:
             raise ResultsError(f"{path}: no {name} in it; allowed: directories of finished runs")
     manifest = readable_manifest(path)
     tree, source = _config_in(path, manifest)
@@ -322,20 +337,20 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     config = config_from(tree, source)
     game = Game(config.game or config.rules, **config.how)
     return Run(
-        config.name,
-        path,
-        config,
-        game,
-        read_metrics(path / METRICS) if METRICS in there else [],
-        game.strategy(path / POLICY),
-        game.strategy(path / MATRIX),
-        manifest,
-        game.strategy(path / MIXTURE) if MIXTURE in there else None,
+        name=config.name,
+        folder=path,
+        config=config,
+        game=game,
+        metrics=read_metrics(path / METRICS) if METRICS in files else [],
+        policy=game.strategy(path / POLICY),
+        matrix=game.strategy(path / MATRIX),
+        manifest=manifest,
+        mixture=game.strategy(path / MIXTURE) if MIXTURE in files else None,
     )
 
 
-def _kind(game: "Game") -> object:
-    """Whatever is equal for equal games, whatever they are called."""
+def _identity(game: "Game") -> object:
+    """Value that two games share if they are the same, whatever they are called."""
     from hogeq.games.hog import Hog
 
     if isinstance(game, Hog):
@@ -348,7 +363,7 @@ def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:
     runs = [load_run(folder, trust) for folder in folders]
     first = runs[0]
     for run in runs[1:]:
-        if _kind(run.game) != _kind(first.game):
+        if _identity(run.game) != _identity(first.game):
             raise ResultsError(
                 f"{run.folder} plays {run.config.title} and {first.folder} plays "
                 f"{first.config.title}; allowed on one page are runs of one game"

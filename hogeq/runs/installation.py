@@ -14,9 +14,10 @@ from hogeq.support.workers import cores
 
 def installation(games: Mapping[str, HogEngine]) -> dict[str, Any]:
     """Describe this installation, and the compiled kernels of some games by name."""
-    made, sizes = environment(), [file.stat().st_size for file in cache.stored()]
+    machine = environment()
+    sizes = [file.stat().st_size for file in cache.stored()]
     return {
-        **{key: made[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+        **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
         "extras": extras(),
         "vector_bits": vector_bits(),
         "isolation": isolation().text,
@@ -36,10 +37,12 @@ def installation(games: Mapping[str, HogEngine]) -> dict[str, Any]:
 
 
 def installation_rows(data: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Lay out an installation, as the command prints it."""
-    kept, lacking = data["cache"], {}
+    """Lay out an installation, as the command prints it: a title and a value in each row."""
+    kernels = data["cache"]
+    compiled = []
     for name, parts in data["compiled"].items():
-        lacking[f"for {name}"] = ", ".join(part for part, is_there in parts.items() if not is_there)
+        lacking = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
+        compiled.append((f"for {name}", f"not yet: {lacking}" if lacking else "all"))
     return [
         ("hogeq", data["hogeq"]),
         ("Python", f"{data['python']}, {data['platform']}"),
@@ -47,16 +50,18 @@ def installation_rows(data: Mapping[str, Any]) -> list[tuple[str, object]]:
         *((f"[{name}]", version or "not installed") for name, version in data["extras"].items()),
         ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
         ("code of others is isolated", data["isolation"]),
-        ("kernels in", kept["folder"]),
-        *([("kernels cannot be kept", kept["problem"])] if kept["problem"] else []),
-        ("compiled", f"{kept['kernels']}, {kept['bytes'] / 1e6:.1f} MB"),
-        *((name, f"not yet: {parts}" if parts else "all") for name, parts in lacking.items()),
+        ("kernels in", kernels["folder"]),
+        *([("kernels cannot be kept", kernels["problem"])] if kernels["problem"] else []),
+        ("compiled", f"{kernels['kernels']}, {kernels['bytes'] / 1e6:.1f} MB"),
+        *compiled,
     ]
 
 
 def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, Any]:
     """Compile the kernels of games, on all cores; give the number compiled, and the time."""
-    begun, before = time.monotonic(), len(cache.stored())
+    begun = time.monotonic()
+    num_before = len(cache.stored())
+    # By file, since games share kernels.
     by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
     kernels = list(by_file.values())
     width = min(cores() if jobs is None else jobs, len(kernels))
@@ -64,7 +69,7 @@ def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, An
         cache.compile_all(kernels, width, progress.step)
     stored = len(cache.stored())
     return {
-        "compiled": stored - before,
+        "compiled": stored - num_before,
         "kernels": stored,
         "folder": cache.root(),
         "seconds": time.monotonic() - begun,

@@ -56,7 +56,6 @@ from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 
 RESULTS: Final = Path("results")  # where run directories are made
-
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
 """What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
 
@@ -206,11 +205,12 @@ def run_experiment(
             params = dataclasses.replace(params, **dict.fromkeys(params.FILES, ""))
             solver = dataclasses.replace(solver, params=params)
         state = first_state(solver, game)
-        read = [
-            {"key": key, "file": file, "sha256": sha256(Path(file).read_bytes()).hexdigest()}
-            for key in sorted(params.FILES)
-            if (file := getattr(params, key))
-        ]
+        files_read = []
+        for key in sorted(params.FILES):
+            file = getattr(params, key)
+            if file:
+                digest = sha256(Path(file).read_bytes()).hexdigest()
+                files_read.append({"key": key, "file": file, "sha256": digest})
     except (OSError, ValueError) as error:
         raise ConfigError(f"config {config.name}: {error}") from error
     with Signals() as signals:
@@ -219,7 +219,7 @@ def run_experiment(
         else:
             directory = RunDirectory.resume(resume)
         with directory:
-            return _Runner(config, game, state, directory, signals).whole(read, quiet)
+            return _Runner(config, game, state, directory, signals).finish(files_read, quiet)
 
 
 @dataclasses.dataclass
@@ -228,31 +228,33 @@ class _Runner:
 
     config: Config
     game: Game
-    state: Any
+    state: Any  # the solver's, a named tuple of arrays
     directory: RunDirectory
     signals: Signals
-    iteration: int = 0
-    seconds: float = 0.0
-    elapsed_before: float = 0.0
+    iteration: int = 0  # iterations done
+    seconds: float = 0.0  # spent in the solver
+    elapsed_before: float = 0.0  # seconds that the run took before it was resumed
     metrics: tuple[Metrics, ...] = ()
-    saved_iteration: int = 0
+    saved_iteration: int = 0  # that of the last checkpoint
     is_whole: bool = True  # but while the solver is changing its state
 
     def __post_init__(self) -> None:
         self.solver: Any = self.config.solver.params
         self.fingerprint = self.config.fingerprint()
-        self.before = readable_manifest(self.directory.path)
+        self.manifest_before = readable_manifest(self.directory.path)
         self.iterations = self.config.solver.iterations
-        self.stops = schedule(self.iterations, self.config.measure.every)
-        self.moments = set(self.stops)
+        # Iterations after which to measure, ascending.
+        self.schedule = schedule(self.iterations, self.config.measure.every)
+        self.scheduled = set(self.schedule)
         self.pace = Pace()
-        self.started, self.saved_at = working_time(), time.monotonic()
+        self.started = working_time()
+        self.saved_at = time.monotonic()
         self._restore()
 
-    def whole(self, read: list[dict[str, str]], quiet: bool) -> RunSummary:
-        """Do the rest of the run."""
+    def finish(self, files_read: list[dict[str, str]], quiet: bool) -> RunSummary:
+        """Do the rest of the run; `files_read` are those that parameters of the solver name."""
         directory = self.directory
-        self.facts = self._facts(read)
+        self.facts = self._facts(files_read)
         directory.remove_leftovers()
         for plugin in self.config.plugins:
             directory.write(stored_as(plugin), plugin.code)
@@ -263,17 +265,17 @@ class _Runner:
             with show_progress(visible=not quiet):
                 with phase("solving", self.iterations, "it", done=self.iteration) as progress:
                     self._solve(progress)
-                summary = self._finish()
+                summary = self._conclude()
         except Interrupted as stop:
             if self.is_whole:
                 self._save()
             self._write_manifest("interrupted")
             trust = ["--trust"] if self.config.plugins else []
-            again = shlex.join(["hogeq", "run", "--resume", str(directory.path), *trust])
-            then = f" after iteration {self.saved_iteration}; to continue: {again}"
+            command = shlex.join(["hogeq", "run", "--resume", str(directory.path), *trust])
+            then = f" after iteration {self.saved_iteration}; to continue: {command}"
             raise Interrupted(stop.signum, then) from None
         except ResultsError as error:
-            raise ResultsError(f"{error}; {self._saved()}") from error
+            raise ResultsError(f"{error}; {self._checkpoint_text()}") from error
         except Exception:
             with contextlib.suppress(ResultsError):
                 self._write_manifest("failed")
@@ -284,29 +286,29 @@ class _Runner:
     # --- solving -------------------------------------------------------------------------------
 
     def _solve(self, progress: Phase) -> None:
+        """Iterate to the end: measure and save at iterations of the schedule, and save between."""
         while True:
             is_measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
-            if self.iteration in self.moments and not is_measured:
+            if self.iteration in self.scheduled and not is_measured:
                 self.metrics = (*self.metrics, self._measured())
                 self._save()
             if self.metrics:
                 progress.measured(self.metrics[-1].exploitability(self.game.units))
             if self.iteration >= self.iterations:
                 return
-            following = self.stops[bisect_right(self.stops, self.iteration)]
-            progress.step(self._steps(following - self.iteration))
+            next_measured = self.schedule[bisect_right(self.schedule, self.iteration)]
+            progress.step(self._iterate(next_measured - self.iteration))
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
                 self._strategies()  # one that is none must not replace a good checkpoint
                 self._save()
 
-    def _steps(self, left: int) -> int:
-        """Do an iteration or several, at most those left; how many."""
+    def _iterate(self, most: int) -> int:
+        """Do an iteration or several, at most so many; give how many were done."""
         began = working_time()
         self.is_whole = False
-        self.iteration += 1
-        steps = partial(self.pace.steps, self.solver, left=left)
-        self.state, done = self._asked(steps)
+        self.iteration += 1  # the one that a failure names
+        self.state, done = self._call(partial(self.pace.steps, self.solver, left=most))
         self.iteration += done - 1
         self.seconds += working_time() - began
         # A solver that diverges is stopped before what is saved of it can be lost.
@@ -315,12 +317,13 @@ class _Runner:
         for name, value in self.state._asdict().items():
             array = np.asarray(value)
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                at = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-                raise self._failure(f"its {name} is {array[at]}" + (f" at {at}" if at else ""))
+                cell = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+                place = f" at {cell}" if cell else ""
+                raise self._failure(f"its {name} is {array[cell]}{place}")
         self.is_whole = True
         return done
 
-    def _asked(self, method: Callable[[Engine, Any], Any]) -> Any:
+    def _call(self, method: Callable[[Engine, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
         try:
             return method(self.game.engine, self.state)
@@ -335,46 +338,52 @@ class _Runner:
     def _failure(self, what: object) -> RunError:
         return RunError(
             f"{named(f'solver {self.config.solver.name}', self.solver)} failed at iteration"
-            f" {self.iteration}: {what}; {self._saved()}"
+            f" {self.iteration}: {what}; {self._checkpoint_text()}"
         )
 
     def _strategies(self) -> Strategies:
-        policy, game, name = self._asked(self.solver.average), self.game, "its average policy"
-        mixture = self._asked(self.solver.mixture)
+        """Ask the solver for its strategies; `RunError` if they are none of the game."""
+        game = self.game
+        policy_name = "its average policy"
+        policy = self._call(self.solver.average)
+        mixture = self._call(self.solver.mixture)
         try:
-            policy = check_policy(policy, game.engine.shape, name)
+            policy = check_policy(policy, game.engine.shape, policy_name)
             mixture = None if mixture is None else game.playable(mixture, "its mixture")
-            return Strategies(game.playable(policy, name).policy, mixture)
+            return Strategies(game.playable(policy, policy_name).policy, mixture)
         except ValueError as error:
             raise self._failure(error) from error
 
     def _measured(self) -> Metrics:
         strategies = self._strategies()
-        regret = float(self._asked(self.solver.stats).get("average_regret", np.nan))
+        regret = float(self._call(self.solver.stats).get("average_regret", np.nan))
         with self.signals.at_once():
-            found = measured(self.game, strategies, self.config.measure.attack)
-        return Metrics(self.iteration, self.seconds, average_regret=regret, **found)
+            fields = measured(self.game, strategies, self.config.measure.attack)
+        return Metrics(self.iteration, self.seconds, average_regret=regret, **fields)
 
-    def _finish(self) -> RunSummary:
-        game, config = self.game, self.config
+    def _conclude(self) -> RunSummary:
+        """Purify the final policy, measure for the last time, and write strategies and figures."""
+        game = self.game
+        config = self.config
         strategies = self._strategies()
         with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
             method = config.purify.method
             progress.now(f"purification by {method}")
             try:
-                made = purified(method, config.purify.params, game.engine, strategies.policy)
-                matrix = game.playable(made, f"matrix by {method}").array
+                pure = purified(method, config.purify.params, game.engine, strategies.policy)
+                matrix = game.playable(pure, f"matrix by {method}").array
             except StrategyError as error:
-                raise RunError(f"{error}; {self._saved()}") from error
+                raise RunError(f"{error}; {self._checkpoint_text()}") from error
             progress.step()
-            ended = concluded(game, config.measure, strategies, matrix, self.metrics[-1], progress)
+            last = self.metrics[-1]
+            results = concluded(game, config.measure, strategies, matrix, last, progress)
             progress.reach(3)
             progress.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
                 config=config,
                 metrics=self.metrics,
-                **ended,
+                **results,
                 seconds=self.seconds,
                 elapsed=self._elapsed(),
                 caveat=self.solver.caveat(game.engine),
@@ -384,22 +393,27 @@ class _Runner:
 
     # --- what is saved -------------------------------------------------------------------------
 
-    def _facts(self, read: list[dict[str, str]]) -> dict[str, Any]:
-        """Describe the run at its start; one that goes on keeps its first start and files."""
-        before = self.before if self.iteration else {}
-        started, resumed, files = (before.get(key) for key in ("started", "resumed_at", "files"))
-        resumed_at = resumed if isinstance(resumed, list) else []
+    def _facts(self, files_read: list[dict[str, str]]) -> dict[str, Any]:
+        """Describe the run for its manifest; one that goes on keeps its first start and files."""
+        before = self.manifest_before if self.iteration else {}
+        started = before.get("started")
+        files = before.get("files")
+        resumed_at = before.get("resumed_at")
+        if not isinstance(resumed_at, list):
+            resumed_at = []
+        if self.iteration:
+            resumed_at = [*resumed_at, self.iteration]
         return {
             "schema": SCHEMA,
             "name": self.config.name,
             "config_hash": self.fingerprint,
             "seed": self.config.seed,
             "started": started if isinstance(started, str) else now(),
-            "resumed_at": [*resumed_at, self.iteration] if self.iteration else resumed_at,
+            "resumed_at": resumed_at,
             "environment": environment(),
             "plugins": facts(self.config.plugins),
             **self._facts_of_game(),
-            "files": files if isinstance(files, list) else read,
+            "files": files if isinstance(files, list) else files_read,
         }
 
     def _facts_of_game(self) -> dict[str, Any]:
@@ -408,8 +422,8 @@ class _Runner:
             return {}
         file = Path(self.config.game)
         is_file = file.is_file() and bool(tree_suffix(str(file)))
-        read = sha256(file.read_bytes()).hexdigest() if is_file else None
-        return {"game": {**self.game.rows.facts(), "file_sha256": read}}
+        digest = sha256(file.read_bytes()).hexdigest() if is_file else None
+        return {"game": {**self.game.rows.facts(), "file_sha256": digest}}
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.directory.write_manifest(
@@ -425,41 +439,52 @@ class _Runner:
         )
 
     def _restore(self) -> None:
-        before, path = self.before, self.directory.path / CHECKPOINT
-        require_same(self.directory.path, before, self.fingerprint, self.config.plugins)
+        """Go on from the checkpoint of the folder, if there is one and it is of this very run."""
+        folder = self.directory.path
+        path = folder / CHECKPOINT
+        before = self.manifest_before
+        require_same(folder, before, self.fingerprint, self.config.plugins)
         if not path.exists():
             return
-        require_same_game(self.directory.path, before, self.config.game, self.game)
-        like, grows = self.state._asdict(), self.solver.GROWS
-        saved = read_checkpoint(path, self.config.solver.name, self.fingerprint, like, grows)
+        require_same_game(folder, before, self.config.game, self.game)
+        solver_name = self.config.solver.name
+        like = self.state._asdict()
+        saved = read_checkpoint(path, solver_name, self.fingerprint, like, self.solver.GROWS)
         if saved.iteration > self.iterations:
             raise ResultsError(
-                f"{self.directory.path} is at iteration {saved.iteration} already; allowed:"
+                f"{folder} is at iteration {saved.iteration} already; allowed:"
                 f" solver.iterations of that or more, not {self.iterations}"
             )
         seed = before.get("seed", self.config.seed)
         if seed != self.config.seed:
-            where, allowed = f"{self.directory.path}: seed", f"{seed}, that of the run"
-            raise ResultsError(refusal(where, self.config.seed, allowed))
+            allowed = f"{seed}, that of the run"
+            raise ResultsError(refusal(f"{folder}: seed", self.config.seed, allowed))
         self.state = self.solver.restore(self.state, saved.state)
-        self.iteration = self.saved_iteration = saved.iteration
-        self.seconds, self.elapsed_before = saved.seconds, saved.elapsed
+        self.iteration = saved.iteration
+        self.saved_iteration = saved.iteration
+        self.seconds = saved.seconds
+        self.elapsed_before = saved.elapsed
         # The last line of a run that is now made longer may not belong to the longer one.
-        self.metrics = tuple(row for row in saved.metrics if row.iteration in self.moments)
+        self.metrics = tuple(row for row in saved.metrics if row.iteration in self.scheduled)
 
     def _save(self) -> None:
-        name, state = self.config.solver.name, self.state._asdict()
-        times = self.seconds, self._elapsed()
-        self.directory.save(
-            Checkpoint(name, self.fingerprint, self.iteration, *times, self.metrics, state)
+        checkpoint = Checkpoint(
+            solver=self.config.solver.name,
+            fingerprint=self.fingerprint,
+            iteration=self.iteration,
+            seconds=self.seconds,
+            elapsed=self._elapsed(),
+            metrics=self.metrics,
+            state=self.state._asdict(),
         )
+        self.directory.save(checkpoint)
         self.saved_iteration = self.iteration
         self.saved_at = time.monotonic()
 
-    def _saved(self) -> str:
+    def _checkpoint_text(self) -> str:
         done = self.saved_iteration
-        what = f"the checkpoint after iteration {done}" if done else "no checkpoint yet"
-        return f"{self.directory.path} holds {what}"
+        checkpoint = f"the checkpoint after iteration {done}" if done else "no checkpoint yet"
+        return f"{self.directory.path} holds {checkpoint}"
 
     def _elapsed(self) -> float:
         return self.elapsed_before + working_time() - self.started

@@ -43,16 +43,11 @@ from hogeq.support.progress import Phase, phase
 class Measured(NamedTuple):
     """Ends between which a best response lies, in the game's units, as a run measured them."""
 
-    lower: float
-    """Of the best response found."""
-    upper: float
-    """Of a responder with full memory."""
-    budget: Budget
-    """Effort of the search."""
-    saturation: Saturation | None = None
-    """Whether that has saturated; None where it was not searched again, or had no need to be."""
-    seats: tuple[float, float] | None = None
-    """Of games other than Hog: payoff of the response in each seat."""
+    lower: float  # of the best response found
+    upper: float  # of a responder with full memory
+    budget: Budget  # effort of the search
+    saturation: Saturation | None = None  # of the search; None if there was none, or no need of it
+    seats: tuple[float, float] | None = None  # payoffs in each seat, of games other than Hog
 
 
 class Strategies(NamedTuple):
@@ -65,15 +60,15 @@ class Strategies(NamedTuple):
 def attacked(
     game: Game, strategy: StrategyLike, budget: Budget, *, bounds: bool = True
 ) -> Measured:
-    """Attack a strategy; where nothing is forgotten in a tree, the response is exact."""
+    """Search for a best response to a strategy; exact in a tree where nothing is forgotten."""
     target = game.strategy(strategy)
     if not isinstance(game, Hog):
-        limit = budget.exact_seconds or 0.0
-        found = game.attack(target, dataclasses.replace(budget, exact_seconds=limit))
-        course = None if found.search is None else found.search.saturation
-        told = found.to_json()  # of what is proved one number, not the two that enclose it
-        first, second = told["seats"]
-        return Measured(told["attack"], told["bound"], budget, course, (first, second))
+        exact_seconds = budget.exact_seconds or 0.0
+        response = game.attack(target, dataclasses.replace(budget, exact_seconds=exact_seconds))
+        saturation = None if response.search is None else response.search.saturation
+        values = response.to_json()  # of what is proved one number, not the two that enclose it
+        first, second = values["seats"]
+        return Measured(values["attack"], values["bound"], budget, saturation, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
     upper = full_memory_bound(game.engine, target) if bounds else 1.0
     search = attack(game.engine, target, budget, deadline=deadline.share(SEARCHING))
@@ -82,25 +77,26 @@ def attacked(
 
 def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
     """Measure the strategies of an iteration: fields of `Metrics`."""
-    found: dict[str, float] = {}
-    with phase("measuring", 2 + (strategies.mixture is not None), "strategies") as progress:
+    fields: dict[str, float] = {}
+    num_strategies = 2 if strategies.mixture is None else 3
+    with phase("measuring", num_strategies, "strategies") as progress:
         if strategies.mixture is not None:
             progress.now("the mixture")
-            one = attacked(game, strategies.mixture, budget)
-            found |= {"mixture_attack": one.lower, "mixture_bound": one.upper}
+            interval = attacked(game, strategies.mixture, budget)
+            fields |= {"mixture_attack": interval.lower, "mixture_bound": interval.upper}
             progress.step()
         progress.now("the average policy")
-        one = attacked(game, strategies.policy, budget)
-        found |= {"attack": one.lower, "bound": one.upper}
-        if one.seats is not None:
-            found["nash_conv"] = 2.0 * (one.lower - game.units.even)
-            found["response_0"], found["response_1"] = one.seats
+        interval = attacked(game, strategies.policy, budget)
+        fields |= {"attack": interval.lower, "bound": interval.upper}
+        if interval.seats is not None:
+            fields["nash_conv"] = 2.0 * (interval.lower - game.units.even)
+            fields["response_0"], fields["response_1"] = interval.seats
         progress.step(doing="its matrix")
         matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
         gap = kkt_gap(game.engine, strategies.policy)
-        found["kkt_gap"] = gap * game.engine.payoff_per_win_rate
-        found["purified_attack"] = attacked(game, matrix, budget, bounds=False).lower
-        return found
+        fields["kkt_gap"] = gap * game.engine.payoff_per_win_rate
+        fields["purified_attack"] = attacked(game, matrix, budget, bounds=False).lower
+        return fields
 
 
 def concluded(
@@ -111,35 +107,42 @@ def concluded(
     last: Metrics,
     progress: Phase,
 ) -> dict[str, Any]:
-    """Attack for the last time: fields of `RunSummary`."""
+    """Measure the strategies of a finished run: fields of `RunSummary`.
+
+    `last` has the measurements so far, of the matrix only if it is that of the most probable
+    actions. A final attack in the config, or a matrix not measured yet, asks for new ones.
+    """
     final = measure.final_attack
     budget = final or measure.attack
-    measured_before = np.array_equal(matrix, argmax(game.engine, strategies.policy))
+    is_matrix_measured = np.array_equal(matrix, argmax(game.engine, strategies.policy))
 
     def interval(
-        name: str, strategy: StrategyLike, before: float, bound: float, again: bool
+        name: str, strategy: StrategyLike, attack: float, bound: float, again: bool
     ) -> Measured:
         if not again:
-            return Measured(before, bound, budget)
+            return Measured(attack, bound, budget)
         progress.now(f"final attack on the {name}")
-        found = attacked(game, strategy, budget)
+        measured_now = attacked(game, strategy, budget)
         # Both are true lower bounds; a search may be unlucky, and the better one counts.
-        return found._replace(lower=max(before, found.lower), upper=min(bound, found.upper))
+        lower = max(attack, measured_now.lower)
+        return measured_now._replace(lower=lower, upper=min(bound, measured_now.upper))
 
-    again = final is not None or not measured_before
+    again = final is not None or not is_matrix_measured
     average = interval("average policy", strategies.policy, last.attack, last.bound, again)
     progress.step()
-    before = last.purified_attack if measured_before else -np.inf
-    of_matrix = interval("matrix", matrix, before, game.bound(matrix), again)
-    of_mixture = None
+    matrix_attack = last.purified_attack if is_matrix_measured else -np.inf
+    matrix_interval = interval("matrix", matrix, matrix_attack, game.bound(matrix), again)
+    mixture_interval = None
     if strategies.mixture is not None:
         progress.now("the mixture")
-        before, bound = last.mixture_attack, game.bound(strategies.mixture)
-        of_mixture = interval("mixture", strategies.mixture, before, bound, final is not None)
+        bound = game.bound(strategies.mixture)
+        mixture_interval = interval(
+            "mixture", strategies.mixture, last.mixture_attack, bound, final is not None
+        )
     return {
         "average": average,
-        "matrix": of_matrix,
-        "mixture": of_mixture,
+        "matrix": matrix_interval,
+        "mixture": mixture_interval,
         "budget": budget,
         "matrix_against_average": game.value(matrix, strategies.policy).mean,
         "units": game.units,
@@ -194,23 +197,21 @@ class RunSummary:
     @property
     def intervals(self) -> dict[str, Measured]:
         """The intervals by strategy."""
-        named = {"mixture": self.mixture, "average policy": self.average, "matrix": self.matrix}
-        return {name: one for name, one in named.items() if one is not None}
+        intervals = {"average policy": self.average, "matrix": self.matrix}
+        return intervals if self.mixture is None else {"mixture": self.mixture, **intervals}
 
     def figures(self) -> dict[str, Any]:
         """Return the final figures as plain values, as the manifest keeps them."""
-        is_hog = self.units is WIN_RATES
-        ends = {
-            name.replace(" ", "_"): {
-                "attack": one.lower,
-                "bound": one.upper,
-                **({} if is_hog else {"nash_conv": 2.0 * (one.lower - self.units.even)}),
-                **({"saturation": one.saturation.to_json()} if one.saturation else {}),
-            }
-            for name, one in self.intervals.items()
-        }
+        figures: dict[str, Any] = {}
+        for name, interval in self.intervals.items():
+            ends: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
+            if self.units is not WIN_RATES:  # of games other than Hog
+                ends["nash_conv"] = 2.0 * (interval.lower - self.units.even)
+            if interval.saturation:
+                ends["saturation"] = interval.saturation.to_json()
+            figures[name.replace(" ", "_")] = ends
         return {
-            **ends,
+            **figures,
             "purification_loss": self.matrix.lower - self.average.lower,
             "matrix_against_average": self.matrix_against_average,
             "effort": plain(self.budget),
@@ -232,54 +233,62 @@ class RunSummary:
 
     def text(self) -> Text:
         """Lay out the final intervals, and the effort behind them."""
-        solver, units, spent = self.config.solver, self.units, plain(self.budget)
+        solver = self.config.solver
+        units = self.units
         rows = []
-        for name, one in self.intervals.items():
-            search = one.saturation
-            is_marked = search is not None and search.left is not None and not search.saturated
-            spread = units.gap(one.lower - units.even, one.upper - units.even)
-            ends = units.ends(one.lower, one.upper, are_one=one.upper - one.lower <= EXACT)
-            rows.append((name, *ends, spread, "*" * is_marked))
-        if not spent["until_saturated"]:
-            del spent["until_saturated"], spent["most_kicks"]
-        effort = ", ".join(f"{key} {one}" for key, one in spent.items() if one is not None)
+        note = []
+        for name, interval in self.intervals.items():
+            mark = ""
+            saturation = interval.saturation
+            if saturation and saturation.left is not None and not saturation.saturated:
+                mark = "*"
+                note = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
+            exploitability = units.gap(interval.lower - units.even, interval.upper - units.even)
+            are_one = interval.upper - interval.lower <= EXACT
+            ends = units.ends(interval.lower, interval.upper, are_one=are_one)
+            rows.append((name, *ends, exploitability, mark))
+        effort = plain(self.budget)
+        if not effort["until_saturated"]:
+            del effort["until_saturated"], effort["most_kicks"]
+        efforts = [f"{key} {value}" for key, value in effort.items() if value is not None]
         header = (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
-        gets = units.exact(self.matrix_against_average)
+        against_average = units.exact(self.matrix_against_average)
+        caveat = f"; {self.caveat}" if self.caveat else ""
         return [
-            f"{self.config.title}, {solver.name}, {solver.iterations} iterations"
-            + f"; {self.caveat}" * bool(self.caveat),
+            f"{self.config.title}, {solver.name}, {solver.iterations} iterations{caveat}",
             f"{self.elapsed:.1f} s, {self.seconds:.1f} s of them solving",
             "",
             Table(rows, header),
             "",
-            f"effort of the attack: {effort}",
-            *["* by an estimate, twice as many kicks would find more than 0.03 pp"]
-            * any(row[-1] for row in rows),
-            f"matrix against average policy: {units.figure} {gets}",
+            f"effort of the attack: {', '.join(efforts)}",
+            *note,
+            f"matrix against average policy: {units.figure} {against_average}",
             f"written to {self.directory}",
         ]
 
 
 def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:
     """Write and draw the strategies of a run, and how exploitable they were over time."""
-    folder, config = summary.directory, summary.config
-    written = [(MIXTURE, strategies.mixture), (POLICY, strategies.policy)]
+    folder = summary.directory
+    config = summary.config
+    strategy_files: dict[str, StrategyLike | None] = {MIXTURE: strategies.mixture}
+    strategy_files[POLICY] = strategies.policy
+    policy_tables = {}  # (information sets, actions)
     if isinstance(game, Hog):
-        written += [(MATRIX, matrix), (FINAL_STRATEGY, matrix)]
-    for file, strategy in written:
+        strategy_files |= {MATRIX: matrix, FINAL_STRATEGY: matrix}
+    else:
+        pure_policy = one_hot(matrix, game.engine.num_actions)
+        policy_tables = {POLICY_TABLE: strategies.policy, MATRIX: pure_policy}
+    for file, strategy in strategy_files.items():
         if strategy is not None:
             with reported(folder / file, "written"):
-                author = config.name if file == FINAL_STRATEGY else None
-                game.strategy(strategy).write(folder / file, author)
-    if not isinstance(game, Hog):
-        for file, rows in (
-            (POLICY_TABLE, strategies.policy),
-            (MATRIX, one_hot(matrix, game.engine.num_actions)),
-        ):
-            with reported(folder / file, "written"):
-                write_whole(folder / file, policy_csv(game.rows, rows))
+                player_name = config.name if file == FINAL_STRATEGY else None
+                game.strategy(strategy).write(folder / file, player_name)
+    for file, policy in policy_tables.items():
+        with reported(folder / file, "written"):
+            write_whole(folder / file, policy_csv(game.rows, policy))
     title = f"{config.title}, {config.solver.name}"
-    efforts = _effort(config.measure.attack), _effort(summary.budget)
+    efforts = _effort_text(config.measure.attack), _effort_text(summary.budget)
     if not isinstance(game, Hog) and not game.engine.has_memory:
         efforts = "", ""  # responses are exact
     with reported(folder / EXPLOITABILITY_PLOT, "written"):
@@ -287,18 +296,21 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
             summary.metrics,
             folder / EXPLOITABILITY_PLOT,
             title,
-            {name: (one.lower, one.upper) for name, one in summary.intervals.items()},
+            {name: (ends.lower, ends.upper) for name, ends in summary.intervals.items()},
             efforts,
             summary.units,
         )
     if isinstance(game, Hog):
         title = f"{title}, {config.purify.method} of the average"
+        reach = game.reach(matrix).sum(axis=2)  # (G, G)
+        shown_matrix = game.strategy(matrix)
         with reported(folder / MATRIX_PLOT, "written"):
-            met, drawn = game.reach(matrix).sum(axis=2), game.strategy(matrix)
-            figures.matrix(drawn, folder / MATRIX_PLOT, title, game.engine.num_actions, met)
+            path = folder / MATRIX_PLOT
+            figures.matrix(shown_matrix, path, title, game.engine.num_actions, reach)
 
 
-def _effort(budget: Budget) -> str:
-    spent = (budget.starts, "start"), (budget.anneal_steps, "anneal step")
-    kicks = counted(budget.kicks, "kick") + " or more" * budget.until_saturated
-    return ", ".join([*(counted(*one) for one in spent), kicks])
+def _effort_text(budget: Budget) -> str:
+    starts = counted(budget.starts, "start")
+    steps = counted(budget.anneal_steps, "anneal step")
+    kicks = counted(budget.kicks, "kick")
+    return f"{starts}, {steps}, {kicks}{' or more' if budget.until_saturated else ''}"

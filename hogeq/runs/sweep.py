@@ -67,7 +67,6 @@ GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is 
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
 LONGEST: Final = 2000  # characters of what went wrong with a point
 TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
-
 _LONGEST_NAME: Final = 80  # characters of a point's name
 
 # --- the file of a sweep --------------------------------------------------------------------------
@@ -120,60 +119,64 @@ def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = Fa
         number = f"{count:,}" if count < 10**12 else "far too many"
         raise ConfigError(f"{source}: {number} points; allowed: at most {MOST_POINTS:,}")
     load_named(tree, path.parent, source, trust)
-    base, base_path = given.base, path
+    base = given.base  # a config: plain values, or the name of its file
+    base_path = path
     if isinstance(base, str):
         base_path = path.parent / base
         base = read_yaml(base_path)
     base = apply_overrides(base, overrides)
     load_named(base, base_path.parent, one_line(base_path), trust)
     base = tables_read(base, base_path.parent, one_line(base_path))
-    keys = tuple(dict.fromkeys([key for point in given.points for key in point] + [*given.grid]))
+    keys_of_points = [key for point in given.points for key in point]
+    keys = tuple(dict.fromkeys([*keys_of_points, *given.grid]))  # each once
     if "name" in keys:
         raise ConfigError(f"{source}: name: a sweep names its points itself")
     if "plugins" in keys:
         raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
-    in_all = set(given.points[0]).intersection(*given.points) if given.points else set()
-    _require_effect(overrides, ["name", *given.grid, *sorted(in_all)])
-    labels, points = point_labels(keys), []
-    for point, values in itertools.product(
-        given.points or [{}], itertools.product(*given.grid.values())
-    ):
+    in_all_points = set(given.points[0]).intersection(*given.points) if given.points else set()
+    _require_effect(overrides, ["name", *given.grid, *sorted(in_all_points)])
+    labels = point_labels(keys)
+    points = []
+    combinations = itertools.product(*given.grid.values())
+    for point, values in itertools.product(given.points or [{}], combinations):
         settings = {**point, **dict(zip(given.grid, values, strict=True))}
-        name = _name({labels[key]: value for key, value in settings.items()})
+        name = _point_name({labels[key]: value for key, value in settings.items()})
         where = f"{source}: point {name}"
-        config = {**base, "name": name}
+        tree = {**base, "name": name}
         for key, value in settings.items():
-            set_key(config, key, value, f"{source}: {one_line(key)}")
-        read = config_from(tables_read(config, path.parent, where), where)
-        points.append(SweepPoint(name, read, settings))
+            set_key(tree, key, value, f"{source}: {one_line(key)}")
+        config = config_from(tables_read(tree, path.parent, where), where)
+        points.append(SweepPoint(name, config, settings))
     _require_sound(points, source)
     return Sweep(given.name, keys, tuple(points))
 
 
 def _require_effect(overrides: Sequence[str], keys: Sequence[str]) -> None:
     """Refuse to set keys in the base that every point sets again."""
-    for item in overrides:
-        path = parse_override(item)[0]
-        again = [key for key in keys if path == key or path.startswith(f"{key}.")]
-        if again:
-            allowed = f"keys other than {', '.join(again)}, which every point sets"
-            raise ConfigError(f"--set {one_line(item)}: without effect; allowed: {allowed}")
+    for override in overrides:
+        path, _ = parse_override(override)
+        set_again = [key for key in keys if path == key or path.startswith(f"{key}.")]
+        if set_again:
+            allowed = f"keys other than {', '.join(set_again)}, which every point sets"
+            raise ConfigError(f"--set {one_line(override)}: without effect; allowed: {allowed}")
 
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:
-    """Shorten keys' paths as far as they stay apart; ``solver.name`` says solver."""
-    short = {key: key.removesuffix(".name").rpartition(".")[2] for key in keys}
-    taken = list(short.values())
-    return {key: label if taken.count(label) == 1 else key for key, label in short.items()}
+    """Label keys by the last part of their paths if no other has it; ``solver.name`` by solver."""
+    last_parts = {key: key.removesuffix(".name").rpartition(".")[2] for key in keys}
+    taken = list(last_parts.values())
+    return {key: part if taken.count(part) == 1 else key for key, part in last_parts.items()}
 
 
-def _name(settings: Mapping[str, Any]) -> str:
-    """Name a point by its own settings alone, so that a sweep may grow."""
-    whole = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
-    plain = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", whole)
-    if plain == whole and len(whole) <= _LONGEST_NAME and plain[0].isalnum() and plain[-1] != ".":
-        return whole
-    return f"{plain[:_LONGEST_NAME].lstrip('._=+,@-')}@{sha256(whole.encode()).hexdigest()[:8]}"
+def _point_name(settings: Mapping[str, Any]) -> str:
+    """Name a point by its own settings, so that a sweep may grow; cut, with a hash, if need be."""
+    text = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
+    allowed = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", text)
+    is_name = allowed == text and text[0].isalnum() and text[-1] != "."
+    if is_name and len(text) <= _LONGEST_NAME:
+        return text
+    start = allowed[:_LONGEST_NAME].lstrip("._=+,@-")
+    return f"{start}@{sha256(text.encode()).hexdigest()[:8]}"
 
 
 def setting_text(value: object) -> str:
@@ -189,25 +192,25 @@ def identity(config: Mapping[str, Any]) -> str:
 
 
 def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
-    """Refuse points that are one run, or that the game or the solver would refuse."""
-    seen: dict[str, SweepPoint] = {}
-    tried = set()
+    """Refuse two points that are the same run, and one that the game or the solver would refuse."""
+    point_of: dict[str, SweepPoint] = {}  # by what its numbers depend on
+    accepted = set()  # games and solvers, iterations and seed apart
     for point in points:
         config = point.config
-        other = seen.setdefault(identity(config.resolved()), point)
+        other = point_of.setdefault(identity(config.resolved()), point)
         if other is not point:
             raise ConfigError(
                 f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
                 "what sets them apart is set again by a nearer key"
             )
         solver = dataclasses.replace(config.solver, iterations=1, seed=0)
-        kind = repr((config.title, config.rules, solver))
-        if kind not in tried:  # once for each kind of it
+        game_and_solver = repr((config.title, config.rules, solver))
+        if game_and_solver not in accepted:
             try:
                 first_state(config.solver, game_of(config))
             except ValueError as error:
                 raise ConfigError(f"{source}: point {point.name}: {error}") from error
-            tried.add(kind)
+            accepted.add(game_and_solver)
 
 
 # --- computing ------------------------------------------------------------------------------------
@@ -246,13 +249,13 @@ class SweepSummary:
             table_of(self.rows, [key for key in SWEPT if key in self.rows[0]], left=2),
             "",
             f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
-            f"written to {self.directory}" + f"; {self.lacks}" * bool(self.lacks),
+            f"written to {self.directory}{f'; {self.lacks}' if self.lacks else ''}",
         ]
 
 
 def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> str:
     """Run one point in the sweep's folder; say why it failed, nothing if it did not."""
-    if not _sees(folder, token):
+    if not _sees(folder, token):  # a worker of another machine may have another one there
         return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
         _run_in_place(config, folder, overwrite)
@@ -271,6 +274,7 @@ def _sees(folder: Path, token: str) -> bool:
 
 
 def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
+    """Begin or resume a run; wait for its folder, which a dying process may hold."""
     path = folder / config.name
     limit = time.monotonic() + PATIENCE
     while True:
@@ -286,11 +290,7 @@ def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
 
 
 def run_sweep(
-    sweep: Sweep,
-    workers: Workers,
-    out_root: str | Path = "results",
-    *,
-    overwrite: bool = False,
+    sweep: Sweep, workers: Workers, out_root: str | Path = "results", *, overwrite: bool = False
 ) -> SweepSummary:
     """Compute the rest of a sweep, and write its table and its figure."""
     started = working_time()
@@ -300,12 +300,15 @@ def run_sweep(
     if (folder / MANIFEST).exists():
         raise ResultsError(f"{folder} is a run directory; give the sweep another name")
     with lock(folder), Signals(STOPPED) as signals, signals.at_once():
-        games: dict[str, Game] = {}
-        left = [one for one in sweep.points if overwrite or not _is_complete(one, folder, games)]
-        done_before = len(sweep.points) - len(left)
+        games: dict[str, Game] = {}  # by title, built once for all points
+        points_left = [
+            point for point in sweep.points if overwrite or not _is_complete(point, folder, games)
+        ]
+        done_before = len(sweep.points) - len(points_left)
         if workers.here:
-            compile_now({point.config.rules for point in left if not point.config.game}, KERNELS)
-        errors = _computed(left, workers, folder, overwrite, done_before)
+            rules = {point.config.rules for point in points_left if not point.config.game}
+            compile_now(rules, KERNELS)
+        errors = _compute_points(points_left, workers, folder, overwrite, done_before)
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
@@ -321,32 +324,29 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
-    wanted, before = point.config, readable_manifest(path)
-    require_same(path, before, wanted.fingerprint(), wanted.plugins)
+    config = point.config
+    manifest = readable_manifest(path)
+    require_same(path, manifest, config.fingerprint(), config.plugins)
     try:
         record = read_run(path)
     except ResultsError:
         return False  # cut off before its first manifest
-    if (record.iterations or 0) > wanted.solver.iterations:
+    if (record.iterations or 0) > config.solver.iterations:
         raise ResultsError(
             f"{path} has more iterations, by another config: --overwrite replaces it"
         )
-    there = read_yaml(path / CONFIG)
-    if record.status != "complete" or identity(there) != identity(wanted.resolved()):
+    stored_config = read_yaml(path / CONFIG)
+    if record.status != "complete" or identity(stored_config) != identity(config.resolved()):
         return False
-    if wanted.game:
-        if wanted.title not in games:
-            games[wanted.title] = game_of(wanted)
-        require_same_game(path, before, wanted.game, games[wanted.title])
+    if config.game:
+        if config.title not in games:
+            games[config.title] = game_of(config)
+        require_same_game(path, manifest, config.game, games[config.title])
     return True
 
 
-def _computed(
-    points: Sequence[SweepPoint],
-    workers: Workers,
-    folder: Path,
-    overwrite: bool,
-    done_before: int,
+def _compute_points(
+    points: Sequence[SweepPoint], workers: Workers, folder: Path, overwrite: bool, done_before: int
 ) -> dict[str, str]:
     """Compute points; give the errors of those that failed."""
     token = secrets.token_hex(16)
@@ -356,14 +356,14 @@ def _computed(
     errors: dict[str, str] = {}
     with (
         phase("sweep", done_before + len(points), "points", done=done_before) as progress,
-        closing(workers.outcomes(compute, [one.config for one in points], GRACE)) as outcomes,
+        closing(workers.outcomes(compute, [point.config for point in points], GRACE)) as outcomes,
     ):
         for index, result in outcomes:
             name = points[index].name
             if isinstance(result, Exception):
                 why = one_line(result, LONGEST)
                 errors[name] = f"no worker could compute it: {type(result).__name__}: {why}"
-            elif result:
+            elif result:  # what `compute_point` says of a failure
                 errors[name] = one_line(result, LONGEST)
             progress.step()
             progress.measured(f"{len(errors)} failed" if errors else "")
@@ -425,25 +425,28 @@ def _cell(value: object) -> object:
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw the interval of every setting, seeds of one setting in one line."""
-    apart = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
-    labels, units = point_labels(apart), rows[0]["units"]
-    lines: dict[str, list[tuple[float, ...]]] = {}
+    """Draw the interval of every line of the table, those that differ in their seeds together."""
+    keys = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
+    labels = point_labels(keys)
+    attacks: dict[str, list[float]] = {}  # of each seed, by a text about the other settings
+    bounds: dict[str, list[float]] = {}
     for row in rows:
-        about = ", ".join(
-            row[key] if isinstance(row[key], str) else f"{labels[key]} {setting_text(row[key])}"
-            for key in apart
-            if row[key] not in ("", None)
-        )
+        texts = []
+        for key in keys:
+            value = row[key]
+            if isinstance(value, str):
+                texts.append(value)  # a solver's name, say, needs no label
+            elif value is not None:
+                texts.append(f"{labels[key]} {setting_text(value)}")
+        setting = ", ".join(filter(None, texts)) or "all seeds"
         even = row["units"].even
-        lines.setdefault(about or "all seeds", []).append(
-            (row["attack"] - even, row["bound"] - even)
-        )
+        attacks.setdefault(setting, []).append(row["attack"] - even)
+        bounds.setdefault(setting, []).append(row["bound"] - even)
     figures.intervals(
-        list(lines),
-        [[lower for lower, _ in group] for group in lines.values()],
-        [[upper for _, upper in group] for group in lines.values()],
+        list(attacks),
+        list(attacks.values()),
+        list(bounds.values()),
         path,
         sweep.name,
-        units=units._replace(even=0.0),
+        units=rows[0]["units"]._replace(even=0.0),
     )

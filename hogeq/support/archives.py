@@ -57,17 +57,17 @@ def read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
 ) -> npt.NDArray[Any]:
     """Read an array of a type and a number of axes; one of another is refused in a line."""
-    name, wanted = member.filename.removesuffix(".npy"), np.dtype(dtype)
+    name = member.filename.removesuffix(".npy")
+    wanted = np.dtype(dtype)
     if member.compress_type not in COMPRESSED:
         raise BadInputError(f"{name}: is not compressed as numpy does it")
     with archive.open(member) as file:
-        shape, _, found, length = npy_header(file.read(HEADER_BYTES))
-    if found.str != wanted.str or len(shape) != axes:
-        asked = "one axis" if axes == 1 else f"{axes} axes"
-        raise BadInputError(
-            f"{name}: has type {found.str} and shape {shape}; allowed: {wanted.str} and {asked}"
-        )
-    if length + math.prod(shape) * wanted.itemsize != member.file_size:
-        raise BadInputError(f"{name}: has shape {shape}, but {member.file_size - length} bytes")
+        shape, _, given, header_bytes = npy_header(file.read(HEADER_BYTES))
+    if given.str != wanted.str or len(shape) != axes:
+        allowed = f"{wanted.str} and {'one axis' if axes == 1 else f'{axes} axes'}"
+        raise BadInputError(f"{name}: has type {given.str} and shape {shape}; allowed: {allowed}")
+    num_bytes = member.file_size - header_bytes
+    if math.prod(shape) * wanted.itemsize != num_bytes:
+        raise BadInputError(f"{name}: has shape {shape}, but {num_bytes} bytes")
     with archive.open(member) as file:  # in blocks, and its checksum is looked at
         return npy.read_array(file, allow_pickle=False)

@@ -118,26 +118,26 @@ def open_within(folder: Path, path: PurePath) -> int:
         raise OSError(errno.EINVAL, "leads out of its folder", os.fspath(path))
     if os.open not in os.supports_dir_fd:
         return os.open(_without_links(folder, path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    at = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
     for part in path.parts:
-        above = at
+        above = handle
         try:
-            at = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
+            handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=above)
         finally:
             os.close(above)
-    return at
+    return handle
 
 
 def scan_within(folder: Path, path: PurePath) -> list[tuple[str, os.stat_result]]:
     """List a folder in a folder, each name with its status; as `open_within`."""
     has_handles = os.scandir in os.supports_fd
-    place = open_within(folder, path) if has_handles else _without_links(folder, path)
+    opened_folder = open_within(folder, path) if has_handles else _without_links(folder, path)
     try:
-        with os.scandir(place) as inside:
-            return [(one.name, one.stat(follow_symlinks=False)) for one in inside]
+        with os.scandir(opened_folder) as entries:
+            return [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
     finally:
-        if isinstance(place, int):
-            os.close(place)
+        if isinstance(opened_folder, int):
+            os.close(opened_folder)
 
 
 def _without_links(folder: Path, path: PurePath) -> Path:

@@ -12,21 +12,28 @@ from numpy.typing import NDArray
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[object], caption: str) -> str:
     """Write a table with a caption."""
-    cells = [f"<tr>{''.join(f'<th>{escape(str(one))}</th>' for one in header)}</tr>"]
-    cells += [f"<tr>{''.join(f'<td>{escape(str(one))}</td>' for one in row)}</tr>" for row in rows]
-    return f"<table><caption>{escape(caption)}</caption>{''.join(cells)}</table>"
+    content = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
+    lines = [f"<tr>{content}</tr>"]
+    for row in rows:
+        content = "".join(f"<td>{escape(str(cell))}</td>" for cell in row)
+        lines.append(f"<tr>{content}</tr>")
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str:
-    """Draw a colour for the choice at both scores, the own score upward; of -1 one apart."""
+    """Draw a colour for the choice at each pair of scores, with a legend, as HTML with a PNG in it.
+
+    `actions` (G, G) are by own and opponent's score; of `choices` -1 is the last, if it is one.
+    """
     import matplotlib as mpl
     from matplotlib.colors import to_hex, to_rgba
     from matplotlib.image import imsave
 
     shades = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, sum(dice >= 0 for dice in choices)))
     colours = np.array([*shades, to_rgba("#CC79A7")])[: len(choices)]
-    imsave(picture := BytesIO(), colours[actions], format="png", origin="lower")
-    keys = "".join(
+    picture = BytesIO()
+    imsave(picture, colours[actions], format="png", origin="lower")
+    legend = "".join(
         f'<span style="color:{to_hex(colour)}">\N{BLACK SQUARE}</span> {choice} '
         for choice, colour in zip(choices, colours, strict=True)
     )
@@ -35,5 +42,5 @@ def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str
     return (
         f'<figure><figcaption>{escape(caption)}</figcaption><img alt="{where}" '
         f'style="width:300px;image-rendering:pixelated" src="data:image/png;base64,{data}"/>'
-        f"<div>{where}; dice: {keys}</div></figure>"
+        f"<div>{where}; dice: {legend}</div></figure>"
     )

@@ -12,7 +12,6 @@ TEXT: Final = "LiteEFG's text"
 ARCHIVE: Final = "an archive of arrays"
 YAML: Final = "a mapping as YAML"
 PACKED: Final = "what a program compressed"
-
 _HEAD: Final = 2**20  # bytes that are looked at: comments may come first
 _BOM: Final = b"\xef\xbb\xbf"
 _PACKED: Final = (  # gzip, bzip2, xz, zstd

@@ -18,14 +18,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 MOST: Final = 200  # most characters of what a message quotes
-
 LONGEST_TITLE: Final = 200  # most characters of what a game or an entrant is called
-
 LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message suggests
-
 LONGEST_WORD: Final = 100
 """Characters of a word that is compared with those known; no known one has as many."""
-
 
 _PACKAGE: Final = Path(__file__).parents[1]
 """The folder of hogeq's own code."""
@@ -78,8 +74,9 @@ class HogeqError(ValueError):
         message = self.args[0] if self.args else ""
         if isinstance(message, Refusal):
             return message.where, message.got, message.allowed
-        said, _, allowed = str(message).partition("; allowed: ")
-        where, _, got = said.partition(": got " if ": got " in said else ": ")
+        # Other messages read "where: got what; allowed: this; nearest: that", or leave parts out.
+        problem, _, allowed = str(message).partition("; allowed: ")
+        where, _, got = problem.partition(": got " if ": got " in problem else ": ")
         return where, got, allowed.partition("; nearest: ")[0]
 
 
@@ -150,7 +147,8 @@ def unreadable(path: Path, error: Exception) -> str:
 
 def raised(error: Exception) -> str:
     """Write an exception of somebody's code: its class, its message and the line that raised it."""
-    kind, text = type(error).__name__, one_line(error)
+    kind = type(error).__name__
+    text = one_line(error)  # the class's name if there is no message
     what = kind if text == kind else f"{kind}: {text}"
     return f"{what}{_place(error)}"
 
@@ -161,12 +159,13 @@ def _place(error: Exception) -> str:
     Of what is installed, a line would say nothing about the code at fault.
     """
     installed = [sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")]
-    others = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
+    skipped_folders = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
     place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file, where = frame.f_code.co_filename, frame.f_code.co_name
-        if file.endswith(".py") and not file.startswith(others):
-            inside = "" if where == "<module>" else f", in {one_line(where, LONGEST_WORD)}"
+    for frame, line in traceback.walk_tb(error.__traceback__):  # the innermost last
+        file = frame.f_code.co_filename
+        function = frame.f_code.co_name
+        if file.endswith(".py") and not file.startswith(skipped_folders):
+            inside = "" if function == "<module>" else f", in {one_line(function, LONGEST_WORD)}"
             place = f" ({one_line(Path(file).name, LONGEST_WORD)}, line {line}{inside})"
     return place
 
@@ -175,19 +174,21 @@ def nearest(given: object, known: Iterable[str]) -> str:
     """Name the known word most like the one given, as the end of a message, if one is like it."""
     if not isinstance(given, str | list):
         return ""
-    by_lower = {name.lower(): name for name in sorted(known)}
+    by_lower_case = {name.lower(): name for name in sorted(known)}
     word = given[:LONGEST_WORD] if isinstance(given, str) else shown(given)
-    matches = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=LIKE)
-    return f"; nearest: {by_lower[matches[0]]}" if matches else ""
+    matches = difflib.get_close_matches(word.lower(), by_lower_case, n=1, cutoff=LIKE)
+    return f"; nearest: {by_lower_case[matches[0]]}" if matches else ""
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:
     """Say that a value is not allowed."""
     where = f"{path}: " if path else ""
     text = f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"
-    said = Refusal(text)
-    said.where, said.got, said.allowed = path, given, allowed
-    return said
+    message = Refusal(text)
+    message.where = path
+    message.got = given
+    message.allowed = allowed
+    return message
 
 
 def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> str:
@@ -228,47 +229,56 @@ ROUNDED: Final = 1e-8  # more than passes over any game of Hog round a probabili
 
 
 def percent(probability: float) -> str:
-    """Write a probability in per cent."""
+    """Write a probability in per cent; one near 0 or 1 as below or above the last number shown."""
     decimals = digits.get()
-    unit, share = 10.0**-decimals, 100.0 * probability
-    if probability > EXACT and share < unit / 2.0:
+    unit = 10.0**-decimals  # of the last digit
+    per_cent = 100.0 * probability
+    if probability > EXACT and per_cent < unit / 2.0:
         return f"<{unit:.{decimals}f} %"
-    if probability < 1.0 - EXACT and 100.0 - share < unit / 2.0:
+    if probability < 1.0 - EXACT and 100.0 - per_cent < unit / 2.0:
         return f">{100.0 - unit:.{decimals}f} %"
-    return f"{abs(share):.{decimals}f} %"
+    return f"{abs(per_cent):.{decimals}f} %"
 
 
-def at_most(bound: float, missed: float | None = None) -> str:
-    """Write an upper bound in per cent, rounded up; a proof has missed nothing."""
-    return f"{_share(bound - (_worthless() if missed is None else missed), ROUND_CEILING)} %"
+def at_most(bound: float, rounding_error: float | None = None) -> str:
+    """Write an upper bound in per cent, rounded up, less its error: 0 for a proved bound."""
+    error = _rounding_error() if rounding_error is None else rounding_error
+    return f"{_rounded(bound - error, ROUND_CEILING)} %"
 
 
 def at_least(bound: float) -> str:
     """Write a lower bound in per cent, rounded down."""
-    return f"{_share(bound + _worthless(), ROUND_FLOOR)} %"
+    return f"{_rounded(bound + _rounding_error(), ROUND_FLOOR)} %"
 
 
-def _worthless() -> float:
-    """Give what rounding may have added to a number and is not worth a digit.
+def _rounding_error() -> float:
+    """Give what rounding may have added to a number, and bounds are written without.
 
-    Where so many digits are asked for that it is, ends are moved outward by all it can be.
+    It is negative, which moves bounds outward by all it can be, where so many digits are shown that
+    it might be seen.
     """
     return EXACT if 10.0 ** -(digits.get() + 2) > ROUNDED else -ROUNDED
 
 
-def _share(number: float, rounding: str) -> str:
-    share = 100 * Decimal(number)  # exact, which a product of floats is not
-    return f"{share.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
+def _rounded(probability: float, rounding: str) -> str:
+    """Write a number in per cent without the sign, rounded as one of `decimal`'s constants says."""
+    per_cent = 100 * Decimal(probability)  # exact, which a product of floats is not
+    return f"{per_cent.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
 
 
 def pp(difference: float, *, signed: bool = True) -> str:
-    """Write a difference of probabilities in percentage points."""
+    """Write a difference of probabilities in percentage points; a plus only if `signed`."""
     decimals = digits.get()
-    unit, size = 10.0**-decimals, 100.0 * abs(difference)
-    if abs(difference) > EXACT and size < unit / 2.0:
+    unit = 10.0**-decimals  # of the last digit
+    points = 100.0 * abs(difference)
+    if abs(difference) > EXACT and points < unit / 2.0:
         return f"<{unit:.{decimals}f} pp"
-    sign = "-" if difference < -EXACT else "+" if signed and difference > EXACT else ""
-    return f"{sign}{size:.{decimals}f} pp"
+    sign = ""
+    if difference < -EXACT:
+        sign = "-"
+    elif signed and difference > EXACT:
+        sign = "+"
+    return f"{sign}{points:.{decimals}f} pp"
 
 
 def loss(difference: float) -> str:
@@ -281,22 +291,26 @@ def between(lower: float, upper: float, *, are_one: bool = False) -> str:
 
     It is one if that is known; else if no rounding of both ends could change what is written.
     """
-    least, most = (_share(end, ROUND_HALF_EVEN) for end in (lower - ROUNDED, upper + ROUNDED))
-    if are_one or (upper - lower <= EXACT and least == most):
-        return f"{_share(lower, ROUND_HALF_EVEN)} pp, exact"
-    less = _worthless()
-    ends = _share(lower + less, ROUND_FLOOR), _share(upper - less, ROUND_CEILING)
-    return f"{ends[0]} to {ends[1]} pp"
+    least = _rounded(lower - ROUNDED, ROUND_HALF_EVEN)
+    largest = _rounded(upper + ROUNDED, ROUND_HALF_EVEN)
+    if are_one or (upper - lower <= EXACT and least == largest):
+        return f"{_rounded(lower, ROUND_HALF_EVEN)} pp, exact"
+    error = _rounding_error()
+    lower_text = _rounded(lower + error, ROUND_FLOOR)
+    return f"{lower_text} to {_rounded(upper - error, ROUND_CEILING)} pp"
 
 
 def duration(seconds: float) -> str:
     """Write a short time in the unit that fits, to two figures."""
-    units = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
-    unit, size = next((one for one in units.items() if seconds >= one[1]), ("us", 1e-6))
-    number = seconds / size
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    fitting = [unit for unit, unit_seconds in units.items() if seconds >= unit_seconds]
+    unit = fitting[-1] if fitting else "us"
+    number = seconds / units[unit]
     if number >= 100.0:
-        number = 10.0 * round(number / 10.0)
-    return f"{number:.{0 if number >= 9.95 else 1}f} {unit}"
+        return f"{10 * round(number / 10.0)} {unit}"
+    if number >= 9.95:  # one decimal would make it 10.0, which is three figures
+        return f"{number:.0f} {unit}"
+    return f"{number:.1f} {unit}"
 
 
 def counted(number: int, noun: str) -> str:
@@ -320,13 +334,14 @@ class Table(NamedTuple):
         if self.header:
             cells.insert(0, list(self.header))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return [
-            "  ".join(
+        lines = []
+        for row in cells:
+            padded = [
                 cell.ljust(width) if column < self.left else cell.rjust(width)
                 for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        ]
+            ]
+            lines.append("  ".join(padded).rstrip())
+        return lines
 
 
 Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and tables

@@ -29,7 +29,6 @@ Positive: TypeAlias = Annotated[float, Field(gt=0)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0)]
 
 MAX_SEED: Final = 2**32 - 1  # the largest seed: what every generator in use takes
-
 MOST_JOBS: Final = 1024  # the most threads or processes: each has arrays of its own
 
 Jobs: TypeAlias = Annotated[int, Field(ge=1, le=MOST_JOBS)]
@@ -148,22 +147,23 @@ def _properties(kind: type) -> dict[str, dict[str, Any]]:
 
 
 def _problem(kind: type, error: ValidationError) -> str:
-    """Say the first thing that is wrong with parameters."""
+    """Say the first thing that is wrong with parameters of a class, by pydantic's error."""
     first = error.errors(include_url=False)[0]
     if not first["loc"]:  # the class itself refused them
         return str(first["ctx"]["error"])
     key = first["loc"][0]
     fields = dataclasses.fields(cast("Any", kind))
-    if isinstance(key, int):  # given without a name
+    if isinstance(key, int):  # given by its position
         key = fields[key].name if key < len(fields) else f"argument {key + 1}"
     properties = _properties(kind)
     if first["type"] in {"unexpected_keyword_argument", "unexpected_positional_argument"}:
-        none = "" if properties else "none"
-        return unknown_key("", key, first["input"], properties) + none
+        text = unknown_key("", key, first["input"], properties)
+        return text if properties else f"{text}none"  # its list of those allowed is empty
     return _refused(key, error, properties[key])
 
 
 def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
+    """Say what is wrong with one value, whose JSON schema says what is allowed."""
     first = error.errors(include_url=False)[0]
     if first["type"] == "missing":
         return missing(name, _described(schema))

@@ -133,7 +133,8 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
     >>> hogeq.rules_from({"edition": "fa22", "swap": "both_teens"}).name
     'fa22 with swap=both_teens'
     """
-    plugin, where = read_plugin(path), one_line(path)
+    plugin = read_plugin(path)
+    where = one_line(path)
     if not trust and _loaded.get(plugin.file) != plugin:
         raise PluginError(f"{where}: a plugin is somebody's code, which is run only with --trust")
     run_plugin(plugin, where)
@@ -157,7 +158,8 @@ def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
 
 def read_plugin(path: str | Path) -> Plugin:
     """Read a plugin without running it."""
-    path, where = Path(path), one_line(path)
+    path = Path(path)
+    where = one_line(path)
     try:
         code = read_whole(path, MAX_BYTES)
     except (OSError, ValueError) as error:
@@ -183,20 +185,22 @@ def run_plugin(plugin: Plugin, where: str = "") -> None:
         module = ModuleType(f"hogeq_plugin_{name}", f"The plugin {where}.")
         module.__file__ = where
         sys.modules[module.__name__] = module  # where pickles look for its classes
-        before = len(_entered)
+        num_entered = len(_entered)
         try:
             _run(plugin, where, module)
         except BaseException:
             del sys.modules[module.__name__]
-            for registry, entry in _entered[before:]:
+            for registry, entry in _entered[num_entered:]:
                 del registry[entry]
-            del _entered[before:]
+            del _entered[num_entered:]
             raise
         _loaded[plugin.file] = plugin
 
 
 def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
-    before, theirs = len(_entered), _openspiel()
+    """Run the code of a plugin in its module; `PluginError` if it fails or registers nothing."""
+    num_entered = len(_entered)
+    openspiel_games = _openspiel_games()
     try:
         exec(compile(plugin.code, where, "exec"), module.__dict__)  # noqa: S102 - trusted
     except KeyboardInterrupt:
@@ -204,20 +208,18 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
     except SyntaxError as error:
         raise PluginError(f"{where}: line {error.lineno}: {error.msg}") from error
     except BaseException as error:
-        lines = [
-            frame.lineno
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename == where
-        ]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == where]
         line = f"line {lines[-1]}: " if lines else ""
-        ours = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
-        kind = "" if ours else f"{type(error).__name__}: "
+        # A refusal of hogeq says all; of other errors the class does.
+        is_refusal = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
+        kind = "" if is_refusal else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
-    if len(_entered) == before and _openspiel() == theirs:
+    if len(_entered) == num_entered and _openspiel_games() == openspiel_games:
         raise PluginError(f"{where}: registers nothing; allowed: {DOORS}")
 
 
-def _openspiel() -> list[str] | None:
+def _openspiel_games() -> list[str] | None:
     """List the games of OpenSpiel, None unless that is loaded."""
     spiel = sys.modules.get("pyspiel")
     return None if spiel is None else spiel.registered_names()
@@ -233,8 +235,8 @@ def named(what: str, part: object) -> str:
     file = getattr(sys.modules.get(getattr(part, "__module__", "")), "__file__", None)
     if not file or is_ours(part):
         return what
-    of_plugin = Path(file).name in _loaded
-    return f"{what} of {'plugin ' * of_plugin}{one_line(file)}"
+    plugin = "plugin " if Path(file).name in _loaded else ""
+    return f"{what} of {plugin}{one_line(file)}"
 
 
 def run_with(plugins: tuple[Plugin, ...], function: bytes, task: bytes) -> object:

@@ -35,7 +35,6 @@ from hogeq.support.messages import printable
 HAS_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 MOST_LINKS: Final = 40  # on the way to a folder, as Linux has it
 MOST_BYTES: Final = 2**31  # of a file
-
 _LIST: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _PASS: Final = _LIST | getattr(os, "O_PATH", 0)  # through a folder that may not be listed
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -98,74 +97,82 @@ def private_folder(path: Path, *, make: bool = False) -> Iterator[PrivateFolder]
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield PrivateFolder(path, None)
         return
-    handle = _walked(path, make)
+    handle = _walk(path, make)
     try:
         yield PrivateFolder(path, handle)
     finally:
         os.close(handle)
 
 
-def _walked(path: Path, make: bool) -> int:
-    """Walk to a folder; give its handle."""
+def _walk(path: Path, make: bool) -> int:
+    """Walk from the root of the file system to a folder; give the handle of that folder.
+
+    One folder is open at a time, with `handle`, at the path `reached`. The parts of the path that
+    lie ahead are a stack, onto which the parts of a link's target go in its place.
+    """
     if not path.is_absolute():
         raise OSError(errno.EINVAL, "is not an absolute path", os.fspath(path))
-    waiting, reached, links = [*reversed(path.parts[1:])], Path(path.anchor), 0
-    at = os.open(reached, _PASS if waiting else _LIST)
+    parts_ahead = [*reversed(path.parts[1:])]  # the next one last
+    reached = Path(path.anchor)
+    num_links = 0
+    handle = os.open(reached, _PASS if parts_ahead else _LIST)
     try:
-        _require_private(os.fstat(at), reached, at if waiting else None)
-        while waiting:
-            part = waiting.pop()
-            is_last = not waiting
+        _require_private(os.fstat(handle), reached, handle if parts_ahead else None)
+        while parts_ahead:
+            part = parts_ahead.pop()
+            is_last = not parts_ahead
             try:
-                below = _opened(part, at, _LIST if is_last else _PASS, make)
+                below = _open_or_make(part, handle, _LIST if is_last else _PASS, make)
             except OSError as error:
-                target = _target(part, at, reached) if error.errno in _IS_LINK else None
+                target = _link_target(part, handle, reached) if error.errno in _IS_LINK else None
                 if target is None:
                     raise
                 if is_last:
                     raise OSError(errno.ELOOP, f"{printable(reached / part)} is a link") from None
-                links += 1
-                if links > MOST_LINKS:
+                num_links += 1
+                if num_links > MOST_LINKS:
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
-                waiting += reversed(target.parts[1:] if target.is_absolute() else target.parts)
                 if not target.is_absolute():
+                    parts_ahead += reversed(target.parts)
                     continue
-                below, reached = os.open(target.anchor, _PASS), Path(target.anchor)
+                parts_ahead += reversed(target.parts[1:])
+                reached = Path(target.anchor)
+                below = os.open(reached, _PASS)
             else:
                 reached /= part
-            os.close(at)
-            at = below
-            _require_private(os.fstat(at), reached, None if is_last else at)
+            os.close(handle)
+            handle = below
+            _require_private(os.fstat(handle), reached, None if is_last else handle)
     except BaseException:
-        os.close(at)
+        os.close(handle)
         raise
-    return at
+    return handle
 
 
-def _opened(part: str, at: int, flags: int, make: bool) -> int:
-    """Open a folder in another one, or make it there."""
+def _open_or_make(part: str, above: int, flags: int, make: bool) -> int:
+    """Open a folder in the one with the handle `above`, or if `make`, make it there."""
     try:
-        return os.open(part, flags, dir_fd=at)
+        return os.open(part, flags, dir_fd=above)
     except FileNotFoundError:
         if not make:
             raise
     with suppress(FileExistsError):
-        os.mkdir(part, 0o700, dir_fd=at)
-    return os.open(part, flags, dir_fd=at)
+        os.mkdir(part, 0o700, dir_fd=above)
+    return os.open(part, flags, dir_fd=above)
 
 
-def _target(part: str, at: int, reached: Path) -> Path | None:
+def _link_target(part: str, above: int, reached: Path) -> Path | None:
     """Tell where a link leads to; None if it is none. Links of other users are refused.
 
     Here only the owner of an entry can exchange it, so a link of the user stays while it is read.
     If the user's own programs exchange it meanwhile, what was read may be another's.
     """
-    before = os.stat(part, dir_fd=at, follow_symlinks=False)
+    before = os.stat(part, dir_fd=above, follow_symlinks=False)
     if not stat.S_ISLNK(before.st_mode):
         return None
     _require_owner(before, reached / part)
-    target = os.readlink(part, dir_fd=at)
-    after = os.stat(part, dir_fd=at, follow_symlinks=False)
+    target = os.readlink(part, dir_fd=above)
+    after = os.stat(part, dir_fd=above, follow_symlinks=False)
     if not os.path.samestat(before, after):
         raise OSError(errno.ESTALE, f"{printable(reached / part)} was exchanged")
     return Path(target)
@@ -197,12 +204,15 @@ def _is_own_group(group: int) -> bool:
     import pwd
 
     try:
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        user = pwd.getpwuid(os.geteuid())
+        entry = grp.getgrgid(group)
     except KeyError:
         return False
-    if found.gr_name != user.pw_name or user.pw_gid != group or {*found.gr_mem} - {user.pw_name}:
+    has_other_members = bool(set(entry.gr_mem) - {user.pw_name})
+    if entry.gr_name != user.pw_name or user.pw_gid != group or has_other_members:
         return False
-    return all(one.pw_uid == user.pw_uid for one in pwd.getpwall() if one.pw_gid == group)
+    # Others may have it as their first group, which does not list them.
+    return all(other.pw_uid == user.pw_uid for other in pwd.getpwall() if other.pw_gid == group)
 
 
 def _has_access_list(handle: int) -> bool:

@@ -22,12 +22,10 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 INTERVAL: Final = 0.2  # seconds between two looks at the phases
-
 PATIENCE: Final = 0.3
 """Seconds that a phase lasts before it gets a bar: what is done at once would only flicker."""
 
 LINE_SECONDS: Final = 5.0  # least seconds between two plain lines, and before the first one
-
 HEARTBEAT: Final = 30.0  # seconds after which a plain line comes even if nothing was found
 
 
@@ -138,28 +136,33 @@ class _Display:
         with suppress(OSError, ValueError):  # the stream is gone: nobody is looking
             while not self._over.wait(INTERVAL):
                 with self.lock:
-                    self._draw_bars() if self.has_bars else self._draw_line()
+                    draw = self._draw_bars if self.has_bars else self._draw_line
+                    draw()
 
     def _draw_bars(self) -> None:
-        for phase, known in self.bars.items():
+        for phase, old_bar in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
-            bar = self.bars[phase] = known or self._bar(phase)
-            bar.n, bar.total = phase.done, phase.total
+            bar = old_bar or self._new_bar(phase)
+            self.bars[phase] = bar
+            bar.n = phase.done
+            bar.total = phase.total
             bar.set_postfix_str(phase.text)
 
-    def _bar(self, phase: Phase) -> "tqdm[Any]":
+    def _new_bar(self, phase: Phase) -> "tqdm[Any]":
         from tqdm import tqdm
 
-        how: dict[str, Any] = {"file": self.stream, "leave": False, "dynamic_ncols": True}
+        options: dict[str, Any] = {"file": self.stream, "leave": False, "dynamic_ncols": True}
         unit = f" {phase.unit or 'steps'}"
-        return tqdm(desc=phase.name, total=phase.total, unit=unit, initial=phase.done, **how)
+        return tqdm(desc=phase.name, total=phase.total, unit=unit, initial=phase.done, **options)
 
     def _draw_line(self) -> None:
+        """Write a line about all phases, if enough time has passed and something is new."""
         now = time.monotonic()
         waited = now - self._last
         # The longer it takes, the rarer the lines: a log of hours need not be long.
-        if not self.bars or waited < max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0)):
+        pause = max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0))
+        if not self.bars or waited < pause:
             return
         figures = [f"{phase.name} {phase.figure}" for phase in self.bars]
         if figures != self._figures or waited >= HEARTBEAT:
@@ -212,15 +215,16 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
 @contextmanager
 def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0) -> Iterator[Phase]:
     """Open a phase of the computation for a block; phases may be nested."""
-    opened, display = Phase(name, total, unit, done), _display.get()
+    new_phase = Phase(name, total, unit, done)
+    display = _display.get()
     if display is None:
-        yield opened
+        yield new_phase
         return
-    display.push(opened)
+    display.push(new_phase)
     try:
-        yield opened
+        yield new_phase
     finally:
-        display.pop(opened)
+        display.pop(new_phase)
 
 
 def tell(line: str) -> None:

@@ -35,12 +35,10 @@ Result = TypeVar("Result")
 
 LOCAL: Final = "local"
 DASK: Final = "dask://"
-
 ATTEMPTS: Final = 3
 """Times that a task, alone in its process, may kill it before it counts as failed."""
 
 CONNECT_SECONDS: Final = 10  # seconds to wait for a scheduler to answer
-
 HEAVY: Final = 2**14
 """Bytes of a pickled function from which a cluster is sent it once, not with every task."""
 
@@ -88,23 +86,29 @@ class Threads:
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks, each by one of the threads; the first error is raised."""
-        started: dict[int, ThreadPool] = _pools.__dict__.setdefault("started", {})
-        pool = started.get(self.width)
-        if pool is None:
+        pools = _thread_pools.by_width
+        if self.width not in pools:
             # What a task computes in turn, it computes by itself.
-            pool = started[self.width] = ThreadPool(self.width, lambda: _chosen.set(_NOBODY))
-            atexit.register(pool.terminate)
+            pools[self.width] = ThreadPool(self.width, lambda: _chosen.set(_CALLING_THREAD))
+            atexit.register(pools[self.width].terminate)
+        pool = pools[self.width]
         try:
             yield from enumerate(pool.imap(function, tasks))
         except BaseException:
-            del started[self.width]
+            del pools[self.width]
             pool.terminate()  # tasks that have not begun must not begin
             atexit.unregister(pool.terminate)
             raise
 
 
-_pools = thread_local()
-"""In ``started`` the thread pools that the current thread has started, by number of threads."""
+class _ThreadPools(thread_local):
+    """Thread pools that the current thread has started."""
+
+    def __init__(self) -> None:
+        self.by_width: dict[int, ThreadPool] = {}
+
+
+_thread_pools = _ThreadPools()
 
 
 # --- other processes ------------------------------------------------------------------------------
@@ -114,19 +118,24 @@ class Remote:
     """Executors of `concurrent.futures` whose tasks run in other processes.
 
     Each has one process and one task at a time, so a task whose process died is known. It is
-    computed again, and one that kills `ATTEMPTS` processes ends with that error. Elsewhere,
-    where functions are kept, one executor has all tasks at once: a Dask scheduler counts by itself.
+    computed again, and one that kills `ATTEMPTS` processes ends with that error. On a cluster one
+    executor has all tasks at once: a Dask scheduler counts by itself.
+
+    `start` starts an executor, or gives that of the cluster, and `width` is the number of tasks
+    computed at once. Of a cluster, `upload` takes pickled functions, and gives what tasks have.
     """
 
     def __init__(
         self,
         start: Callable[[], Executor],
         width: int,
-        keep: Callable[[bytes], Any] | None = None,
+        upload: Callable[[bytes], Any] | None = None,
     ) -> None:
-        self.width, self._start, self._keep = width, start, keep
-        self.here = keep is None
-        self._free: list[Executor | None] = [None] * width  # None: to be started
+        self.width = width
+        self.here = upload is None  # whether the processes are of this machine
+        self._start = start
+        self._upload = upload
+        self._idle: list[Executor | None] = [None] * width  # None: to be started
 
     def outcomes(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], grace: float = 0.0
@@ -136,57 +145,73 @@ class Remote:
         Other processes find the function by name, so it must be a module's. Closing it cancels
         those that are left; those under way have `grace` seconds.
         """
-        waiting, deaths = deque(range(len(tasks))), Counter[int]()
-        free = self._free if self.here else [*self._free, *[None] * len(tasks)]
-        handed = self._handed(function)
-        flying: dict[Future[Result], tuple[int, Executor]] = {}
+        waiting = deque(range(len(tasks)))  # indices of tasks
+        deaths = Counter[int]()  # processes that died of each task
+        idle = self._idle
+        if not self.here:  # the cluster's executor takes all tasks at once
+            idle = [*idle, *[None] * len(tasks)]
+        shared_function = self._shared(function)
+        running: dict[Future[Result], tuple[int, Executor]] = {}
         ended: SimpleQueue[Future[Result]] = SimpleQueue()
         try:
-            while waiting or flying:
-                while waiting and free:
+            while waiting or running:
+                while waiting and idle:
                     index = waiting.popleft()
-                    future, pool = self._submit(free.pop(), handed(tasks[index]))
-                    flying[future] = index, pool
+                    # Plugins load before anything is unpickled.
+                    call = (run_with, loaded(), shared_function, pickle.dumps(tasks[index]))
+                    future, executor = self._submit(idle.pop(), call)
+                    running[future] = index, executor
                     future.add_done_callback(ended.put)
                 future = ended.get()
-                (index, pool), result = flying.pop(future), _outcome(future)
-                is_broken = isinstance(result, BrokenExecutor)
-                free.append(None if is_broken else pool)
-                deaths[index] += is_broken
-                if is_broken and deaths[index] < ATTEMPTS:
+                index, executor = running.pop(future)
+                result = _outcome(future)
+                if not isinstance(result, BrokenExecutor):
+                    idle.append(executor)
+                    yield index, result
+                    continue
+                idle.append(None)
+                deaths[index] += 1
+                if deaths[index] < ATTEMPTS:
                     waiting.append(index)
                 else:
                     yield index, result
         finally:
-            begun = {future: pool for future, (_, pool) in flying.items() if not future.cancel()}
-            free += [pool for _, pool in flying.values() if pool not in begun.values()]
-            free += self.stop(begun, grace)
+            begun = {future: run[1] for future, run in running.items() if not future.cancel()}
+            idle += [executor for _, executor in running.values() if executor not in begun.values()]
+            idle += self.stop(begun, grace)
 
     def stop(self, begun: Mapping[Future[Any], Executor], grace: float) -> list[Executor | None]:
-        """Stop tasks that have begun; give executors in their place."""
+        """Stop tasks that have begun, by their executors; give executors in place of these."""
         del grace
         return list(begun.values())
 
     def close(self) -> None:
         """Shut the executors down."""
-        for pool in filter(None, self._free):
-            pool.shutdown()
+        for executor in self._idle:
+            if executor is not None:
+                executor.shutdown()
 
-    def _submit(self, pool: Executor | None, work: tuple[Any, ...]) -> tuple[Future[Any], Executor]:
-        pool = pool or self._start()
+    def _submit(
+        self, executor: Executor | None, call: tuple[Any, ...]
+    ) -> tuple[Future[Any], Executor]:
+        """Submit a call, function and arguments, to an executor or, if it is None, to a new one."""
+        if executor is None:
+            executor = self._start()
         try:
-            return pool.submit(*work), pool
+            return executor.submit(*call), executor
         except BrokenExecutor:  # its process died with nothing to do
-            return self._submit(None, work)
+            return self._submit(None, call)
 
-    def _handed(self, function: Callable[[Task], Result]) -> Callable[[Task], tuple[Any, ...]]:
-        """Give the call of a task for elsewhere; plugins load before anything is unpickled."""
+    def _shared(self, function: Callable[[Task], Result]) -> Any:
+        """Pickle a function for all tasks; a large one is sent to a cluster once."""
         pickled = pickle.dumps(function)
-        there = self._keep(pickled) if self._keep and len(pickled) >= HEAVY else pickled
-        return lambda task: (run_with, loaded(), there, pickle.dumps(task))
+        if self._upload is not None and len(pickled) >= HEAVY:
+            return self._upload(pickled)
+        return pickled
 
 
 def _outcome(future: "Future[Result]") -> Result | Exception:
+    """Give the result of a task, or its error; raise `WorkersLostError` if no worker is left."""
     try:
         return future.result()
     except CancelledError:
@@ -202,19 +227,21 @@ class Processes(Remote):
     def __init__(self, width: int) -> None:
         from loky import ProcessPoolExecutor
 
-        self._ours = {"HOGEQ_WORKER": "1"}  # a user may have other processes
-        start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._ours)
+        # Its processes keep this very object, by which `stop` knows them among the user's others.
+        self._environment = {"HOGEQ_WORKER": "1"}
+        start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)
         super().__init__(start, width)
 
     def stop(self, begun: Mapping[Future[Any], Any], grace: float) -> list[Executor | None]:
-        """Ask tasks to stop, and kill those that have not in time."""
-        for process in active_children() if begun and grace else ():
-            if getattr(process, "env", None) is self._ours:
-                process.terminate()
+        """Ask tasks to stop, and kill those that have not in time, `grace` seconds."""
+        if begun and grace:
+            for process in active_children():
+                if getattr(process, "env", None) is self._environment:
+                    process.terminate()
         late = wait(begun, grace).not_done
         for future in late:
             begun[future].shutdown(kill_workers=True)
-        return [None if future in late else pool for future, pool in begun.items()]
+        return [None if future in late else executor for future, executor in begun.items()]
 
 
 def _ignore_signals() -> None:
@@ -246,9 +273,9 @@ def cluster(address: str) -> Iterator[Remote]:
     with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
         threads = sum(client.nthreads().values())
         # The same call twice is two tasks: pure ones would share a result.
-        pool = client.get_executor(pure=False)
-        keep = partial(client.submit, bytes, pure=False)
-        yield Remote(lambda: pool, threads, keep)
+        executor = client.get_executor(pure=False)
+        upload = partial(client.submit, bytes, pure=False)  # a task that gives back its argument
+        yield Remote(lambda: executor, threads, upload)
 
 
 Workers: TypeAlias = Threads | Remote
@@ -258,9 +285,9 @@ Workers: TypeAlias = Threads | Remote
 # --- which of them --------------------------------------------------------------------------------
 
 
-_NOBODY: Final[tuple[Workers, Threads]] = Threads(1), Threads(1)
+_CALLING_THREAD: Final[tuple[Workers, Threads]] = Threads(1), Threads(1)
 
-_chosen: ContextVar[tuple[Workers, Threads]] = ContextVar("workers", default=_NOBODY)
+_chosen: ContextVar[tuple[Workers, Threads]] = ContextVar("workers", default=_CALLING_THREAD)
 """The workers of a block, and threads for what stays in this process."""
 
 
@@ -301,7 +328,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
     jobs = min(cores(), MOST_JOBS) if jobs is None else jobs
     check(Jobs, jobs=jobs)
     threads = Threads(jobs)
-    with _anywhere(on, threads) as chosen, threadpool_limits(1, user_api="blas"):
+    with _workers_on(on, threads) as chosen, threadpool_limits(1, user_api="blas"):
         token = _chosen.set((chosen, threads))
         try:
             yield chosen
@@ -309,14 +336,16 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
             _chosen.reset(token)
 
 
-def _anywhere(on: str | None, threads: Threads) -> AbstractContextManager[Workers]:
+def _workers_on(on: str | None, threads: Threads) -> AbstractContextManager[Workers]:
+    """Start the workers that `workers` is asked for; `ExecutorError` if it can be none."""
     if on is None:
         return nullcontext(threads)
     if on == LOCAL:
         return closing(Processes(threads.width))
     address = on.removeprefix(DASK)
     port = address.rpartition(":")[2]
-    if address == on or not (port.isdecimal() and len(port) < 6 and int(port) < 2**16):
+    is_port = port.isdecimal() and len(port) < 6 and int(port) < 2**16
+    if address == on or not is_port:
         allowed = f"{LOCAL} (processes of this machine) or {DASK}HOST:PORT"
         raise ExecutorError(refusal("on", on, allowed))
     return cluster(address)
@@ -329,9 +358,15 @@ def compute(
     *,
     local: bool = False,
 ) -> list[Result]:
-    """Compute tasks by the workers that were chosen (:func:`workers`), results in their order."""
-    anywhere, here = _chosen.get()
-    chosen, tasks = here if local else anywhere, list(tasks)
+    """Compute tasks by the workers that were chosen (:func:`workers`), results in their order.
+
+    `progress` is called with the index of each task as it ends; if `local`, threads of this process
+    compute them, whatever workers were chosen.
+    """
+    chosen, threads = _chosen.get()
+    if local:
+        chosen = threads
+    tasks = list(tasks)
     results: dict[int, Result] = {}
     if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:  # by the calling thread
         for index, task in enumerate(tasks):

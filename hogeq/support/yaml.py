@@ -21,7 +21,6 @@ MAX_NODES: Final = 50_000
 """Most values and keys of a document, those that aliases repeat counted each time."""
 
 MAX_DEPTH: Final = 50  # most lists and mappings within each other
-
 MAX_SCALAR: Final = 1000  # longest text or number, in characters
 
 
@@ -114,28 +113,28 @@ def _place(mark: yaml.Mark, text: str) -> str:
 
 def _require_small(text: str) -> None:
     """Refuse a document that is too large, while it is only a stream of events."""
-    nodes = 0
-    sizes: dict[str | None, int] = {}  # of what an anchor names
-    above: list[tuple[str | None, int]] = []
+    num_nodes = 0
+    sizes: dict[str | None, int] = {}  # nodes of what an anchor names
+    open_collections: list[tuple[str | None, int]] = []  # anchor, and nodes before its begin
     for event in yaml.parse(text, Loader=_Base):
         if isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = above.pop()
-            sizes[anchor] = nodes - before
+            anchor, before = open_collections.pop()
+            sizes[anchor] = num_nodes - before
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 _refuse(event, f"found alias {event.anchor!r} of nothing that ends before it")
-            nodes += sizes[event.anchor]
+            num_nodes += sizes[event.anchor]
         elif isinstance(event, yaml.CollectionStartEvent):
-            above.append((event.anchor, nodes))
-            nodes += 1
+            open_collections.append((event.anchor, num_nodes))
+            num_nodes += 1
         elif isinstance(event, yaml.ScalarEvent):
             sizes[event.anchor] = 1
-            nodes += 1
+            num_nodes += 1
             if len(event.value) > MAX_SCALAR:
                 _refuse(event, f"a value of {len(event.value)} characters; allowed: {MAX_SCALAR}")
-        if len(above) > MAX_DEPTH:
+        if len(open_collections) > MAX_DEPTH:
             _refuse(event, f"nested too deeply; allowed: {MAX_DEPTH} levels")
-        if nodes > MAX_NODES:
+        if num_nodes > MAX_NODES:
             _refuse(event, f"more than {MAX_NODES} values, counting what aliases repeat")
 
 

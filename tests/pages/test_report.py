@@ -97,9 +97,10 @@ def test_figures_that_no_run_wrote_count_as_missing(folder: Path, figures: Any) 
     (good,) = load_runs([folder / "first"])
     one = replace(good, manifest={**good.manifest, "figures": figures})
     none = replace(good, manifest={**good.manifest, "figures": None})
-    assert page._run(good)["found"]
-    assert not page._run(none)["found"]
-    assert page._run(one) == page._run(none) | {"manifest": page._run(one)["manifest"]}
+    assert page._run_data(good)["found"]
+    assert not page._run_data(none)["found"]
+    manifest = page._run_data(one)["manifest"]
+    assert page._run_data(one) == page._run_data(none) | {"manifest": manifest}
 
 
 def test_what_no_page_can_be_made_of_is_refused(

@@ -128,7 +128,7 @@ def test_bounds_are_rounded_outward() -> None:
     assert (at_least(0.56999), at_most(0.56001)) == ("56.99 %", "56.01 %")
     assert at_most(0.55924000001) == "55.93 %"
     assert (at_least(0.5 - 2.0**-53), at_most(0.5 + 2.0**-52)) == ("50.00 %", "50.00 %")
-    assert at_most(0.5 + 2.0**-52, missed=0.0) == "50.01 %"
+    assert at_most(0.5 + 2.0**-52, rounding_error=0.0) == "50.01 %"
     assert (at_least(0.0), at_most(0.0), at_most(1.0)) == ("0.00 %", "0.00 %", "100.00 %")
     for bound in np.random.default_rng(1).random(1000).tolist():
         low, high = (Fraction(text[:-2]) / 100 for text in (at_least(bound), at_most(bound, 0.0)))
