@@ -328,8 +328,10 @@ def largest_gains(
     best_first = (-gained.gains).argsort(axis=None, kind="stable")[:count]
     listed = []
     for flat_index in best_first.tolist():
-        cell = divmod(flat_index, len(rolls))  # score, and the opponent's
+        score, opponent = divmod(flat_index, len(rolls))
+        cell = (score, opponent)
         gain = float(gained.gains[cell])
         if gain > 0.0:
-            listed.append(CellGain(*cell, int(gained.usual[cell]), int(rolls[cell]), gain))
+            usual_roll, roll = int(gained.usual[cell]), int(rolls[cell])
+            listed.append(CellGain(score, opponent, usual_roll, roll, gain))
     return listed
