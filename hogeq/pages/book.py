@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.advice import dice_in_words
-from hogeq.evaluation.losses import turn_values, worth_without
+from hogeq.evaluation.losses import turn_values, values_without_rules
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
@@ -132,7 +132,7 @@ def reasons(game: HogEngine) -> list[Reason]:
     best = _best(rolls)
     strange = best != _commonest(best, game.num_actions)
     candidates = []
-    for rule, without in worth_without(game, values[None], weights):
+    for rule, without in values_without_rules(game, values[None], weights):
         forgot = _best(without)
         at = np.take_along_axis
         cost = rolls.max(axis=2) - at(rolls, forgot[..., None], 2)[..., 0]
