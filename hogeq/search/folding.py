@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from hogeq.kernels.responding import States
-from hogeq.search.branching import ROUNDING, ResponseGraph, miss
+from hogeq.search.branching import ROUNDING, ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
 
 Move = tuple[int, float, int]
@@ -23,7 +23,7 @@ def folded(graph: ResponseGraph, weights: Floats, tables: Floats) -> ResponseGra
     were equal at all turns so far. So chance draws among components only where their rows differ.
     New states of one old state are merged if their payoffs and outcomes are equal.
     """
-    misses = miss(tables) + miss(weights) + (2 * len(weights) + 6) * ROUNDING
+    misses = sum_error(tables) + sum_error(weights) + (2 * len(weights) + 6) * ROUNDING
     states = _Folding(graph, weights, tables).new_states()
     most_outcomes = int(np.diff(states.first).max())
     return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
