@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import ascend, climb
+from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
-from hogeq.search.results import WIN_RATES, Budget, Units, write_rate
+from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
