@@ -8,11 +8,7 @@ from hogeq.graph.graph import Graph
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
-from hogeq.strategies.strategy import (
-    Strategy,
-    StrategyLike,
-    policies_of,
-)
+from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal, shown
 

@@ -68,10 +68,8 @@ def enclose(
     second = _lower_bound(graph, policies, 1, rounds, -first.payoffs)
     if graph.recurring.any():  # once more, now that it is known what bounds of player 0 fall from
         first = _lower_bound(graph, policies, 0, rounds, -second.payoffs)
-    player = graph.player[:, None]
-    chosen = np.full(first.chosen.shape, -1, np.int32)
-    chosen = np.where(player == 0, first.chosen, chosen)
-    chosen = np.where(player == 1, second.chosen, chosen)
+    is_player = [graph.player[:, None] == player for player in (0, 1)]
+    chosen = np.select(is_player, [first.chosen, second.chosen], -1).astype(np.int32)
     return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)
 
 
@@ -99,11 +97,7 @@ class _LowerBound(NamedTuple):
 
 
 def _lower_bound(
-    graph: Graph,
-    policies: Sequence[Policy],
-    player: int,
-    rounds: int,
-    upper: Floats | None,
+    graph: Graph, policies: Sequence[Policy], player: int, rounds: int, upper: Floats | None
 ) -> _LowerBound:
     """Bound from below what a player gets in every state: by value iteration, level by level.
 
@@ -124,23 +118,13 @@ def _lower_bound(
     shape = graph.positions, graph.memories
     payoffs = np.zeros(shape)
     chosen = np.full(shape, -1, np.int32)
+    scratch = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(1, np.int64)
     total_rounds = bound_below(
-        _turns(graph, sign),
-        np.array([*acts, PLAY]),
-        np.array([*staying, PLAY]),
-        tables,
-        float(_rounded_down(sign * graph.paid).min()),
-        float(_rounded_down(sign * endless)),
-        rounds,
-        SETTLED * float(np.abs(graph.paid).max()),
-        upper is not None,
-        payoffs,
-        chosen,
-        np.zeros(shape) if upper is None else upper,
-        np.zeros(shape, np.int32),  # scratch, as the two after it
-        np.zeros(shape, np.uint8),
-        np.zeros(1, np.int64),
-    )
+        _turns(graph, sign), np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
+        float(_rounded_down(sign * graph.paid).min()), float(_rounded_down(sign * endless)),
+        rounds, SETTLED * float(np.abs(graph.paid).max()), upper is not None,
+        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch,
+    )  # fmt: skip
     return _LowerBound(payoffs, chosen, total_rounds)
 
 

@@ -72,11 +72,7 @@ def mean_win_rate(rates: Sequence[tuple[float, WinRate]]) -> WinRate:
 
 
 def _component_win_rate(
-    game: HogEngine,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    start: tuple[int, int],
-    endless_is_draw: bool,
+    game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int], endless_is_draw: bool
 ) -> WinRate:
     """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture."""
     if start != (0, 0):
@@ -219,10 +215,7 @@ def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
     check_game(game)
     own_goal, opponent_goal = game.rules.goals
-    for name, points, goal in (
-        ("score", score, own_goal),
-        ("opponent", opponent, opponent_goal),
-    ):
+    for name, points, goal in (("score", score, own_goal), ("opponent", opponent, opponent_goal)):
         is_whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
         if not (is_whole and 0 <= points < goal):
             raise HogeqError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))

@@ -64,10 +64,7 @@ def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
 
 
 def climb(
-    game: Engine,
-    policies: Floats,
-    weights: Floats | None = None,
-    deadline: Deadline = FOREVER,
+    game: Engine, policies: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
 ) -> tuple[float, int]:
     """:func:`ascend` to the end, in single precision first and then in double.
 

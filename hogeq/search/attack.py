@@ -56,14 +56,9 @@ class Saturation(NamedTuple):
 
 
 def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Saturation:
-    """Estimate from the course of a search what twice its effort would gain.
+    """Estimate from the curve of a search what twice its effort would gain.
 
-    Parameters
-    ----------
-    curve : sequence of (int, float)
-        Sweeps spent and best win rate, after the starts and after every round of kicks.
-    apart : float
-        How far the win rates of the two best searches are apart.
+    `apart` is the difference of the win rates of its two best candidates.
     """
     sweeps_spent, best_rate = curve[-1]
 
@@ -194,14 +189,14 @@ def attack(
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
 
         def run_in_time(start: CounterSearch) -> SearchState | None:
-            """Run a start; None if the time is over and it is not the first one, number 0."""
-            is_first = start.start == 0
+            is_first = start.start == 0  # which begins even when the time is over
             return run(start) if is_first or not search.deadline.is_over else None
 
-        def show_end(start: int) -> None:
-            progress.reach((start + 1) * steps_of_start)
-
-        states = compute(run_in_time, search.starts(), show_end)
+        states = compute(
+            run_in_time,
+            search.starts(),
+            lambda number: progress.reach((number + 1) * steps_of_start),
+        )
         search.begin([state for state in states if state is not None], known)
         while search.kicks_left:
             searches = search.next_round(search.kicks_left)
@@ -350,20 +345,18 @@ class AttackSearch:
         kicked = self.candidates[:most_kicks]
         known = [*self.candidates, *self.given_up]
         kicks = min(ROUND, most_kicks // len(kicked))
-        searches = []
-        for candidate in kicked:
-            # Only those that win less, or all would become the best.
-            partners = [other.state.matrix for other in known if other.rate < candidate.rate]
-            search = CounterSearch(
+        return [
+            CounterSearch(
                 candidate.state,
                 kicks=kicks,
                 seed=(self.budget.seed, candidate.start, 1 + self.kicks),
                 bandits=self.bandits,
-                partners=partners,
+                # Those that win less, or all would become the best.
+                partners=[other.state.matrix for other in known if other.rate < candidate.rate],
                 deadline=self.deadline,
             )
-            searches.append(search)
-        return searches
+            for candidate in kicked
+        ]
 
     def learn(self, searches: Sequence[CounterSearch], states: Sequence[SearchState]) -> None:
         """Take the results of a round, learn which moves have paid, and compare candidates.

@@ -4,14 +4,7 @@ from math import inf
 from typing import Any
 
 from hogeq.support.messages import HogeqError, counted, refusal
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    PositiveShare,
-    Seed,
-    parameters,
-)
+from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
 
 
 @parameters

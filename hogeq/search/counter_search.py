@@ -63,10 +63,8 @@ class Excursion(NamedTuple):
         """Whether to give it up: it would stay below the best if it rose by as much once more."""
         if self.move == STAY:
             return self.failures >= PATIENCE
-        if self.near_moves >= LONGEST:
-            return True
-        rate_after_rise = 2.0 * self.rate - self.first_rate
-        return self.near_moves >= SHORTEST and rate_after_rise <= best_rate
+        is_hopeless = 2.0 * self.rate - self.first_rate <= best_rate
+        return self.near_moves >= LONGEST or (self.near_moves >= SHORTEST and is_hopeless)
 
 
 class MoveGain(NamedTuple):
@@ -109,22 +107,16 @@ class CounterSearch(NamedTuple):
         progress = progress or Phase("search")
         context = SearchContext.of(game, strategy, self.seed, self.partners)
         context.deadline = self.deadline
-        if isinstance(self.start, SearchState):
-            state = self.start
-        else:
-            state = self._first_ascent(context, strategy, self.start, progress)
+        state = self._begun(context, strategy, progress)
         return self._kicked(context, state, progress) if self.kicks else state
 
-    def _first_ascent(
-        self,
-        context: SearchContext,
-        strategy: Strategy,
-        start: int | Floats | Matrix,
-        progress: Phase,
-    ) -> SearchState:
-        """Anneal and ascend from the number of a start, a policy or a matrix."""
-        game, policies = context.game, context.policies
+    def _begun(self, context: SearchContext, strategy: Strategy, progress: Phase) -> SearchState:
+        """Anneal and ascend from the start, if it is not where a search was left."""
+        start = self.start
+        if isinstance(start, SearchState):
+            return start
         cooling = self.cooling
+        game, policies = context.game, context.policies
         if isinstance(start, int):
             start, cooling = ith_start(game, strategy.mean, start, context.random)
         is_matrix = start.dtype.kind == "i"
@@ -209,16 +201,15 @@ class _IteratedSearch:
     def _near_move(self, excursion: Excursion) -> Excursion:
         """Refine an excursion: its matrix changes if the result of a near move wins more."""
         name = self.bandits["near"].draw(self.context.random)
-        matrix, rate, sweeps = self._perturb_and_ascend(
-            excursion.matrix, "near", name, excursion.rate
-        )
-        self.choices["near"].append(MoveGain(name, max(0.0, rate - excursion.rate), sweeps))
+        old_rate = excursion.rate
+        matrix, rate, sweeps = self._perturb_and_ascend(excursion.matrix, "near", name, old_rate)
+        self.choices["near"].append(MoveGain(name, max(0.0, rate - old_rate), sweeps))
         refined = excursion._replace(
             sweeps=excursion.sweeps + sweeps,
             near_moves=excursion.near_moves + 1,
             failures=excursion.failures + 1,
         )
-        if rate > excursion.rate + self.margin:
+        if rate > old_rate + self.margin:
             refined = refined._replace(matrix=matrix, rate=rate, failures=0)
         return refined
 
@@ -235,11 +226,9 @@ class _IteratedSearch:
         roll = self.bandits["roll"].draw(context.random) if move.by_roll else "0"
         context.policies[0] = one_hot(matrix, context.game.num_actions)
         context.roll = int(roll)
-        strength = log_uniform(context.random, strengths or (1.0, 1.0))
-        sweeps = move.apply(context, strength)
-        least_gain = self.margin or -1.0
-        rate, ascent_sweeps = context.ascend(least_gain=least_gain, to_beat=rate_to_beat)
-        sweeps += ascent_sweeps
+        sweeps = move.apply(context, log_uniform(context.random, strengths or (1.0, 1.0)))
+        rate, more = context.ascend(least_gain=self.margin or -1.0, to_beat=rate_to_beat)
+        sweeps += more
         if move.by_roll and kind == "near":
             self.choices["roll"].append(MoveGain(roll, max(0.0, rate - rate_to_beat), sweeps))
         self.sweeps += sweeps
@@ -263,11 +252,6 @@ class Trails(NamedTuple):
     matrices: Matrix  # (n, G, G), where they are
     left: NDArray[np.int64]  # (n,), kicks that each has left; negative where it is to begin
 
-    @property
-    def begins(self) -> NDArray[np.bool_]:
-        """Whether each trail is to begin from a start, (n,), instead of its matrix."""
-        return self.left < 0
-
     def searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
@@ -279,22 +263,15 @@ class Trails(NamedTuple):
         searches = []
         for trail, matrix in enumerate(self.matrices):
             random = np.random.default_rng((*seed, trail, START))
-            search = CounterSearch(
-                matrix,
-                is_exact=False,
-                kicks=kicks,
-                seed=(*seed, trail, KICKS),
-                bandits=shared_bandits,
-            )
-            if self.begins[trail]:
-                number = 2 + int(random.integers(2))  # the starts before are not random
+            search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, KICKS))
+            if self.left[trail] < 0:  # it begins, by a random start: those before 2 are not
+                number = 2 + int(random.integers(2))
                 start, cooling = ith_start(game, strategy.mean, number, random)
                 search = search._replace(start=start, steps=ANNEALING_STEPS, cooling=cooling)
             partners = counters
             if len(counters) > MOST_PARTNERS:
-                chosen = random.choice(len(counters), MOST_PARTNERS, replace=False)
-                partners = counters[chosen]
-            searches.append(search._replace(partners=list(partners)))
+                partners = counters[random.choice(len(counters), MOST_PARTNERS, replace=False)]
+            searches.append(search._replace(bandits=shared_bandits, partners=list(partners)))
         return searches
 
     def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":

@@ -93,14 +93,7 @@ class SearchContext:
     ) -> None:
         """Anneal the responder from the first to the last temperature of `cooling`."""
         anneal(
-            self.work,
-            self.policies,
-            steps,
-            damping,
-            cooling,
-            progress,
-            self.weights,
-            self.deadline,
+            self.work, self.policies, steps, damping, cooling, progress, self.weights, self.deadline
         )
 
 

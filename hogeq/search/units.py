@@ -3,17 +3,10 @@
 import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.support.messages import at_least, at_most, between, loss, percent
-
-
-class Gap(Protocol):
-    """Writes both ends of an exploitability, as one number if they are known to be one."""
-
-    def __call__(self, lower: float, upper: float, /, *, are_one: bool = False) -> str:
-        """Write them."""
 
 
 class Units(NamedTuple):
@@ -24,7 +17,7 @@ class Units(NamedTuple):
     exact: Callable[[float], str]
     lower: Callable[[float], str]
     upper: Callable[[float], str]
-    gap: "Gap"  # writes both ends of an exploitability
+    gap: Callable[..., str]  # writes both ends of an exploitability: (lower, upper, are_one=...)
     gain: Callable[[float], str]  # writes a difference
     axis: str  # of pictures: what an exploitability is
     per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
