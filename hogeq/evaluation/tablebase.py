@@ -149,8 +149,7 @@ def best_first(values: ArrayLike) -> list[int]:
     order = []
     while remaining:
         least_of_tie = max(remaining.values()) - TIE
-        tied = [roll for roll, value in remaining.items() if value >= least_of_tie]
-        fewest = min(tied)
+        fewest = min(roll for roll, value in remaining.items() if value >= least_of_tie)
         order.append(fewest)
         del remaining[fewest]
     return order
@@ -199,12 +198,10 @@ class Analysis(NamedTuple):
         ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, loss, and
         where a strategy is followed, played).
         """
-        rolls = []
-        for roll in self.rolls:
-            fields = roll._asdict()
-            if roll.played is None:
+        rolls = [roll._asdict() for roll in self.rolls]
+        for fields in rolls:
+            if fields["played"] is None:
                 del fields["played"]
-            rolls.append(fields)
         best = self.rolls[0]
         return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
 
@@ -222,17 +219,14 @@ class Analysis(NamedTuple):
 
     def table(self) -> Table:
         """Lay out a line for each roll."""
-        if self.rolls[0].played is None:  # optimal play, no strategy that is followed
-            rows = [
-                (roll.dice, percent(roll.win_probability), loss(roll.loss)) for roll in self.rolls
-            ]
-            return Table(rows, ("dice", "win probability", "loss"), left=0)
-        played_rows = [
-            (roll.dice, percent(roll.win_probability), loss(roll.loss), percent(roll.played))
-            for roll in self.rolls
-            if roll.played is not None
-        ]
-        return Table(played_rows, ("dice", "win probability", "loss", "played"), left=0)
+        header = ["dice", "win probability", "loss"]
+        if self.rolls[0].played is not None:  # a strategy is followed
+            header.append("played")
+        rows = []
+        for roll in self.rolls:
+            played = [] if roll.played is None else [percent(roll.played)]
+            rows.append([roll.dice, percent(roll.win_probability), loss(roll.loss), *played])
+        return Table(rows, header, left=0)
 
     def _repr_html_(self) -> str:
         """Write the same table, in a notebook."""
@@ -263,12 +257,10 @@ def analyze(
     before = followed if past is None else table_of(game, past)
     source, memory, belief_weights = _memory_at(game, score, opponent, memory, followed, before)
     if followed is None:
-        values_by_memory = solve(game).roll_values(score, opponent)  # (H, K)
-        probabilities = None
-    else:
-        values_by_memory = hidden_action_values(game, followed, None, [(score, opponent)])[0]
-        probabilities = followed.policy[score, opponent]
-    values = belief_weights @ values_by_memory
+        values = belief_weights @ solve(game).roll_values(score, opponent)
+        return Analysis(source, memory, rank_rolls(game.rules, values))
+    values = belief_weights @ hidden_action_values(game, followed, None, [(score, opponent)])[0]
+    probabilities = followed.policy[score, opponent]
     return Analysis(source, memory, rank_rolls(game.rules, values, probabilities))
 
 
@@ -280,10 +272,9 @@ def _memory_at(
     followed: Strategy | None,
     before: Strategy | None,
 ) -> tuple[MemorySource, Memory | None, Floats]:
-    """Find the memory at a position: its source, the memory if it is known, and its belief (H,).
+    """Find the source of the memory at a position, the memory if it is known, and a belief (H,).
 
-    `memory` is that given, `followed` the strategy after the roll, `before` that of the play up to
-    there; None is optimal play.
+    `memory` may be given; strategies are those followed after the roll and before it.
     """
     certain = np.eye(game.memory_size)  # beliefs, one for each memory
     if memory is not None:

@@ -192,11 +192,10 @@ def attack(
             is_first = start.start == 0  # which begins even when the time is over
             return run(start) if is_first or not search.deadline.is_over else None
 
-        states = compute(
-            run_in_time,
-            search.starts(),
-            lambda number: progress.reach((number + 1) * steps_of_start),
-        )
+        def show_end(number: int) -> None:
+            progress.reach((number + 1) * steps_of_start)
+
+        states = compute(run_in_time, search.starts(), show_end)
         search.begin([state for state in states if state is not None], known)
         while search.kicks_left:
             searches = search.next_round(search.kicks_left)
@@ -312,9 +311,8 @@ class AttackSearch:
     def begin(self, states: Sequence[SearchState], known: Sequence[Matrix] = ()) -> None:
         """Begin with the results of the starts, and with known counters, matrices (G, G)."""
         for start, state in enumerate(states):
-            excursion = Excursion.from_best(state.matrix, state.rate)
-            begun = state._replace(excursion=excursion)
-            self.candidates.append(_Candidate(start, begun, state.rate))
+            refining = state._replace(excursion=Excursion.from_best(state.matrix, state.rate))
+            self.candidates.append(_Candidate(start, refining, state.rate))
             self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
         context = SearchContext.of(self.game, self.strategy)
@@ -392,13 +390,12 @@ class AttackSearch:
         self.curve.append((self.sweeps, best_rate))
         if not self.kicks:
             return
-        budget = self.budget
-        total = f"/{budget.starts * budget.kicks}"
-        if budget.until_saturated:
-            total = f" of at most {budget.starts * budget.most_kicks}"
+        total = f"/{self.budget.starts * self.budget.kicks}"
+        if self.budget.until_saturated:
+            total = f" of at most {self.budget.starts * self.budget.most_kicks}"
         left = self._saturation().left
-        estimate = ""
         is_hog = self.game.seat_rows is None
+        estimate = ""
         if is_hog and left is not None:
             estimate = f", twice the effort would find {pp(left)}"
         self.progress.now(f"kick {self.kicks}{total}")
@@ -407,11 +404,9 @@ class AttackSearch:
     def _give_up_weakest(self) -> None:
         """Keep the best candidate and those that promise most, the larger half, but not too few."""
         best = self.best
-        others = [candidate for candidate in self.candidates if candidate is not best]
-        others.sort(key=lambda candidate: -candidate.promised_rate)
-        order = [best, *others]
+        order = sorted(self.candidates, key=lambda other: (other is not best, -other.promised_rate))
         fewest = max(FEWEST, self.budget.starts // 4)
-        number = max(min(fewest, len(order)), (len(order) + 1) // 2)
+        number = max(fewest, (len(order) + 1) // 2)
         self.candidates = order[:number]
         self.given_up += order[number:]
         for candidate in self.candidates:

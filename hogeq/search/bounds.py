@@ -249,9 +249,8 @@ class Grid(NamedTuple):
         fractions[:, 0] = 0.0
         raised = np.argsort(-fractions[:, 1:], axis=1, kind="stable") + 1  # coordinates, in order
         falling_fractions = np.take_along_axis(fractions, raised, axis=1)
-        ones = np.ones((len(beliefs), 1))
-        zeros = np.zeros((len(beliefs), 1))
-        corner_weights = -np.diff(np.hstack([ones, falling_fractions, zeros]), axis=1)
+        from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
+        corner_weights = -np.diff(from_1_to_0, axis=1)
         weights = np.zeros((len(beliefs), len(self.points)))
         rows = np.arange(len(beliefs))
         corner = floor.astype(np.int64)  # (m, n), as sums from the right

@@ -369,8 +369,9 @@ def _array(given: list[Any], name: str) -> Floats:
     return table
 
 
-STEP_FIELDS: Final = {Step: Step._fields, Revision: Revision._fields}
-SCORE_STEP_FIELDS: Final = {
+StepFields = dict[type[Step | Revision], tuple[str, ...]]
+STEP_FIELDS: Final[StepFields] = {Step: Step._fields, Revision: Revision._fields}
+SCORE_STEP_FIELDS: Final[StepFields] = {
     Step: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
     Revision: ("score", "opponent", "lowered", "lent"),
 }
@@ -386,10 +387,9 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
     where = f"steps[{number}]"
     rows, actions = limits
     largest_index = {"row": rows - 1, "action": actions - 1, "roll": actions - 1}
-    kinds: dict[type[Step | Revision], tuple[str, ...]] = dict(STEP_FIELDS)
     if size is not None:
         largest_index |= {"score": size - 1, "opponent": size - 1}
-        kinds = dict(SCORE_STEP_FIELDS)
+    kinds = STEP_FIELDS if size is None else SCORE_STEP_FIELDS
     for kind, names in kinds.items():
         if isinstance(given, list) and len(given) == len(names):
             pairs = zip(names, given, strict=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -30,9 +31,9 @@ def folded(graph: ResponseGraph, weights: Floats, tables: Floats) -> ResponseGra
 
 
 class _Folding:
-    """The old states as lists, and the mixture; bit c of a set of components stands for number c.
+    """The old states as lists, which are read one by one faster than arrays, and the mixture.
 
-    Entries are read one by one, and lists give them faster than arrays.
+    Bit c of a set of components stands for number c.
     """
 
     def __init__(self, graph: ResponseGraph, weights: Floats, tables: Floats) -> None:
@@ -62,7 +63,7 @@ class _Folding:
 
         Chance first draws one group of components that play this row alike, then an action.
         """
-        key = (components, row)
+        key = components, row
         if key in self.known_moves:
             return self.known_moves[key]
         groups = dict[tuple[float, ...], int]()  # components by their probabilities of actions
@@ -72,14 +73,13 @@ class _Folding:
         total = self.total_weight(components)
         moves = list[Move]()
         for policy, group in groups.items():
-            for action, probability in enumerate(policy):
-                if probability <= 0.0:
-                    continue
-                if group == components:  # nothing is drawn, and nothing rounded
-                    moves.append((action, probability, group))
-                else:
-                    joint = self.total_weight(group) / total * probability
-                    moves.append((action, joint, group))
+            # Where there is one group nothing is drawn, and nothing rounded.
+            drawn = 1.0 if group == components else self.total_weight(group) / total
+            moves += [
+                (action, drawn * probability, group)
+                for action, probability in enumerate(policy)
+                if probability > 0.0
+            ]
         self.known_moves[key] = moves
         return moves
 
@@ -115,10 +115,9 @@ class _Folding:
     def payoffs_and_edges(
         self, state: int, components: int, numbers: list[dict[int, int]]
     ) -> tuple[list[float], Edges]:
-        """Give the payoffs (K,) and the outcomes of a new state.
+        """Give the payoffs (K,) and the outcomes of a new state, all at action 0 if others move.
 
-        `numbers` has the new state of each later old state and set. A move of opponents is chance
-        alone: all of it stands at action 0.
+        `numbers` has the new state of each later old state and set.
         """
         payoffs = [0.0] * len(self.payoffs[state])
         edges = [list[tuple[float, int]]() for _ in payoffs]
@@ -126,8 +125,7 @@ class _Folding:
             new_action = action if self.is_own[state] else 0
             payoffs[new_action] += probability * self.payoffs[state][action]
             for chance, next_state in self.outcomes(state, action):
-                new_next_state = numbers[next_state][remaining]
-                edges[new_action].append((probability * chance, new_next_state))
+                edges[new_action].append((probability * chance, numbers[next_state][remaining]))
         return payoffs, tuple(map(tuple, edges))
 
     def new_states(self) -> States:
@@ -147,12 +145,13 @@ class _Folding:
                     old_states.append(state)
                 numbers[state][components] = equal_states[key]
         last = len(edges) - 1  # new state n is listed at last - n
+        old_states.reverse()
         outcome_lists = [outcomes for state_edges in reversed(edges) for outcomes in state_edges]
-        outcomes = [outcome for outcome_list in outcome_lists for outcome in outcome_list]
+        outcomes = list(chain.from_iterable(outcome_lists))
         starts = [numbers[state][self.all_components] for state in self.old_states.start]
         return States(
-            row=np.array([self.row[state] for state in reversed(old_states)]),
-            is_own=np.array([self.is_own[state] for state in reversed(old_states)]),
+            row=np.array([self.row[state] for state in old_states]),
+            is_own=np.array([self.is_own[state] for state in old_states]),
             first=np.concatenate([[0], np.cumsum([len(part) for part in outcome_lists])]),
             chance=np.array([chance for chance, _ in outcomes]),
             after=last - np.array([next_state for _, next_state in outcomes], np.int64),

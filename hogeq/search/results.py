@@ -172,7 +172,11 @@ class Response:
         """Lay out both ends and their meaning, as the command prints them."""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
         full_memory = self.units.upper(self.full_memory)
-        seats = self._seats_text()
+        seats = ""
+        if self.units is not WIN_RATES:
+            write = self.units.exact if self.is_proved else self.units.lower
+            _, _, _, (first, second) = self._written
+            seats = f", mean of {write(first)} and {write(second)} by seat"
         bounds_full_memory = self.method in {"full memory", FULL_INFORMATION}
         if self.is_proved and bounds_full_memory:
             return [("attack", lower, f"best response, exact{seats}")]
@@ -192,14 +196,6 @@ class Response:
             bound = ("bound", upper, f"{responder} but the draw")
             return [attack, bound, ("bound", full_memory, strongest)]
         return [attack, ("bound", upper, strongest)]
-
-    def _seats_text(self) -> str:
-        """Say the payoff in each seat; nothing in Hog."""
-        if self.units is WIN_RATES:
-            return ""
-        write = self.units.exact if self.is_proved else self.units.lower
-        _, _, _, (first, second) = self._written
-        return f", mean of {write(first)} and {write(second)} by seat"
 
     def lines(self) -> list[str]:
         """Say how the search went, as the command prints it."""
