@@ -99,7 +99,8 @@ def counterfactual_values(
         reaching[0] = 1.0
     reach = work.forward(reaching)
     valued = work.backward(reach, policies, Role.COUNTERFACTUAL)
-    values, infoset_reach = valued.values.copy(), reach.rows.copy()
+    values = valued.values.copy()  # that of the workspace lasts until its next pass
+    infoset_reach = reach.rows.copy()
     if weight == "belief":
         divisor = infoset_reach[..., None]
         np.divide(values, divisor, out=values, where=divisor > 0.0)

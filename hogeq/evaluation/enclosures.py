@@ -74,18 +74,22 @@ def enclose(
 
 
 def start_of(graph: Graph, found: Enclosure) -> Interval:
-    """Bound the payoff to player 0 in a game from its start, which chance draws."""
-    positions, memories = graph.start[:, 0], graph.start[:, 1]
-    lower, upper = found.lower[positions, memories], found.upper[positions, memories]
+    """Bound the payoff to player 0 in a game from its start, which chance draws.
+
+    `found` are bounds in all states.
+    """
+    positions, memories = graph.start.T
+    lower = found.lower[positions, memories]
+    upper = found.upper[positions, memories]
     if len(graph.start) == 1:
         return Interval(float(lower[0]), float(upper[0]))
     rounding = (2 * len(graph.start) + 8) * 2.0**-53  # relative to the sum of all sizes
     lower_terms = graph.start_chance * lower
     upper_terms = graph.start_chance * upper
-    least = lower_terms.sum() - rounding * np.abs(lower_terms).sum()
-    most = upper_terms.sum() + rounding * np.abs(upper_terms).sum()
+    least_sum = lower_terms.sum() - rounding * np.abs(lower_terms).sum()
+    largest_sum = upper_terms.sum() + rounding * np.abs(upper_terms).sum()
     total_chance = graph.start_chance.sum()
-    return Interval(float(least / total_chance), float(most / total_chance))
+    return Interval(float(least_sum / total_chance), float(largest_sum / total_chance))
 
 
 class _LowerBound(NamedTuple):

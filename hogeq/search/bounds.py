@@ -67,7 +67,7 @@ def respond(
 
 
 def with_proof(game: HogEngine, response: Response, target: Strategy) -> Response:
-    """Set what rounding may have changed, and whether value and bound then are one number."""
+    """Add the margin of rounding to a response, and whether it is proved to be a best one."""
     margin = bound_margin(game, response.bound, target)
     if game.positions_recur:
         value_error = response.value - _enclosed_win_rate(game, response.strategy, target).lower

@@ -168,10 +168,8 @@ class Certificate(NamedTuple):
 
     def rows(self, upper: Callable[[float], str] | None = None) -> list[tuple[str, str, str]]:
         """Lay out both bounds, as the command prints them; `upper` writes payoffs."""
-        if upper is None:
-            bound, full_memory = at_most(self.bound, 0.0), at_most(self.full_memory)
-        else:
-            bound, full_memory = upper(self.bound), upper(self.full_memory)
+        bound = at_most(self.bound, 0.0) if upper is None else upper(self.bound)
+        full_memory = at_most(self.full_memory) if upper is None else upper(self.full_memory)
         knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
             ("certified", bound, "nothing that forgets wins more"),
@@ -194,8 +192,8 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
     _check_size(game.rules)
     target = strategy_of(game, strategy)
-    found = certify(hog_problems(game.rules, target), seconds)
-    return certificate_of(game.rules, target, found)
+    bound = certify(hog_problems(game.rules, target), seconds)
+    return certificate_of(game.rules, target, bound)
 
 
 def check_certificate(
@@ -231,8 +229,10 @@ def write_certificate(path: str | os.PathLike[str], certificate: Certificate) ->
     """Write a certificate, packed if the name ends in ``.gz``."""
     content = certificate.to_json().encode()
     if len(content) > MAX_BYTES:
-        size, most = len(content) >> 20, MAX_BYTES >> 20
-        raise CertificateError(f"{printable(path)}: has {size} MiB; allowed: {most}")
+        mebibytes = len(content) >> 20
+        raise CertificateError(
+            f"{printable(path)}: has {mebibytes} MiB; allowed: {MAX_BYTES >> 20}"
+        )
     if Path(path).suffix == ".gz":
         content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
     write_whole(path, content)
@@ -285,8 +285,8 @@ def _certificate_in(content: object) -> Certificate:
         if isinstance(step, Step):
             claimed_rows.add(step.row)
         elif step.row not in claimed_rows:
-            where, allowed = f"steps[{number}]", "a row that has claimed before"
-            raise CertificateError(refusal(where, top.steps[number], allowed))
+            allowed = "a row that has claimed before"
+            raise CertificateError(refusal(f"steps[{number}]", top.steps[number], allowed))
     return Certificate(game, strategy, top.bound, top.full_memory, tuple(steps))
 
 
@@ -405,14 +405,14 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
 def _step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:
     """Read a number of a step: a whole number if its name has a largest index, else a float."""
     if name in largest_index:
-        is_number = type(value) is int  # no bool, which would be an int too
-        most, numbers = largest_index[name], "whole numbers"
-    else:
-        is_number = type(value) in (int, float)
-        most, numbers = MOST_COVER if name == "cover" else 1, "numbers"
-    if not is_number or not 0 <= value <= most:
-        raise CertificateError(refusal(f"{where}.{name}", value, f"{numbers} from 0 to {most}"))
-    return value if name in largest_index else float(value)
+        if type(value) is not int or not 0 <= value <= largest_index[name]:  # no bool
+            allowed = f"whole numbers from 0 to {largest_index[name]}"
+            raise CertificateError(refusal(f"{where}.{name}", value, allowed))
+        return value
+    largest = MOST_COVER if name == "cover" else 1
+    if type(value) not in (int, float) or not 0 <= value <= largest:
+        raise CertificateError(refusal(f"{where}.{name}", value, f"numbers from 0 to {largest}"))
+    return float(value)
 
 
 def certify(

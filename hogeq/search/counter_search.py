@@ -116,7 +116,8 @@ class CounterSearch(NamedTuple):
         if isinstance(start, SearchState):
             return start
         cooling = self.cooling
-        game, policies = context.game, context.policies
+        game = context.game
+        policies = context.policies
         if isinstance(start, int):
             start, cooling = ith_start(game, strategy.mean, start, context.random)
         is_matrix = start.dtype.kind == "i"
@@ -145,14 +146,14 @@ class CounterSearch(NamedTuple):
             if search.best_rate > rate_before:
                 progress.found(search.best_rate)
             progress.step(ASCENT)
-        found = search.state
-        if found.rate == state.rate or not self.is_exact:
-            return found
+        kicked = search.state
+        if kicked.rate == state.rate or not self.is_exact:
+            return kicked
         policies = context.policies
-        policies[0] = one_hot(found.matrix, context.game.num_actions)
+        policies[0] = one_hot(kicked.matrix, context.game.num_actions)
         rate, sweeps = climb(context.game, policies, context.weights, self.deadline)
         matrix = likeliest(policies[0])
-        return found._replace(matrix=matrix, rate=rate, sweeps=found.sweeps + sweeps)
+        return kicked._replace(matrix=matrix, rate=rate, sweeps=kicked.sweeps + sweeps)
 
 
 class _IteratedSearch:

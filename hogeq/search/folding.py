@@ -132,7 +132,9 @@ class _Folding:
         """Make the new states from the end of play to its start, and list them the other way."""
         reached = self.reachable()
         numbers: list[dict[int, int]] = [{} for _ in reached]  # new state, by old state and set
-        payoffs, edges, old_states = list[list[float]](), list[Edges](), list[int]()
+        payoffs = list[list[float]]()  # of the new states
+        edges = list[Edges]()
+        old_states = list[int]()
         for state in reversed(range(len(reached))):
             equal_states = dict[tuple[tuple[float, ...], Edges], int]()
             for components in reached[state]:
@@ -152,7 +154,7 @@ class _Folding:
         return States(
             row=np.array([self.row[state] for state in old_states]),
             is_own=np.array([self.is_own[state] for state in old_states]),
-            first=np.concatenate([[0], np.cumsum([len(part) for part in outcome_lists])]),
+            first=np.concatenate([[0], np.cumsum([len(outcomes) for outcomes in outcome_lists])]),
             chance=np.array([chance for chance, _ in outcomes]),
             after=last - np.array([next_state for _, next_state in outcomes], np.int64),
             won=np.array(payoffs[::-1]),

@@ -186,9 +186,11 @@ class LiftedBound:
     def _claim(self, step: Step) -> None:
         """Add a step's claim to the prices, and what it refunds to the refunds of its row."""
         row = step.row
-        claim, claim_refunds = self.claim(step), None
+        claim_refunds = None
         if self._tried is not None and self._tried[0] == step:
             _, claim, claim_refunds = self._tried  # its pass need not be made again
+        else:
+            claim = self.claim(step)
         if row not in self._kept:
             self._kept[row] = {} if self._reserve_room(row) else None
         refunds = self._responder.take(row, claim, self._kept[row], claim_refunds)

@@ -195,7 +195,8 @@ def annealed_again(context: SearchContext, temperature: float) -> int:
 def other_opening(context: SearchContext, temperature: float) -> int:
     """Anneal once more, quickly, while the first cell or a few early ones make other rolls."""
     # The moved cells are held at their other rolls through all steps.
-    random, num_actions = context.random, context.game.num_actions
+    random = context.random
+    num_actions = context.game.num_actions
     responder = context.policies[0]
     cells = _early_cells(responder.shape[:-1], random)
     rolls = responder[cells].argmax(axis=-1)

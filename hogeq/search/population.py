@@ -286,8 +286,8 @@ class Gains(NamedTuple):
     def text(self, counter: Matrix, choices: Sequence[int], worth: str = "win rate gained") -> Text:
         """Lay out the same; `worth` heads the gains."""
         facts = self.to_json(counter, choices)
-        deviates, reached = facts["deviates"], facts["reached"]
-        lines: Text = [f"other dice at {deviates} of the {reached} positions that it comes to"]
+        share = f"{facts['deviates']} of the {facts['reached']}"
+        lines: Text = [f"other dice at {share} positions that it comes to"]
         rows = [
             (cell["score"], cell["opponent"], cell["usual"], cell["counter"], pp(cell["gain"]))
             for cell in facts["gains"]
@@ -332,6 +332,6 @@ def largest_gains(
         cell = (score, opponent)
         gain = float(gained.gains[cell])
         if gain > 0.0:
-            usual_roll, roll = int(gained.usual[cell]), int(rolls[cell])
-            listed.append(CellGain(score, opponent, usual_roll, roll, gain))
+            usual_roll = int(gained.usual[cell])
+            listed.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
     return listed

@@ -313,10 +313,8 @@ class Equilibrium:
         ``lower``, ``upper``, ``proved``, ``method``, ``seconds``, ``iterations``, ``components``;
         and ``secured`` and ``shares``, if the strategies are a part of the mixtures.
         """
-        lower, upper = self.lower, self.upper
-        if self.is_proved:
-            lower, upper = agreed(lower, upper)
-        data: dict[str, Any] = {"lower": lower, "upper": upper}
+        ends = agreed(self.lower, self.upper) if self.is_proved else (self.lower, self.upper)
+        data: dict[str, Any] = {"lower": ends[0], "upper": ends[1]}
         if self.secured is not None:
             data["secured"] = list(self.secured)
         data |= {"proved": self.is_proved, "method": self.method, "seconds": self.seconds}
