@@ -78,11 +78,13 @@ def losses(
     reach = work.forward(policies_of(game, strategy, against))
     responders = policies_of(game, response, against)
     # Win probability of every roll if the response plays on, weighted by the strategy's reach.
-    values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
-    response_values = np.take_along_axis(values, response[..., None].astype(np.int64), axis=2)
+    action_values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
+    response_values = np.take_along_axis(
+        action_values, response[..., None].astype(np.int64), axis=2
+    )
     if not game.has_memory:  # the response is best everywhere: rounding makes no losses
-        response_values = values.max(axis=2, keepdims=True)
-    rolls = strategy.policy * (response_values - values)
+        response_values = action_values.max(axis=2, keepdims=True)
+    rolls = strategy.policy * (response_values - action_values)
     endless = total - float(rolls.sum()) if game.positions_recur else 0.0
     return Losses(rolls, response, reach.rows.copy(), endless)
 
