@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from hogeq.evaluation.tablebase import RollValue, best_first, ranked, solve
+from hogeq.evaluation.tablebase import RollValue, best_first, rank_rolls, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import hidden_values
 from hogeq.model.one_turn import values_at
@@ -267,7 +267,7 @@ class Session:
 
     def odds(self) -> tuple[RollValue, ...]:
         """Exact win probability of every roll of the player to move, best first."""
-        return ranked(self.game.rules, self.engine.values(self.situation))
+        return rank_rolls(self.game.rules, self.engine.values(self.situation))
 
     def play(self, dice: int | None = None) -> Turn:
         """Play the turn of the player to move, by default with the dice that the engine chooses."""

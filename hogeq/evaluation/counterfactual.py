@@ -8,11 +8,7 @@ from hogeq.graph.graph import Graph
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
-from hogeq.strategies.strategy import (
-    Strategy,
-    StrategyLike,
-    policies_of,
-)
+from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal, shown
 
@@ -55,26 +51,30 @@ def action_values(
 def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) -> Floats:
     """Counterfactual payoff of every action to the player of its row, (R, K), of a graph.
 
-    That player plays the first of two policies (2, R, K); NaN where there is no such action.
+    That player plays the first of two policies (2, R, K), the other player the second; NaN where
+    there is no such action.
     """
     from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
 
     require_weight(weight)
-    met = policies.copy()
+    reaching = policies.copy()  # policies that the reach of a row is computed from
     if weight == "counterfactual":
-        met[0] = graph.legal
+        reaching[0] = graph.legal  # every own action counts as 1
     values = np.full(policies.shape[1:], np.nan)
     for seat in (0, 1):
         passes = GraphPasses(graph, me=seat)
         if weight == "counterfactual" and passes.lists.recurs.any():
             allowed = "reach or belief where a play can come to an information set twice"
             raise HogeqError(refusal("weight", weight, allowed))
-        visits = passes.forward(met)[0, :, None]
+        row_reach = passes.forward(reaching)[0, :, None]  # (R, 1)
         passes.backward(Role.COUNTERFACTUAL, policies.copy(), np.ones(1))
-        own, found = graph.rows_of(seat), passes.action_values
+        seat_values = passes.action_values
         if weight == "belief":
-            found = np.divide(found, visits, out=np.zeros_like(found), where=visits > 0.0)
-        values[own] = found[own]
+            seat_values = np.divide(
+                seat_values, row_reach, out=np.zeros_like(seat_values), where=row_reach > 0.0
+            )
+        seat_rows = graph.rows_of(seat)
+        values[seat_rows] = seat_values[seat_rows]
     return np.where(graph.legal, values, np.nan)
 
 
@@ -87,49 +87,54 @@ def require_weight(weight: str) -> None:
 def counterfactual_values(
     work: Passes, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
-    """Value the actions of row 0 of valid policies (Q, G, G, K); fresh arrays.
+    """Counterfactual values of the first of valid policies (Q, G, G, K); fresh arrays.
 
-    A workspace of one player is for self-play, with any weight but "counterfactual"; the turns of
-    both seats count then, so that reach is twice what two players have.
+    A pass forward computes reach, a pass backward the values. A workspace of one player is for
+    self-play, with any weight but "counterfactual"; the turns of both seats count then, so that
+    reach is twice what two players have.
     """
+    reaching = policies  # that reach is computed from
     if weight == "counterfactual":
-        any_action = policies.copy()
-        any_action[0] = 1.0
-        reach = work.forward(any_action)
-    else:
-        reach = work.forward(policies)
-    met = work.backward(reach, policies, Role.COUNTERFACTUAL)
-    values, infoset_reach = met.values.copy(), reach.rows.copy()
+        reaching = policies.copy()
+        reaching[0] = 1.0
+    reach = work.forward(reaching)
+    valued = work.backward(reach, policies, Role.COUNTERFACTUAL)
+    values = valued.values.copy()  # that of the workspace lasts until its next pass
+    infoset_reach = reach.rows.copy()
     if weight == "belief":
-        visits = infoset_reach[..., None]
-        np.divide(values, visits, out=values, where=visits > 0.0)
-    return Counterfactual(values, infoset_reach, (met.first, met.other))
+        divisor = infoset_reach[..., None]
+        np.divide(values, divisor, out=values, where=divisor > 0.0)
+    return Counterfactual(values, infoset_reach, (valued.first, valued.other))
 
 
 def kkt_gap(game: Engine, policy: Floats) -> float:
     """Measure how far a policy is from a stationary point of self-play, in units of win rate.
 
-    It is 0 where the Karush-Kuhn-Tucker conditions of a best response to itself hold, which under
-    imperfect recall is necessary for an equilibrium, not sufficient.
+    The sum over information sets of the largest regret of an action, weighted by reach. It is 0
+    where the Karush-Kuhn-Tucker conditions of a best response to itself hold, which under imperfect
+    recall is necessary for an equilibrium, not sufficient.
     """
     values = counterfactual_values(shared_workspace(game, 2), np.stack([policy, policy])).values
-    return float((values.max(axis=-1) - (values * policy).sum(axis=-1)).sum())
+    best_values = values.max(axis=-1)
+    policy_values = (values * policy).sum(axis=-1)
+    return float((best_values - policy_values).sum())
 
 
 def policy_of_mixture(game: Engine, weights: Floats, components: Floats) -> Floats:
     """Policy (G, G, K) of a mixture: in every cell its components, weighted by their reach.
 
-    Under perfect recall it plays as the mixture does (Kuhn 1953); under imperfect recall it is
-    another strategy. Against their mean, which is also what cells have that none reaches.
+    `weights` (n,) are probabilities of the components (n, G, G, K). Reach is that against their
+    mean; cells that none reaches have the mean. Under perfect recall the policy plays as the
+    mixture does (Kuhn 1953); under imperfect recall it is another strategy.
     """
     mean = normalised(np.tensordot(weights, components, 1))
     work = shared_workspace(game, 2)
-    total = np.zeros(game.shape)
+    weighted_sum = np.zeros(game.shape)
     for weight, component in zip(weights, components, strict=True):
         if weight > 0.0:
-            reached = work.cell_reach(np.stack([component, mean]))[..., None]
-            total += weight * reached * component
-    return normalised(total, mean)
+            cell_reach = work.cell_reach(np.stack([component, mean]))[..., None]
+            weighted_sum += weight * cell_reach * component
+    return normalised(weighted_sum, mean)
 
 
 class Spread(NamedTuple):
@@ -143,9 +148,9 @@ class Spread(NamedTuple):
 def spread(strategy: Strategy) -> Spread:
     """Split the entropy of each roll between the draw before the game and the roll itself."""
     mean = strategy.mean
-    within = np.tensordot(strategy.chances, entropy(strategy.policies), axes=1)
     total = entropy(mean)
-    return Spread(mean, total, np.maximum(total - within, 0.0))
+    entropy_given_draw = np.tensordot(strategy.chances, entropy(strategy.policies), axes=1)
+    return Spread(mean, total, np.maximum(total - entropy_given_draw, 0.0))
 
 
 def entropy(rows: Floats) -> Floats:

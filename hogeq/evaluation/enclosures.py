@@ -71,61 +71,87 @@ def enclose(
     deadline : Deadline
         When it is over, levels that are left have one round each.
     """
-    from hogeq.kernels.bounds import LEVEL, MAXIMISE, MINIMISE, PLAY, TOTAL, bound_below
-
-    played = [np.zeros((1, graph.num_actions)) if one is None else one for one in policies]
-    tables = tuple(_table(one) for one in (*played, graph.fixed))
-    shape = graph.positions, graph.memories
-    safe, best = np.zeros(shape, np.uint8), np.zeros(1, np.int64)
-    found: dict[int, tuple[Floats, NDArray[np.int32], int]] = {}
-    endless = 0.0 if graph.endless is None else graph.endless
-    settled = SETTLED * float(np.abs(graph.paid).max())
-    above, kept = np.zeros(shape), np.zeros(shape, np.int32)
-    signs = [(0, 1.0), (1, -1.0)]
-    if graph.recurring.any():  # what the bounds of the first fall from is known at the end
-        signs.append((0, 1.0))
-    for good, sign in signs:
-        if good in found and deadline.is_over:
-            break
-        acts = [PLAY if one is not None else MINIMISE for one in policies]
-        if policies[good] is None:
-            acts[good] = MAXIMISE
-        helping = [PLAY if one is not None else MAXIMISE for one in policies]
-        bound, chosen = np.zeros(shape), np.full(shape, -1, np.int32)
-        turns, falls = _turns(graph, sign), bool(found)
-        least = float(_rounded_down(sign * graph.paid).min())
-        at = np.zeros(4, np.int64)
-        at[LEVEL] = len(graph.level) - 2
-        while at[LEVEL] >= 0:
-            bound_below(
-                turns, np.array([*acts, PLAY]), np.array([*helping, PLAY]), tables,
-                least, float(_rounded_down(sign * endless)), rounds, settled, falls,
-                bound, chosen, above, kept, safe, best, at, STATES, deadline.is_over,
-            )  # fmt: skip
-        above = -bound
-        found[good] = bound, chosen, int(at[TOTAL])
-    (lower, first, one), (upper, second, two) = found[0], found[1]
-    player = graph.player[:, None]
-    chosen = np.where(player == 0, first, np.where(player == 1, second, -1)).astype(np.int32)
-    return Enclosure(lower, -upper, chosen, one + two)
+    first = _lower_bound(graph, policies, 0, rounds, None, deadline)
+    second = _lower_bound(graph, policies, 1, rounds, -first.payoffs, deadline)
+    if graph.recurring.any() and not deadline.is_over:
+        # Once more, now that it is known what bounds of player 0 fall from.
+        first = _lower_bound(graph, policies, 0, rounds, -second.payoffs, deadline)
+    is_player = [graph.player[:, None] == player for player in (0, 1)]
+    chosen = np.select(is_player, [first.chosen, second.chosen], -1).astype(np.int32)
+    return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)
 
 
 def start_of(graph: Graph, found: Enclosure) -> Interval:
-    """Bound the payoff to player 0 from the start."""
-    places = graph.start[:, 0], graph.start[:, 1]
+    """Bound the payoff to player 0 in a game from its start, which chance draws.
+
+    `found` are bounds in all states.
+    """
+    positions, memories = graph.start.T
+    lower = found.lower[positions, memories]
+    upper = found.upper[positions, memories]
     if len(graph.start) == 1:
-        return Interval(float(found.lower[places][0]), float(found.upper[places][0]))
-    margin = (2 * len(graph.start) + 8) * 2.0**-53
-    ends = []
-    for bound, sign in ((found.lower, -1.0), (found.upper, 1.0)):
-        worth = graph.start_chance * bound[places]
-        moved = worth.sum() + sign * margin * np.abs(worth).sum()
-        ends.append(float(moved / graph.start_chance.sum()))
-    return Interval(*ends)
+        return Interval(float(lower[0]), float(upper[0]))
+    rounding = (2 * len(graph.start) + 8) * 2.0**-53  # relative to the sum of all sizes
+    lower_terms = graph.start_chance * lower
+    upper_terms = graph.start_chance * upper
+    least_sum = lower_terms.sum() - rounding * np.abs(lower_terms).sum()
+    largest_sum = upper_terms.sum() + rounding * np.abs(upper_terms).sum()
+    total_chance = graph.start_chance.sum()
+    return Interval(float(least_sum / total_chance), float(largest_sum / total_chance))
+
+
+class _LowerBound(NamedTuple):
+    """What a player gets at least in every state."""
+
+    payoffs: Floats  # (C, H), to that player
+    chosen: NDArray[np.int32]  # (C, H), action that last raised a payoff; -1: a policy moves
+    rounds: int  # of all levels
+
+
+def _lower_bound(
+    graph: Graph,
+    policies: Sequence[Policy],
+    player: int,
+    rounds: int,
+    upper: Floats | None,
+    deadline: Deadline,
+) -> _LowerBound:
+    """Bound from below what a player gets in every state: by value iteration, level by level.
+
+    `upper` (C, H) are upper bounds on the same payoffs, which may fall to them where play recurs;
+    None if none are known. What each player and nature do is a code of `hogeq.kernels.bounds`.
+    """
+    from hogeq.kernels.bounds import LEVEL, MAXIMISE, MINIMISE, PLAY, TOTAL, bound_below
+
+    acts = [MINIMISE if policy is None else PLAY for policy in policies]
+    if policies[player] is None:
+        acts[player] = MAXIMISE
+    staying = [MAXIMISE if policy is None else PLAY for policy in policies]  # both, for ever
+    unused = np.zeros((1, graph.num_actions))
+    played = [unused if policy is None else policy for policy in policies]
+    tables = tuple(_table(table) for table in (*played, graph.fixed))
+    sign = 1.0 if player == 0 else -1.0
+    endless = 0.0 if graph.endless is None else graph.endless
+    shape = graph.positions, graph.memories
+    payoffs = np.zeros(shape)
+    chosen = np.full(shape, -1, np.int32)
+    scratch = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(1, np.int64)
+    turns = _turns(graph, sign)
+    at = np.zeros(4, np.int64)  # where the kernel goes on
+    at[LEVEL] = len(graph.level) - 2
+    while at[LEVEL] >= 0:
+        bound_below(
+            turns, np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
+            float(_rounded_down(sign * graph.paid).min()), float(_rounded_down(sign * endless)),
+            rounds, SETTLED * float(np.abs(graph.paid).max()), upper is not None,
+            payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch,
+            at, STATES, deadline.is_over,
+        )  # fmt: skip
+    return _LowerBound(payoffs, chosen, int(at[TOTAL]))
 
 
 class Turns(NamedTuple):
-    """Arrays of a graph, as kernels take them; payoffs are those of one player."""
+    """Arrays of a `hogeq.graph.graph.Graph`, as kernels take them; payoffs to one player."""
 
     level: Any
     recurring: Any
@@ -153,11 +179,13 @@ def _table(policy: Floats) -> Floats:
 
 def _rounded_down(payoffs: Any) -> Any:
     """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
-    in_steps = np.ldexp(payoffs, FINE)
-    return np.where(in_steps == np.rint(in_steps), payoffs, np.nextafter(payoffs, -np.inf))
+    in_units = np.ldexp(payoffs, FINE)
+    is_exact = in_units == np.rint(in_units)
+    return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 
 
 def _turns(graph: Graph, sign: float) -> Turns:
+    """Give a graph's arrays, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
     arrays = {name: getattr(graph, name) for name in Turns._fields if name != "payoff"}
     arrays["recurring"] = graph.recurring.astype(np.uint8)
     return Turns(**arrays, payoff=_rounded_down(sign * graph.payoff))

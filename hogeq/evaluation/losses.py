@@ -70,23 +70,34 @@ class Group(NamedTuple):
 def losses(
     game: HogEngine, strategy: Strategy, response: Matrix, against: Strategy, total: float
 ) -> Losses:
-    """Split the loss of a matrix or a policy; `total` is the difference of the win rates."""
+    """Split the loss of a matrix or a policy to a response (G, G) over positions and rolls.
+
+    Both play against `against`; `total` is the difference of their win rates.
+    """
     work = shared_workspace(game, 2)
     reach = work.forward(policies_of(game, strategy, against))
-    policies = policies_of(game, response, against)
-    found = work.backward(reach, policies, Role.COUNTERFACTUAL).values
-    at_response = np.take_along_axis(found, response[..., None].astype(np.int64), axis=2)
+    responders = policies_of(game, response, against)
+    # Win probability of every roll if the response plays on, weighted by the strategy's reach.
+    action_values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
+    response_values = np.take_along_axis(
+        action_values, response[..., None].astype(np.int64), axis=2
+    )
     if not game.has_memory:  # the response is best everywhere: rounding makes no losses
-        at_response = found.max(axis=2, keepdims=True)
-    rolls = strategy.policy * (at_response - found)
-    rest = total - float(rolls.sum()) if game.positions_recur else 0.0
-    return Losses(rolls, response, reach.rows.copy(), rest)
+        response_values = action_values.max(axis=2, keepdims=True)
+    rolls = strategy.policy * (response_values - action_values)
+    endless = total - float(rolls.sum()) if game.positions_recur else 0.0
+    return Losses(rolls, response, reach.rows.copy(), endless)
 
 
 def by_kind(game: HogEngine, lost: Losses, forgotten: Mapping[str, NDArray[Any]]) -> list[Group]:
-    """Group the losses by the mistake, the largest first: by rules first, then by dice."""
+    """Group the losses by the mistake, the largest first.
+
+    A roll is of the first kind that fits: a rule in `forgotten`, by its name with masks (G, G, K),
+    comes before the number of dice.
+    """
     choices = np.array(game.choices)
-    rolled, best = choices[None, None, :], choices[lost.response][..., None]
+    rolled = choices[None, None, :]  # (1, 1, K), dice of every roll
+    best = choices[lost.response][..., None]  # (G, G, 1), dice of the response
     kinds = {
         "better than the response": lost.rolls < 0.0,
         **{f"{rule} forgotten": mask for rule, mask in forgotten.items()},
@@ -97,41 +108,42 @@ def by_kind(game: HogEngine, lost: Losses, forgotten: Mapping[str, NDArray[Any]]
         "-1 missed": (best < 0) & (rolled >= 0),
         "-1 where dice are better": (rolled < 0) & (best >= 0),
     }
-    return sorted(_groups(lost, kinds), key=lambda one: -one.loss)
+    return sorted(_groups(lost, kinds), key=lambda group: -group.loss)
 
 
 def by_phase(game: HogEngine, lost: Losses) -> list[Group]:
     """Group the losses by the own score."""
-    begins = sorted({int(share * game.goal) for share in PHASES})
-    own = np.arange(game.goal)[:, None, None]
-    return _groups(
-        lost,
-        {
-            f"own score {begin} to {end - 1}": (own >= begin) & (own < end)
-            for begin, end in zip(begins, [*begins[1:], game.goal], strict=True)
-        },
-    )
+    first_scores = sorted({int(share * game.goal) for share in PHASES})
+    ends = [*first_scores[1:], game.goal]
+    own_score = np.arange(game.goal)[:, None, None]
+    phases = {
+        f"own score {first} to {end - 1}": (own_score >= first) & (own_score < end)
+        for first, end in zip(first_scores, ends, strict=True)
+    }
+    return _groups(lost, phases)
 
 
 def by_lead(game: HogEngine, lost: Losses) -> list[Group]:
     """Group the losses by the player who has fewer points to go."""
-    one, two = game.rules.goals
-    ahead = np.subtract.outer(np.arange(game.goal) - one, np.arange(game.goal) - two)[..., None]
-    return _groups(lost, {"behind": ahead < 0, "level": ahead == 0, "ahead": ahead > 0})
+    own_goal, opponent_goal = game.rules.goals
+    scores = np.arange(game.goal)
+    lead = np.subtract.outer(scores - own_goal, scores - opponent_goal)[..., None]  # (G, G, 1)
+    return _groups(lost, {"behind": lead < 0, "level": lead == 0, "ahead": lead > 0})
 
 
 def _groups(lost: Losses, masks: Mapping[str, NDArray[Any]]) -> list[Group]:
-    """Add up each loss in the first group that has it; none is left over."""
-    left, found = lost.rolls.copy(), list[Group]()
+    """Add up each loss in the first group whose mask (G, G, K) has it; none is left over."""
+    remaining = lost.rolls.copy()
+    groups = list[Group]()
     for kind, mask in masks.items():
-        part = np.where(mask, left, 0.0)
-        left[np.broadcast_to(mask, left.shape)] = 0.0
-        positions = int((np.abs(part) > TIE).any(axis=2).sum())
+        losses_of_kind = np.where(mask, remaining, 0.0)
+        remaining[np.broadcast_to(mask, remaining.shape)] = 0.0
+        positions = int((np.abs(losses_of_kind) > TIE).any(axis=2).sum())
         if positions:
-            found.append(Group(kind, float(part.sum()), positions))
+            groups.append(Group(kind, float(losses_of_kind.sum()), positions))
     if abs(lost.endless) > TIE:
-        found.append(Group("games that never end", lost.endless, 0))
-    return found
+        groups.append(Group("games that never end", lost.endless, 0))
+    return groups
 
 
 # --- rules that are forgotten ---------------------------------------------------------------------
@@ -149,60 +161,72 @@ def forgotten_rules(
     visits = b""
     if game.has_memory:
         visits = hidden_reach(game, policies_of(game, strategy, against)).tobytes()
-    behind = _behind(game, lost.response.tobytes(), against, visits)
-    if not behind:
+    deficits = _deficits_by_rule(game, lost.response.tobytes(), against, visits)
+    if not deficits:
         return {}
-    most = np.min([*behind.values()], axis=0)  # of several rules the one that matters most
-    return {name: (one <= TIE) & (one == most) for name, one in behind.items()}
+    smallest = np.min([*deficits.values()], axis=0)  # of several rules the one that matters most
+    return {rule: (deficit <= TIE) & (deficit == smallest) for rule, deficit in deficits.items()}
 
 
 @lru_cache(maxsize=2)
-def _behind(
+def _deficits_by_rule(
     game: HogEngine, response: bytes, against: Strategy, visits: bytes
 ) -> dict[str, Floats]:
-    """Measure how far each roll is behind the response's, (G, G, K), without each rule this turn.
+    """How much less each roll wins than the response's, (G, G, K), without each rule this turn.
 
-    Where nothing is hidden that is the same for all strategies, and computed once.
+    Keys of a cache are hashed, so arrays are bytes: `response` (G, G) of int8; `visits` (G, G, H)
+    of float64, the strategy's reach, or empty where nothing is hidden. The result then is the same
+    for all strategies, and computed once.
     """
     shape = game.goal, game.goal, game.memory_size
-    rolls = np.frombuffer(response, np.int8).reshape(shape[:2])
+    matrix = np.frombuffer(response, np.int8).reshape(shape[:2])
     reach = np.frombuffer(visits).reshape(shape) if visits else np.ones(shape)
-    weights = reach / np.maximum(reach.sum(axis=2, keepdims=True), np.finfo(float).tiny)
-    follow = np.stack([values(game, rolls, against), values(game, against, rolls)])
-    behind = {}
-    for rule, worth in worth_without(game, follow, weights):
-        best = np.take_along_axis(worth, rolls[..., None].astype(np.int64), axis=2)
-        behind[part_name(game.rules, rule)] = best - worth
-    return behind
+    beliefs = reach / np.maximum(reach.sum(axis=2, keepdims=True), np.finfo(float).tiny)
+    following_values = np.stack([values(game, matrix, against), values(game, against, matrix)])
+    index = matrix[..., None].astype(np.int64)
+    deficits = {}
+    for rule, win_probabilities in values_without_rules(game, following_values, beliefs):
+        response_values = np.take_along_axis(win_probabilities, index, axis=2)
+        deficits[part_name(game.rules, rule)] = response_values - win_probabilities
+    return deficits
 
 
-def worth_without(game: HogEngine, follow: Floats, weights: Floats) -> Iterator[tuple[str, Floats]]:
-    """Give rules by their fields, and the worth of rolls without each, as `turn_values` does."""
+def values_without_rules(
+    game: HogEngine, following_values: Floats, beliefs: Floats
+) -> Iterator[tuple[str, Floats]]:
+    """Give each rule, a field of `Rules`, and win probabilities of a turn without it, (G, G, K).
+
+    The arguments are those of :func:`turn_values`.
+    """
     for rule, off in OFF.items():
         if getattr(game.rules, rule) == off:
             continue
         try:
-            worth = turn_values(game, follow, weights, replace(game.rules, **{rule: off}))
+            rules = replace(game.rules, **{rule: off})
+            win_probabilities = turn_values(game, following_values, beliefs, rules)
         except ValueError:  # the dice of extra turns go with the last that gives any
             continue
-        if worth is not None:
-            yield rule, worth
+        if win_probabilities is not None:
+            yield rule, win_probabilities
 
 
-def turn_values(game: HogEngine, follow: Floats, weights: Floats, rules: Rules) -> Floats | None:
+def turn_values(
+    game: HogEngine, following_values: Floats, beliefs: Floats, rules: Rules
+) -> Floats | None:
     """Win probability of every roll if this one turn is played by other rules, (G, G, K).
 
-    `follow` (Q, G, G, H) are the values of all that follows, of each player; `weights` (G, G, H)
-    those of the memories. None where turns by those rules leave other memories, or none that raises
-    the sum of the scores.
+    `following_values` (Q, G, G, H) are win probabilities of the player to move after the turn, for
+    each player; `beliefs` (G, G, H) are probabilities of the memories. None where turns by those
+    rules leave other memories, or where positions recur by them.
     """
     other = compile_game(rules)
-    same = remembered(rules).values == remembered(game.rules).values
-    if not same or other.memories != game.memories or other.positions_recur:
+    remembers_same = remembered(rules).values == remembered(game.rules).values
+    if not remembers_same or other.memories != game.memories or other.positions_recur:
         return None
-    passes, worth = other.interpreter(len(follow)), np.zeros((game.goal**2, game.num_actions))
-    shares = weights.reshape(game.goal**2, 1, -1)
-    follow_with(passes, follow[0], follow[-1])
-    for cells, rolls in roll_values(passes):
-        worth[cells] = (shares[cells] @ rolls)[:, 0]
-    return worth.reshape(game.shape)
+    passes = other.interpreter(len(following_values))
+    follow_with(passes, following_values[0], following_values[-1])
+    cell_beliefs = beliefs.reshape(game.goal**2, 1, -1)
+    win_probabilities = np.zeros((game.goal**2, game.num_actions))
+    for cells, values_by_memory in roll_values(passes):
+        win_probabilities[cells] = (cell_beliefs[cells] @ values_by_memory)[:, 0]
+    return win_probabilities.reshape(game.shape)

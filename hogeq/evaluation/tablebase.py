@@ -28,7 +28,7 @@ from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
-from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, HogeqError, Table, loss, one_line, percent
@@ -66,7 +66,7 @@ class Tablebase:
     game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
-    _values: Interpreter = field(repr=False)
+    _passes: Interpreter = field(repr=False)  # with the values of what follows every roll
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as a game, and be solved once in each."""
@@ -101,21 +101,25 @@ class Tablebase:
     @cached_property
     def values(self) -> Floats:
         """Win probability of the player to move, (G, G, H)."""
-        found = np.zeros((self.game.goal**2, self.game.memory_size))
-        for cells, rolls in roll_values(self._values):
-            found[cells] = rolls.max(axis=2)
-        return found.reshape(self.game.goal, self.game.goal, -1)
+        goal = self.game.goal
+        state_values = np.zeros((goal**2, self.game.memory_size))
+        for cells, values_of_rolls in roll_values(self._passes):
+            state_values[cells] = values_of_rolls.max(axis=2)
+        return state_values.reshape(goal, goal, -1)
 
     def roll_values(self, score: int, opponent: int) -> Floats:
         """Win probability of every roll at a position, play going on optimally, (H, K)."""
         check_position(self.game, score, opponent)
-        return values_at(self._values, score, opponent)
+        return values_at(self._passes, score, opponent)
 
     def opening(self, score: int = 0, opponent: int = 0) -> tuple[float, int]:
-        """Give the value to the player who moves first from some scores, and the dice to roll."""
-        value = float(self.roll_values(score, opponent)[self.start].max())
-        action = int(self.rolls[score, opponent, self.start])
-        return value, self.game.rules.choices[action]
+        """Win probability of the player to move at the start of a game, and its best dice.
+
+        A game may start from other scores than 0; the memory is that before the first turn.
+        """
+        values_of_rolls = self.roll_values(score, opponent)[self.start]  # (K,)
+        best_action = int(self.rolls[score, opponent, self.start])
+        return float(values_of_rolls.max()), self.game.rules.choices[best_action]
 
     def against(self, strategy: StrategyLike) -> WinRate:
         """Exact win rate of the tablebase's rolls against a strategy, which sees no memory.
@@ -125,27 +129,29 @@ class Tablebase:
         target = strategy_of(self.game, strategy)
         if not self.game.has_memory:
             return win_rate(self.game, self.matrix, target)
-        return mean_win_rate(
+        rates = [
             (weight, remembering_win_rate(self.game, self.rolls, component))
             for weight, component in target.drawn()
-        )
+        ]
+        return mean_win_rate(rates)
 
 
 def solve(game: HogEngine) -> Tablebase:
     """Solve a game by backward induction over scores and memory, exactly where positions recur."""
-    rolls, value, values = best_rolls(game, np.zeros((1, *game.shape)))
-    return Tablebase(game, value, rolls, values)
+    rolls, value, passes = best_rolls(game, np.zeros((1, *game.shape)))
+    return Tablebase(game, value, rolls, passes)
 
 
 def best_first(values: ArrayLike) -> list[int]:
     """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`."""
-    left = dict(enumerate(np.asarray(values, np.float64).tolist()))
+    # A tie is one with the best roll that is left: ties in a row do not add up.
+    remaining = dict(enumerate(np.asarray(values, np.float64).tolist()))
     order = []
-    while left:
-        enough = max(left.values()) - TIE
-        best = min(roll for roll, value in left.items() if value >= enough)
-        order.append(best)
-        del left[best]
+    while remaining:
+        least_of_tie = max(remaining.values()) - TIE
+        fewest = min(roll for roll, value in remaining.items() if value >= least_of_tie)
+        order.append(fewest)
+        del remaining[fewest]
     return order
 
 
@@ -192,33 +198,34 @@ class Analysis(NamedTuple):
         ``value`` and ``best_roll``, of the best roll; ``rolls`` (dice, win_probability, loss, and
         where a strategy is followed, played).
         """
-        rolls = [
-            {key: value for key, value in one._asdict().items() if value is not None}
-            for one in self.rolls
-        ]
+        rolls = [roll._asdict() for roll in self.rolls]
+        for fields in rolls:
+            if fields["played"] is None:
+                del fields["played"]
         best = self.rolls[0]
         return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
 
     def memory_line(self, rules: Rules, past: str, left_out: Sequence[str] = ()) -> str:
         """Say which memory it is of; `past` is the play behind a belief, `left_out` not given."""
         if self.memory is None:
-            way = "play at random" if past == "random" else past
-            return f"memory not given, averaged over how {way} gets here"
-        given = f"memory given, {memory_line(rules, self.memory)}"
-        names = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
-        missing = ", ".join(names[name] for name in left_out)
-        return (
-            f"{given}; not given, taken as before the first turn: {missing}" if missing else given
-        )
+            play = "play at random" if past == "random" else past
+            return f"memory not given, averaged over how {play} gets here"
+        line = f"memory given, {memory_line(rules, self.memory)}"
+        if not left_out:
+            return line
+        titles = dict(zip(memory_fields(rules, Memory()), memory_columns(rules), strict=True))
+        missing = ", ".join(titles[name] for name in left_out)
+        return f"{line}; not given, taken as before the first turn: {missing}"
 
     def table(self) -> Table:
         """Lay out a line for each roll."""
-        rows = [
-            (one.dice, percent(one.win_probability), loss(one.loss))
-            + (() if one.played is None else (percent(one.played),))
-            for one in self.rolls
-        ]
-        header = ("dice", "win probability", "loss", "played")[: len(rows[0])]
+        header = ["dice", "win probability", "loss"]
+        if self.rolls[0].played is not None:  # a strategy is followed
+            header.append("played")
+        rows = []
+        for roll in self.rolls:
+            played = [] if roll.played is None else [percent(roll.played)]
+            rows.append([roll.dice, percent(roll.win_probability), loss(roll.loss), *played])
         return Table(rows, header, left=0)
 
     def _repr_html_(self) -> str:
@@ -235,50 +242,80 @@ def analyze(
     memory: Memory | None = None,
     past: StrategyLike | None = None,
 ) -> Analysis:
-    """Exact win probability of every roll at a position."""
+    """Exact win probability of every roll at a position.
+
+    After the roll both players follow `strategy`, or optimal play by default. If no `memory` is
+    given, values are averaged over the memories with which `past` comes there, by default
+    `strategy`; in optimal play without a past it is the memory before the first turn.
+    """
     check_position(game, score, opponent)
     if memory is not None:
         _check_memory(game, memory)
         if past is not None:
             raise HogeqError("past: allowed only without memory, which it would say")
-    plays = None if strategy is None else table_of(game, strategy)
-    before = plays if past is None else table_of(game, past)
-    source: MemorySource = "belief" if memory is None else "given"
-    if memory is None and plays is None and (before is None or not game.has_memory):
-        source, memory = "start", Memory()
-    weights: Floats | None = np.eye(game.memory_size)[game.memories.index(memory or Memory())]
-    if memory is None and game.has_memory:
-        weights = None if before is None else belief(game, before, None, score, opponent)
+    followed = None if strategy is None else table_of(game, strategy)
+    before = followed if past is None else table_of(game, past)
+    source, memory, belief_weights = _memory_at(game, score, opponent, memory, followed, before)
+    if followed is None:
+        values = belief_weights @ solve(game).roll_values(score, opponent)
+        return Analysis(source, memory, rank_rolls(game.rules, values))
+    values = belief_weights @ hidden_action_values(game, followed, None, [(score, opponent)])[0]
+    probabilities = followed.policy[score, opponent]
+    return Analysis(source, memory, rank_rolls(game.rules, values, probabilities))
+
+
+def _memory_at(
+    game: HogEngine,
+    score: int,
+    opponent: int,
+    memory: Memory | None,
+    followed: Strategy | None,
+    before: Strategy | None,
+) -> tuple[MemorySource, Memory | None, Floats]:
+    """Find the source of the memory at a position, the memory if it is known, and a belief (H,).
+
+    `memory` may be given; strategies are those followed after the roll and before it.
+    """
+    certain = np.eye(game.memory_size)  # beliefs, one for each memory
+    if memory is not None:
+        return "given", memory, certain[game.memories.index(memory)]
+    start = Memory()
+    if before is None or (followed is None and not game.has_memory):
+        return "start", start, certain[game.memories.index(start)]
+    if not game.has_memory:
+        return "belief", None, certain[game.memories.index(start)]
+    weights = belief(game, before, None, score, opponent)
     if weights is None:
         raise UnreachedError(f"play never comes to {score} points against {opponent}")
-    if plays is None:
-        by_memory, shares = solve(game).roll_values(score, opponent), None
-    else:
-        (by_memory,) = hidden_action_values(game, plays, None, [(score, opponent)])
-        shares = plays.policy[score, opponent]
-    values = weights @ by_memory
-    return Analysis(source, memory, ranked(game.rules, values, shares))
+    return "belief", None, weights
 
 
-def ranked(rules: Rules, values: Floats, shares: Floats | None = None) -> tuple[RollValue, ...]:
-    """Sort allowed choices by win probability, best first; a tie with the best loses nothing."""
+def rank_rolls(
+    rules: Rules, values: Floats, probabilities: Floats | None = None
+) -> tuple[RollValue, ...]:
+    """Sort allowed rolls by win probability, best first; a tie with the best loses nothing.
+
+    `values` (K,) are win probabilities, `probabilities` (K,) those of a strategy's roll.
+    """
     order = [roll for roll in best_first(values) if rules.choices[roll] >= rules.least_answer]
-    behind = values[order[0]] - values
-    return tuple(
-        RollValue(
-            rules.choices[roll],
-            float(values[roll]),
-            float(behind[roll]) if behind[roll] > TIE else 0.0,
-            None if shares is None else float(shares[roll]),
-        )
-        for roll in order
-    )
+    losses = values[order[0]] - values
+    ranked = []
+    for roll in order:
+        loss_of_roll = float(losses[roll]) if losses[roll] > TIE else 0.0
+        played = None if probabilities is None else float(probabilities[roll])
+        ranked.append(RollValue(rules.choices[roll], float(values[roll]), loss_of_roll, played))
+    return tuple(ranked)
 
 
 def _check_memory(game: HogEngine, memory: object) -> None:
     """Refuse a memory that the game does not have, with a `ValueError`."""
     if isinstance(memory, tuple) and memory in game.memories:
         return
-    most = zip(Memory._fields, map(max, zip(*game.memories, strict=True)), strict=True)
-    allowed = ", ".join(f"{name} 0 to {top}" if top else f"{name} 0" for name, top in most)
+    ranges = []
+    for field_name, field_values in zip(
+        Memory._fields, zip(*game.memories, strict=True), strict=True
+    ):
+        largest = max(field_values)
+        ranges.append(f"{field_name} 0 to {largest}" if largest else f"{field_name} 0")
+    allowed = ", ".join(ranges)
     raise HogeqError(f"memory: got {one_line(memory)}; allowed: one of game.memories: {allowed}")

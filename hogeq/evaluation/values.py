@@ -4,7 +4,7 @@ Hidden states are in the order of `HogEngine.memories`. Whoever plays a mixture 
 drawn; nobody else does: the draw is hidden as the memory is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,56 +54,58 @@ def win_rate(
     """
     check_position(game, *start)
     check_position(game, *start[::-1])  # each may be the one who moves first
-    one, two = strategy_of(game, a).drawn(), strategy_of(game, b).drawn()
+    drawn_a = strategy_of(game, a).drawn()  # weights and components
+    drawn_b = strategy_of(game, b).drawn()
     rates = [
-        (weight * other, _of_tables(game, mine, theirs, start, endless_is_draw))
-        for weight, mine in one
-        for other, theirs in two
+        (weight_a * weight_b, _component_win_rate(game, part_a, part_b, start, endless_is_draw))
+        for weight_a, part_a in drawn_a
+        for weight_b, part_b in drawn_b
     ]
     return mean_win_rate(rates) if len(rates) > 1 else rates[0][1]
 
 
-def mean_win_rate(found: Iterable[tuple[float, WinRate]]) -> WinRate:
+def mean_win_rate(rates: Sequence[tuple[float, WinRate]]) -> WinRate:
     """Mean of win rates, each with its probability."""
-    every = list(found)
-    shares = np.array([share for share, _ in every])
-    columns = np.array([rate for _, rate in every]).T.copy()
-    return WinRate(*(float(np.dot(shares, column)) for column in columns))
+    probabilities = np.array([probability for probability, _ in rates])
+    columns = np.array([rate for _, rate in rates]).T.copy()  # one for each field of WinRate
+    return WinRate(*(float(np.dot(probabilities, column)) for column in columns))
 
 
-def _of_tables(
-    game: HogEngine,
-    a: NDArray[Any],
-    b: NDArray[Any],
-    start: tuple[int, int],
-    endless_is_draw: bool,
+def _component_win_rate(
+    game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int], endless_is_draw: bool
 ) -> WinRate:
+    """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture."""
     if start != (0, 0):
-        return _from_scores(game, a, b, start)
-    duels = shared_duels(game) if a.ndim == b.ndim == len(game.shape) - 1 else None
+        return _win_rate_from_scores(game, a, b, start)
+    are_matrices = a.ndim == b.ndim == len(game.shape) - 1
+    duels = shared_duels(game) if are_matrices else None
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
     policies = np.stack(
-        [one_hot(one, game.num_actions) if one.ndim == 2 else one for one in (a, b)]
+        [one_hot(table, game.num_actions) if table.ndim == 2 else table for table in (a, b)]
     )
-    found = None if endless_is_draw else game.endless_position(policies)
-    if found is not None:
+    endless_scores = None if endless_is_draw else game.endless_position(policies)
+    if endless_scores is not None:
         raise EndlessError(
-            f"win rate: a game between the two may never end: at {found[0]} to {found[1]} and "
+            "win rate: a game between the two may never end: "
+            f"at {endless_scores[0]} to {endless_scores[1]} and "
             "from there on both leave the scores as they are; allowed: strategies whose games end"
         )
     return shared_workspace(game, 2).win_rate(policies)
 
 
-def _from_scores(
+def _win_rate_from_scores(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
 ) -> WinRate:
     """Win rate of games that begin with some scores, and nothing to remember."""
     policies = policies_of(game, a, b)
-    valued, nothing = hidden.hidden_values(game, policies), game.memories.index(Memory())
-    rolls = (values_at(valued, *start, player)[nothing] for player in (0, 1))
-    first, other = (np.dot(one, policy[start]) for one, policy in zip(rolls, policies, strict=True))
-    return WinRate.from_starts(float(first), float(other))
+    state_values = hidden.hidden_values(game, policies)
+    start_memory = game.memories.index(Memory())
+    win_probabilities = []  # of each player if it moves first
+    for player, policy in enumerate(policies):
+        values_of_rolls = values_at(state_values, *start, player)[start_memory]  # (K,)
+        win_probabilities.append(float(np.dot(values_of_rolls, policy[start])))
+    return WinRate.from_starts(*win_probabilities)
 
 
 def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:
@@ -119,12 +121,13 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     policy = other.policy.reshape(game.goal**2, 1, -1, 1)
     best = rolls.reshape(game.goal**2, 1, -1, 1).astype(np.int64)
 
-    def memory_values(player: int, cells: Ints, found: Floats) -> Floats:
+    def values_by_memory(player: int, cells: Ints, roll_values: Floats) -> Floats:
+        """Values (m, 1, H) of cells, by those of rolls (m, 1, H, K): player 0 makes `rolls`."""
         if player == 1:
-            return (found @ policy[cells])[..., 0]
-        return np.take_along_axis(found, best[cells], axis=3)[..., 0]
+            return (roll_values @ policy[cells])[..., 0]
+        return np.take_along_axis(roll_values, best[cells], axis=3)[..., 0]
 
-    _, starts = hidden.backward_by(game, 2, memory_values)
+    _, starts = hidden.backward_by(game, 2, values_by_memory)
     return WinRate.from_starts(*starts[0])
 
 
@@ -134,11 +137,11 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
 def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
     """Win probability of the player to move in every hidden state, (G, G, H)."""
     policies = _policies(game, a, b)
-    valued, plays = hidden.hidden_values(game, policies), policies[0].reshape(game.goal**2, -1)
-    each = np.zeros((game.goal**2, game.memory_size))
-    for cells, rolls in roll_values(valued):
-        each[cells] = (rolls @ plays[cells, :, None])[..., 0]
-    return each.reshape(game.goal, game.goal, -1)
+    policy = policies[0].reshape(game.goal**2, -1)  # (G * G, K), of the player to move
+    state_values = np.zeros((game.goal**2, game.memory_size))
+    for cells, values_of_rolls in roll_values(hidden.hidden_values(game, policies)):
+        state_values[cells] = (values_of_rolls @ policy[cells, :, None])[..., 0]
+    return state_values.reshape(game.goal, game.goal, -1)
 
 
 def mean_values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -159,14 +162,18 @@ def hidden_action_values(
     b: StrategyLike | None = None,
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
-    """Win probability of every roll in hidden states, (len(cells), H, K), by default of all."""
-    valued = hidden.hidden_values(game, _policies(game, a, b))
+    """Win probability of every roll in every hidden state of some cells, (len(cells), H, K).
+
+    `cells` are pairs of own score and opponent's; by default all cells, row by row. After the roll
+    the player to move follows `a`, and the other one `b`, by default `a` too.
+    """
+    state_values = hidden.hidden_values(game, _policies(game, a, b))
     if cells is not None:
-        return np.stack([values_at(valued, *cell) for cell in cells])
-    found = np.zeros((game.goal**2, game.memory_size, game.num_actions))
-    for there, rolls in roll_values(valued):
-        found[there] = rolls
-    return found
+        return np.stack([values_at(state_values, *cell) for cell in cells])
+    action_values = np.zeros((game.goal**2, game.memory_size, game.num_actions))
+    for cell_numbers, values_of_rolls in roll_values(state_values):
+        action_values[cell_numbers] = values_of_rolls
+    return action_values
 
 
 def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -191,23 +198,24 @@ def belief(
 def fold(rules: Rules, shares: ArrayLike) -> Floats:
     """Sum a distribution (..., H) over the memory to a table by `hogeq.rules.memory.axes`."""
     turns, extras, records = memory_sizes(rules)
-    table = np.asarray(shares, np.float64)
-    parts = table.reshape(*table.shape[:-1], states(rules), turns, extras, records, records)
+    distribution = np.asarray(shares, np.float64)
+    sizes = (states(rules), turns, extras, records, records)
+    by_part = distribution.reshape(*distribution.shape[:-1], *sizes)
     if records > 1:
-        return parts.sum(axis=(-5, -4, -3))
-    whole = parts[..., 0, 0]  # state, turn, extra turn
+        return by_part.sum(axis=(-5, -4, -3))
+    by_turn = by_part[..., 0, 0]  # state, turn, extra turn
     if rules.memory == "none":
-        return whole[..., 0, :, :]
-    return whole.sum(axis=-1 if turns > 1 else -2)
+        return by_turn[..., 0, :, :]
+    return by_turn.sum(axis=-1 if turns > 1 else -2)
 
 
 def check_position(game: HogEngine, score: int, opponent: int) -> None:
     """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
     check_game(game)
-    given = ("score", "opponent"), (score, opponent), game.rules.goals
-    for name, points, goal in zip(*given, strict=True):
-        whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
-        if not (whole and 0 <= points < goal):
+    own_goal, opponent_goal = game.rules.goals
+    for name, points, goal in (("score", score, own_goal), ("opponent", opponent, opponent_goal)):
+        is_whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
+        if not (is_whole and 0 <= points < goal):
             raise HogeqError(refusal(name, points, f"whole numbers from 0 to {goal - 1}"))
 
 
@@ -256,17 +264,13 @@ class ComponentsAt:
         ``memories``, the most probable first, each with its probability.
         """
         data: dict[str, Any] = {"reach": self.reach}
-        drawn = ("parts", one, self.own), ("parts_against", two, self.other)
-        for key, strategy, chances in drawn:
-            if strategy.kind == "mixture":
-                pairs = zip(strategy.weights.tolist(), chances.tolist(), strict=True)
-                data[key] = [
-                    {"part": number, "weight": weight, "probability": chance}
-                    for number, (weight, chance) in enumerate(pairs, 1)
-                ]
+        if one.kind == "mixture":
+            data["parts"] = _component_fields(one, self.own)
+        if two.kind == "mixture":
+            data["parts_against"] = _component_fields(two, self.other)
         data["memories"] = [
-            {**memory_fields(game.rules, memory), "probability": share}
-            for memory, share in self._memories(game)
+            {**memory_fields(game.rules, memory), "probability": probability}
+            for memory, probability in self._memories(game)
         ]
         return data
 
@@ -274,33 +278,48 @@ class ComponentsAt:
         self, game: HogEngine, one: Strategy, two: Strategy, names: tuple[str, str], top: int
     ) -> Text:
         """Lay it out, with the `top` memories; `names` are of both strategies."""
-        found: Text = [f"reached in a game with probability {percent(self.reach)}"]
-        facts = self.to_json(game, one, two)
-        whose = {"parts": f"{names[0]}, to move", "parts_against": f"{names[1]}, the other"}
-        for key, who in whose.items():
-            rows = [
-                (row["part"], percent(row["weight"]), percent(row["probability"]))
-                for row in facts.get(key, ())
-            ]
-            if rows:
-                table = Table(rows, ("component", "drawn", "here"), left=0)
-                found += ["", f"what was drawn from {who}", table]
+        lines: Text = [f"reached in a game with probability {percent(self.reach)}"]
+        if one.kind == "mixture":
+            table = _component_table(one, self.own)
+            lines += ["", f"what was drawn from {names[0]}, to move", table]
+        if two.kind == "mixture":
+            table = _component_table(two, self.other)
+            lines += ["", f"what was drawn from {names[1]}, the other", table]
         if not game.has_memory:
-            return found
+            return lines
         memories = self._memories(game)
-        listed = [
-            (*memory_texts(game.rules, memory), percent(share)) for memory, share in memories[:top]
+        rows = [
+            (*memory_texts(game.rules, memory), percent(probability))
+            for memory, probability in memories[:top]
         ]
-        found += ["", Table(listed, (*memory_columns(game.rules), "probability"), left=0)]
+        lines += ["", Table(rows, (*memory_columns(game.rules), "probability"), left=0)]
         if len(memories) > top:
-            rest = 1.0 - sum(share for _, share in memories[:top])
-            found.append(f"and {len(memories) - top} more, together {percent(rest)}")
-        return found
+            rest = 1.0 - sum(probability for _, probability in memories[:top])
+            lines.append(f"and {len(memories) - top} more, together {percent(rest)}")
+        return lines
 
     def _memories(self, game: HogEngine) -> list[tuple[Memory, float]]:
-        """List the memories that have a share, the most probable first."""
+        """List the memories of positive probability, with it, the most probable first."""
         pairs = zip(game.memories, self.memory.tolist(), strict=True)
-        return sorted((pair for pair in pairs if pair[1] > 0), key=lambda pair: -pair[1])
+        possible = [(memory, probability) for memory, probability in pairs if probability > 0]
+        return sorted(possible, key=lambda pair: -pair[1])
+
+
+def _component_fields(mixture: Strategy, posterior: Floats) -> list[dict[str, Any]]:
+    """List the number, the weight and the posterior probability (n,) of every component."""
+    pairs = zip(mixture.weights.tolist(), posterior.tolist(), strict=True)
+    return [
+        {"part": number, "weight": weight, "probability": probability}
+        for number, (weight, probability) in enumerate(pairs, 1)
+    ]
+
+
+def _component_table(mixture: Strategy, posterior: Floats) -> Table:
+    rows = [
+        (fields["part"], percent(fields["weight"]), percent(fields["probability"]))
+        for fields in _component_fields(mixture, posterior)
+    ]
+    return Table(rows, ("component", "drawn", "here"), left=0)
 
 
 def components_at(
@@ -310,20 +329,29 @@ def components_at(
     opponent: int,
     against: StrategyLike | None = None,
 ) -> ComponentsAt | None:
-    """Posterior of the components, given that a position is reached; None if it never is."""
-    # By Bayes' rule: a component's weight times its probability of coming there, over the sum.
+    """Posterior of the components, given that a position is reached; None if it never is.
+
+    By Bayes' rule: the weight of a component times its probability of coming there, over the sum.
+    """
     check_position(game, score, opponent)
-    one = strategy_of(game, strategy)
-    two = one if against is None else strategy_of(game, against)
-    parts = [[strategy_of(game, part) for part in each.components] for each in (one, two)]
-    weights = np.zeros((len(one.weights), len(two.weights), game.memory_size))
-    for row, column in np.argwhere(np.multiply.outer(one.weights, two.weights)).tolist():
-        met = reach(game, parts[0][row], parts[1][column])[score, opponent]
-        weights[row, column] = one.weights[row] * two.weights[column] * met
-    total = float(weights.sum())
+    own = strategy_of(game, strategy)
+    other = own if against is None else strategy_of(game, against)
+    own_components = [strategy_of(game, component) for component in own.components]
+    other_components = [strategy_of(game, component) for component in other.components]
+    joint = np.zeros((len(own.weights), len(other.weights), game.memory_size))
+    for row, own_weight in enumerate(own.weights):
+        for column, other_weight in enumerate(other.weights):
+            if own_weight * other_weight == 0.0:  # never drawn: its reach need not be computed
+                continue
+            reached = reach(game, own_components[row], other_components[column])
+            joint[row, column] = own_weight * other_weight * reached[score, opponent]
+    total = float(joint.sum())
     if total <= 0.0:
         return None
-    shares = weights / total
+    posterior = joint / total
     return ComponentsAt(
-        total, shares.sum(axis=(1, 2)), shares.sum(axis=(0, 2)), shares.sum(axis=(0, 1))
+        reach=total,
+        own=posterior.sum(axis=(1, 2)),
+        other=posterior.sum(axis=(0, 2)),
+        memory=posterior.sum(axis=(0, 1)),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hogeq.baselines.registry import builtin
 from hogeq.contest.advice import dice_in_words
-from hogeq.evaluation.losses import turn_values, worth_without
+from hogeq.evaluation.losses import turn_values, values_without_rules
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine
@@ -141,7 +141,7 @@ def reasons(game: HogEngine) -> list[Reason]:
     best = _best_rolls(roll_values)
     is_strange = best != _commonest_around(best, game.num_actions)
     candidates = []  # with the loss that a game expects of each
-    for rule, values_without in worth_without(game, values[None], memory_weights):
+    for rule, values_without in values_without_rules(game, values[None], memory_weights):
         forgot = _best_rolls(values_without)
         value_of_forgot = np.take_along_axis(roll_values, forgot[..., None], axis=2)[..., 0]
         cost = roll_values.max(axis=2) - value_of_forgot

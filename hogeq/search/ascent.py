@@ -1,7 +1,6 @@
 """Ascent and annealing of a responder, by passes of a game: the parts of every search."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -27,51 +26,63 @@ def ascend(
     weights: Floats | None = None,
     deadline: Deadline = FOREVER,
 ) -> tuple[float, int]:
-    """Ascend by row 0 of policies (1 + n, G, G, K), in place; give its win rate, and the sweeps.
+    """Coordinate ascent: make every row of a responder its best roll, sweep by sweep, in place.
 
-    Without time, one sweep is left.
+    Row 0 of `policies` (1 + n, G, G, K) is the responder; the others are its opponents, drawn by
+    `weights` (n,). A sweep is one pass over the table. The last one changes nothing, is number
+    `limit`, gains less than `least_gain`, or could not reach `to_beat` by the same gain again; when
+    the time is over, it is the next. Give the win rate and the number of sweeps.
     """
-    # A sweep that gains less than `least_gain` is the last; so is one after which the same gain
-    # again would stay below `to_beat`.
-    sweeps, changes, rate, gain = 0, -1, -1.0, 1.0
-    while changes != 0 and sweeps < limit and gain >= least_gain:
-        found = work.backward(work.forward(policies, weights), policies, Role.ASCEND)
-        sweeps, changes = sweeps + 1, found.changes
-        rate, gain = found.win_rate, found.win_rate - rate
-        if (rate + gain < to_beat and sweeps > 1) or deadline.is_over:
-            break
-    return rate, sweeps
+    rate = -1.0
+    for sweeps in range(1, limit + 1):
+        reach = work.forward(policies, weights)
+        swept = work.backward(reach, policies, Role.ASCEND)
+        gain = swept.win_rate - rate
+        rate = swept.win_rate
+        is_hopeless = sweeps > 1 and rate + gain < to_beat
+        if swept.changes == 0 or gain < least_gain or is_hopeless or deadline.is_over:
+            return rate, sweeps
+    return rate, limit
 
 
 def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
-    """Let player 0 stay at a position for ever, if a draw is better there; whether it now does."""
+    """Change one row so that both players stay at a position for ever, if that draw wins more.
+
+    `policies` (2, G, G, K) are the responder, changed in place, and the opponent; `rate` is the
+    responder's win rate. True if a row was changed.
+    """
     # No sweep of an ascent finds that: to stay once is worth as much as to play on.
-    for place, action in game.ways_to_stay(policies):
-        row = policies[0][place]
-        before = row.copy()
-        row[:] = np.arange(len(row)) == action
-        if shared_workspace(game, 2).win_rate(policies).win_rate > rate + STAYING:
+    for cell, staying_action in game.ways_to_stay(policies):
+        row = policies[0][cell]
+        row_before = row.copy()
+        row[:] = np.arange(len(row)) == staying_action
+        new_rate = shared_workspace(game, 2).win_rate(policies).win_rate
+        if new_rate > rate + STAYING:
             return True
-        row[:] = before
+        row[:] = row_before
     return False
 
 
 def climb(
-    game: Engine,
-    policies: Floats,
-    weights: Floats | None = None,
-    deadline: Deadline = FOREVER,
+    game: Engine, policies: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
 ) -> tuple[float, int]:
-    """:func:`ascend` to the end, in single precision first and then in double."""
-    quick, exact = (make(game, len(policies)) for make in (quick_workspace, shared_workspace))
-    how: dict[str, Any] = {"weights": weights, "deadline": deadline}
-    sweeps = 0 if deadline.is_over else ascend(quick, policies, least_gain=SINGLE_ERROR, **how)[1]
-    rate, more = ascend(exact, policies, **how)
-    sweeps += more
+    """:func:`ascend` to the end, in single precision first and then in double.
+
+    Against one opponent, that is repeated while the responder gains by staying for ever somewhere.
+    """
+    quick = quick_workspace(game, len(policies))
+    exact = shared_workspace(game, len(policies))
+    total_sweeps = 0
+    if not deadline.is_over:
+        _, total_sweeps = ascend(
+            quick, policies, least_gain=SINGLE_ERROR, weights=weights, deadline=deadline
+        )
+    rate, sweeps = ascend(exact, policies, weights=weights, deadline=deadline)
+    total_sweeps += sweeps
     while len(policies) == 2 and stay_for_ever(game, policies, rate):
-        rate, more = ascend(exact, policies, deadline=deadline)
-        sweeps += more
-    return rate, sweeps
+        rate, sweeps = ascend(exact, policies, deadline=deadline)
+        total_sweeps += sweeps
+    return rate, total_sweeps
 
 
 def anneal(
@@ -84,7 +95,11 @@ def anneal(
     weights: Floats | None = None,
     deadline: Deadline = FOREVER,
 ) -> None:
-    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place."""
+    """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place.
+
+    The temperature falls geometrically through `steps` values, from the first of `cooling` to the
+    second. Each step moves every row by the share `damping` towards the softmax of its values.
+    """
     for temperature in np.geomspace(*cooling, steps):
         if deadline.is_over:
             break
@@ -106,7 +121,11 @@ def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> flo
 def ith_start(
     game: Engine, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
-    """Give the initial policy and the temperature range of the i-th start against `target`."""
+    """Give the policy (G, G, K) and the temperature range of start number `start`.
+
+    `target` (G, G, K) is the policy attacked. Start 0 is uniform, 1 is the target; then come random
+    policies, and in turn with them the target blended with one.
+    """
     # Far from equilibrium the best counters are found by cooling the uniform policy from a high
     # temperature; close to it, by cooling the target itself from a low one. Later starts mix both.
     if start == 0:
@@ -115,12 +134,12 @@ def ith_start(
         return target.copy(), (WARM_TEMPERATURE, TEMPERATURES[1])
     noise = random_policy(game, random)
     if start % 2 == 0:
-        hot = log_uniform(random, (0.1 * TEMPERATURES[0], TEMPERATURES[0]))
-        return noise, (hot, TEMPERATURES[1])
+        first_temperature = log_uniform(random, (0.1 * TEMPERATURES[0], TEMPERATURES[0]))
+        return noise, (first_temperature, TEMPERATURES[1])
     share = random.uniform(0.5, 1.0)
     blend = share * target + (1.0 - share) * noise
-    hot = log_uniform(random, (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE))
-    return blend, (hot, TEMPERATURES[1])
+    limits = (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE)
+    return blend, (log_uniform(random, limits), TEMPERATURES[1])
 
 
 def to_pure(policy: Floats) -> None:

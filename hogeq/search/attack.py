@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import ascend, climb
+from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
-from hogeq.search.results import WIN_RATES, Budget, Units, write_rate
+from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support import html
@@ -25,7 +26,7 @@ from hogeq.support.messages import at_least, counted, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
-ROUND: Final = 5  # kicks of every trail between one comparison of notes and the next
+ROUND: Final = 5  # kicks of every start's search before all learn from one another
 FEWEST: Final = 2  # starts that are never given up
 VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin says who moves first
 ENOUGH: Final = 3e-4  # win rate; `saturated` is a search of which twice the effort would find less
@@ -55,15 +56,21 @@ class Saturation(NamedTuple):
 
 
 def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Saturation:
-    """Judge a search by its curve."""
-    effort, best = curve[-1]
+    """Estimate from the curve of a search what twice its effort would gain.
 
-    def at(share: float) -> float:
-        return max((rate for spent, rate in curve if spent <= share * effort), default=curve[0][1])
+    `apart` is the difference of the win rates of its two best candidates.
+    """
+    sweeps_spent, best_rate = curve[-1]
 
-    last, before = best - at(0.5), at(0.5) - at(0.25)
-    left = max(last, 0.5 * (last + before), LUCK * apart)
-    return Saturation(last, left if len(curve) > ROUNDS else None)
+    def best_rate_after(share: float) -> float:
+        """Best win rate when this share of the sweeps was spent; at first that of the starts."""
+        rates = [rate for sweeps, rate in curve if sweeps <= share * sweeps_spent]
+        return max(rates, default=curve[0][1])
+
+    last_half = best_rate - best_rate_after(0.5)
+    second_quarter = best_rate_after(0.5) - best_rate_after(0.25)
+    left = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
+    return Saturation(last_half, left if len(curve) > ROUNDS else None)
 
 
 class MovePay(NamedTuple):
@@ -114,8 +121,9 @@ class SearchResult:
         last half of the sweeps, and by twice as many by an estimate), ``moves`` (of each the times
         ``tried``, what it ``gained``, ``sweeps``), ``known`` (of the known counter begun with).
         """
-        scale, left = units.per_rate, self.saturation.left
-        paid = {
+        scale = units.per_rate
+        left = self.saturation.left
+        moves = {
             name: {**pay._asdict(), "gained": scale * pay.gained}
             for name, pay in self.moves.items()
             if pay.tried
@@ -127,18 +135,20 @@ class SearchResult:
             "saturated": self.saturation.saturated,
             "last_half": scale * self.saturation.last_half,
             "left": None if left is None else scale * left,
-            "moves": paid,
+            "moves": moves,
             **({} if self.known is None else {"known": self.known}),
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
         """Describe its effort, the gain of the last half, and the estimate for one doubling."""
-        last, left = self.saturation.last_half, self.saturation.left
+        left = self.saturation.left
         course = "too few kicks to estimate what more would find"
         if left is not None:
-            part, rest = (units.gain(units.per_rate * gain) for gain in (last, left))
+            last_half = units.gain(units.per_rate * self.saturation.last_half)
+            doubling = units.gain(units.per_rate * left)
             course = (
-                f"the last half of the sweeps found {part}, one doubling about {rest} by estimate"
+                f"the last half of the sweeps found {last_half}, "
+                f"one doubling about {doubling} by estimate"
             )
         effort = f"effort: {self.budget}: {counted(self.sweeps, 'sweep')}"
         if self.known is not None:
@@ -171,23 +181,24 @@ def attack(
     if not isinstance(budget, Budget):
         raise TypeError(refusal("budget", budget, "a Budget"))
     target = strategy_of(game, strategy)
-    most = None if budget.until_saturated else budget.starts * search_steps(budget)
-    steps = budget.anneal_steps + ASCENT
-    with phase("attack", most) as progress:
+    most_steps = None if budget.until_saturated else budget.starts * search_steps(budget)
+    steps_of_start = budget.anneal_steps + ASCENT
+    with phase("attack", most_steps) as progress:
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
         run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
 
-        def begun(start: CounterSearch) -> SearchState | None:
-            is_late = search.deadline.is_over and start.start
-            return None if is_late else run(start)
+        def run_in_time(start: CounterSearch) -> SearchState | None:
+            is_first = start.start == 0  # which begins even when the time is over
+            return run(start) if is_first or not search.deadline.is_over else None
 
-        starts = compute(
-            begun, search.starts(), lambda number: progress.reach((number + 1) * steps)
-        )
-        search.begin([one for one in starts if one is not None], known)
+        def show_end(number: int) -> None:
+            progress.reach((number + 1) * steps_of_start)
+
+        states = compute(run_in_time, search.starts(), show_end)
+        search.begin([state for state in states if state is not None], known)
         while search.kicks_left:
-            searches = search.round(search.kicks_left)
+            searches = search.next_round(search.kicks_left)
             search.learn(searches, compute(run, searches))
         return search.result()
 
@@ -198,17 +209,22 @@ def search_steps(budget: Budget) -> int:
 
 
 @dataclass
-class _Trail:
-    """A search of an attack, from one start."""
+class _Candidate:
+    """The best matrix of one start, and the state of the search that improves it."""
 
-    start: int
+    start: int  # number of the start; other ascents and known counters have later numbers
     state: SearchState
-    mark: float  # its rate when trails were compared last
+    compared_rate: float  # its win rate when candidates were compared last
 
     @property
     def rate(self) -> float:
         """Win rate of the best matrix."""
         return self.state.rate
+
+    @property
+    def promised_rate(self) -> float:
+        """Win rate if it rose once more by as much as since the last comparison."""
+        return 2.0 * self.rate - self.compared_rate
 
 
 class AttackSearch:
@@ -222,17 +238,21 @@ class AttackSearch:
         progress: Phase,
         deadline: Deadline | None = None,
     ) -> None:
-        self.game, self.strategy, self.budget, self.progress = game, strategy, budget, progress
+        self.game = game
+        self.strategy = strategy
+        self.budget = budget
+        self.progress = progress
         is_tree = len(game.shape) == 2  # rows are one list
         self.bandits = bandits(game.num_actions, MOVES if is_tree else USUAL)
-        self.moves: dict[str, MovePay] = {}
-        self.sweeps = self.kicks = 0
-        self.trails: list[_Trail] = []  # that go on
-        self.given_up: list[_Trail] = []
-        self.found: list[float] = []
-        self.known: float | None = None
-        self.curve: list[tuple[int, float]] = []
-        self.compare_at = ROUND * budget.starts
+        self.moves: dict[str, MovePay] = {}  # by kind and name: "near.drawn_rolls"
+        self.sweeps = 0  # of all candidates together
+        self.kicks = 0  # of all candidates together
+        self.candidates: list[_Candidate] = []  # that go on
+        self.given_up: list[_Candidate] = []
+        self.start_rates: list[float] = []  # win rate that each start has come to
+        self.known_rate: float | None = None  # of the strongest known counter
+        self.curve: list[tuple[int, float]] = []  # sweeps spent, best win rate
+        self.compare_at = ROUND * budget.starts  # kicks after which candidates are compared
         self.deadline = deadline or Deadline(inf if budget.seconds is None else budget.seconds)
 
     @property
@@ -246,18 +266,32 @@ class AttackSearch:
             left = budget.starts * budget.most_kicks - self.kicks
         return max(0, left)
 
+    @property
+    def best(self) -> _Candidate:
+        """The candidate that wins most, the first of several."""
+        return max(self.candidates, key=lambda candidate: candidate.rate)
+
     def result(self) -> SearchResult:
         """Give the result of the search."""
-        best = max(self.trails, key=lambda trail: trail.rate).state
-        found = self.budget, self.sweeps, tuple(self.found), self._saturation()
+        best = self.best
         return SearchResult(
-            best.matrix, best.rate, *found, self.moves, tuple(self.curve), self.known
+            matrix=best.state.matrix,
+            win_rate=best.rate,
+            budget=self.budget,
+            sweeps=self.sweeps,
+            found=tuple(self.start_rates),
+            saturation=self._saturation(),
+            moves=self.moves,
+            curve=tuple(self.curve),
+            known=self.known_rate,
         )
 
     def _saturation(self) -> Saturation:
-        rates = sorted((trail.rate for trail in self.trails), reverse=True)
-        found = saturation(self.curve, rates[0] - rates[1] if len(rates) > 1 else 0.0)
-        return found if self.game.has_memory else found._replace(left=0.0)
+        """Estimate what twice the effort would gain: nothing in games without hidden memory."""
+        rates = sorted((candidate.rate for candidate in self.candidates), reverse=True)
+        apart = rates[0] - rates[1] if len(rates) > 1 else 0.0
+        estimate = saturation(self.curve, apart)
+        return estimate if self.game.has_memory else estimate._replace(left=0.0)
 
     def starts(self) -> list[CounterSearch]:
         """List the searches that begin: annealing, and an ascent."""
@@ -275,103 +309,105 @@ class AttackSearch:
         ]
 
     def begin(self, states: Sequence[SearchState], known: Sequence[Matrix] = ()) -> None:
-        """Begin with the results of the starts, and with known counters."""
+        """Begin with the results of the starts, and with known counters, matrices (G, G)."""
         for start, state in enumerate(states):
-            away = Excursion.stay(state.matrix, state.rate)
-            self.trails.append(_Trail(start, state._replace(away=away), state.rate))
-            self.found.append(state.rate)
+            refining = state._replace(excursion=Excursion.from_best(state.matrix, state.rate))
+            self.candidates.append(_Candidate(start, refining, state.rate))
+            self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
         context = SearchContext.of(self.game, self.strategy)
-        policies, number = context.policies, self.budget.starts
-        if self.found[0] < VALUE and not self.deadline.is_over:
+        policies = context.policies
+        number = self.budget.starts
+        if self.start_rates[0] < VALUE and not self.deadline.is_over:
             policies[0] = self.strategy.mean
-            reached = climb(self.game, policies, context.weights, self.deadline)
-            self._add(number, policies, reached)
+            rate, sweeps = climb(self.game, policies, context.weights, self.deadline)
+            self._add_candidate(number, policies[0], rate, sweeps)
         exact = shared_workspace(self.game, len(policies))
-        for place, matrix in enumerate(known, number + 1):
+        for start, matrix in enumerate(known, number + 1):
             if self.deadline.is_over:
                 break
             policies[0] = one_hot(matrix, self.game.num_actions)
-            reached = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
-            self.known = max(self.known or 0.0, reached[0])
-            self._add(place, policies, reached)
-        self._note()
+            rate, sweeps = ascend(exact, policies, weights=context.weights, deadline=self.deadline)
+            self.known_rate = max(self.known_rate or 0.0, rate)
+            self._add_candidate(start, policies[0], rate, sweeps)
+        self._record_progress()
 
-    def _add(self, start: int, policies: Floats, reached: tuple[float, int]) -> None:
-        """Let a search go on from where an ascent has come to."""
-        rate, sweeps = reached
+    def _add_candidate(self, start: int, policy: Floats, rate: float, sweeps: int) -> None:
+        """Let a search go on from a pure policy (G, G, K), the result of an ascent."""
         self.sweeps += sweeps
-        self.trails.append(_Trail(start, SearchState(likeliest(policies[0]), rate), rate))
+        self.candidates.append(_Candidate(start, SearchState(likeliest(policy), rate), rate))
 
-    def round(self, most: int) -> list[CounterSearch]:
-        """List a round of kicks of every trail, the best first, at most so many in all."""
-        self.trails.sort(key=lambda trail: -trail.rate)
-        those = self.trails[:most]
-        every = [*self.trails, *self.given_up]
+    def next_round(self, most_kicks: int) -> list[CounterSearch]:
+        """List a round of kicks of every candidate, the best first, at most so many in all."""
+        self.candidates.sort(key=lambda candidate: -candidate.rate)
+        kicked = self.candidates[:most_kicks]
+        known = [*self.candidates, *self.given_up]
+        kicks = min(ROUND, most_kicks // len(kicked))
         return [
             CounterSearch(
-                trail.state,
-                kicks=min(ROUND, most // len(those)),
-                seed=(self.budget.seed, trail.start, 1 + self.kicks),
+                candidate.state,
+                kicks=kicks,
+                seed=(self.budget.seed, candidate.start, 1 + self.kicks),
                 bandits=self.bandits,
                 # Those that win less, or all would become the best.
-                mates=[mate.state.matrix for mate in every if mate.rate < trail.rate],
+                partners=[other.state.matrix for other in known if other.rate < candidate.rate],
                 deadline=self.deadline,
             )
-            for trail in those
+            for candidate in kicked
         ]
 
     def learn(self, searches: Sequence[CounterSearch], states: Sequence[SearchState]) -> None:
-        """Compare trails after a round, and learn which moves have paid."""
-        for trail, state in zip(self.trails, states, strict=False):
-            trail.state = state
+        """Take the results of a round, learn which moves have paid, and compare candidates.
+
+        `states` are those of the first candidates, in their order.
+        """
+        for candidate, state in zip(self.candidates, states, strict=False):
+            candidate.state = state
             self.sweeps += state.sweeps
-            if trail.start < len(self.found):
-                self.found[trail.start] = state.rate
+            if candidate.start < len(self.start_rates):
+                self.start_rates[candidate.start] = state.rate
             for kind, choices in state.choices.items():
-                self._learn(kind, choices)
+                self._learn_moves(kind, choices)
         self.kicks += sum(search.kicks for search in searches)
-        self._note()
+        self._record_progress()
         if self.kicks >= self.compare_at:
             self.compare_at *= 2
-            self._compare()
+            self._give_up_weakest()
 
-    def _learn(self, kind: str, choices: list[MoveGain]) -> None:
+    def _learn_moves(self, kind: str, choices: list[MoveGain]) -> None:
+        """Report the gains of moves to the bandit "near", "far" or "roll", and add them up."""
         for choice in choices:
             self.bandits[kind].report(*choice)
-            if kind == "roll":
+            if kind == "roll":  # its gain is counted as that of a near move
                 continue
             name = f"{kind}.{choice.move}"
             tried, gained, sweeps = self.moves.get(name, MovePay(0, 0.0, 0))
             self.moves[name] = MovePay(tried + 1, gained + choice.gain, sweeps + choice.sweeps)
 
-    def _note(self) -> None:
-        best = max(trail.rate for trail in self.trails)
-        self.curve.append((self.sweeps, best))
-        if self.kicks:
-            left = self._saturation().left
-            is_hog = self.game.seat_rows is None
-            more = (
-                f", twice the effort would find {pp(left)}" if is_hog and left is not None else ""
-            )
-            budget = self.budget
-            starts, most = budget.starts, budget.kicks
-            total = f"/{starts * most}"
-            if budget.until_saturated:
-                total = f" of at most {starts * budget.most_kicks}"
-            self.progress.now(f"kick {self.kicks}{total}")
-            self.progress.measured(f"best {self.progress.write(best)}{more}")
+    def _record_progress(self) -> None:
+        """Add a point to the curve, and show the best win rate."""
+        best_rate = self.best.rate
+        self.curve.append((self.sweeps, best_rate))
+        if not self.kicks:
+            return
+        total = f"/{self.budget.starts * self.budget.kicks}"
+        if self.budget.until_saturated:
+            total = f" of at most {self.budget.starts * self.budget.most_kicks}"
+        left = self._saturation().left
+        is_hog = self.game.seat_rows is None
+        estimate = ""
+        if is_hog and left is not None:
+            estimate = f", twice the effort would find {pp(left)}"
+        self.progress.now(f"kick {self.kicks}{total}")
+        self.progress.measured(f"best {self.progress.write(best_rate)}{estimate}")
 
-    def _compare(self) -> None:
-        """Give up the half of the trails that promises less, but neither the best nor too many."""
-        # A trail promises to rise once more by as much as since trails were compared.
-        least = min(len(self.trails), max(FEWEST, self.budget.starts // 4))
-        best = max(self.trails, key=lambda trail: trail.rate)
-        order = sorted(
-            self.trails, key=lambda trail: (trail is not best, trail.mark - 2.0 * trail.rate)
-        )
-        number = max(least, (len(order) + 1) // 2)
-        self.trails = order[:number]
+    def _give_up_weakest(self) -> None:
+        """Keep the best candidate and those that promise most, the larger half, but not too few."""
+        best = self.best
+        order = sorted(self.candidates, key=lambda other: (other is not best, -other.promised_rate))
+        fewest = max(FEWEST, self.budget.starts // 4)
+        number = max(fewest, (len(order) + 1) // 2)
+        self.candidates = order[:number]
         self.given_up += order[number:]
-        for trail in self.trails:
-            trail.mark = trail.rate
+        for candidate in self.candidates:
+            candidate.compared_rate = candidate.rate

@@ -41,21 +41,21 @@ def respond(
     known: Sequence[Matrix] = (),
 ) -> Response:
     """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
-    limit = None if budget is None else budget.seconds
-    deadline, target = Deadline(inf if limit is None else limit), strategy_of(game, strategy)
-    full = full_memory_bound(game, target, deadline.share(BOUNDING))
-    seconds = deadline.spent
+    seconds = inf if budget is None or budget.seconds is None else budget.seconds
+    deadline = Deadline(seconds)
+    target = strategy_of(game, strategy)
+    full_memory = full_memory_bound(game, target, deadline.share(BOUNDING))
+    bounding_seconds = deadline.spent
     search = attack(game, target, budget, known, deadline.share(SEARCHING))
-    least = bound_in_time(game, target, deadline, full, seconds)
-    # Where a response is exact, the two are one figure, but for rounding.
-    bound = max(least, search.win_rate)
-    response = strategy_of(game, search.matrix)
-    rate = win_rate(game, response, target, endless_is_draw=True)
-    found = Response(
-        strategy=response,
+    upper = bound_in_time(game, target, deadline, full_memory, bounding_seconds)
+    matrix = strategy_of(game, search.matrix)
+    rate = win_rate(game, matrix, target, endless_is_draw=True)
+    response = Response(
+        strategy=matrix,
         value=search.win_rate,
-        bound=bound,
-        full_memory=full,
+        # Where a response is exact, the two are one figure, but for rounding.
+        bound=max(upper, search.win_rate),
+        full_memory=full_memory,
         is_proved=False,
         method="full memory",
         seconds=deadline.spent,
@@ -63,50 +63,57 @@ def respond(
         search=search,
         is_told=target.kind == "mixture",
     )
-    return proved_if_one(game, found, target)
+    return with_proof(game, response, target)
 
 
-def proved_if_one(game: HogEngine, found: Response, target: Strategy) -> Response:
-    """Say that a response is proved if its ends are written alike, whatever was rounded."""
-    margin = bound_margin(game, found.bound, target)
+def with_proof(game: HogEngine, response: Response, target: Strategy) -> Response:
+    """Add the margin of rounding to a response, and whether it is proved to be a best one."""
+    margin = bound_margin(game, response.bound, target)
     if game.positions_recur:
-        margin = max(margin, found.value - _enclosed(game, found.strategy, target).lower)
-    found = replace(found, margin=margin)
-    meet = found.bound - found.value <= PROVED
-    return replace(found, is_proved=meet and WIN_RATES.are_one(*found.ends))
+        value_error = response.value - _enclosed_win_rate(game, response.strategy, target).lower
+        margin = max(margin, value_error)
+    response = replace(response, margin=margin)
+    ends_meet = response.bound - response.value <= PROVED
+    return replace(response, is_proved=ends_meet and WIN_RATES.are_one(*response.ends))
 
 
 def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
-    """Whether a strategy is proved to win half of its games, of a bound on all responses."""
+    """Whether a strategy is proved to win half of its games: `bound` is on all responses to it."""
     upper = bound + bound_margin(game, bound, strategy)
     return upper - 0.5 <= PROVED / 2.0 and WIN_RATES.are_one(1.0 - upper, upper)
 
 
 def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
-    """Most by which rounding left a bound on responses too small.
+    """Most by which rounding left a bound on responses to a strategy too small.
 
     A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,
     "Rounding"); there are 4G turns at most. Where positions recur no number bounds the turns, and
     iteration encloses the best response that remembers everything instead.
     """
     if game.positions_recur:
-        return max(_enclosed(game, None, target).upper - bound, 0.0)
-    totals = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
-    outcomes = 2 * totals * game.memory_size  # a swap may follow
-    turn = 2 * outcomes + 2 * game.num_actions + 4
-    return 4 * game.goal * turn * UNIT
+        return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
+    largest_sum = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
+    outcomes = 2 * largest_sum * game.memory_size  # a swap may follow
+    roundings_of_turn = 2 * outcomes + 2 * game.num_actions + 4
+    return 4 * game.goal * roundings_of_turn * UNIT
 
 
-def _enclosed(game: HogEngine, responder: Strategy | None, target: Strategy) -> enclosures.Interval:
-    """Enclose what a policy wins against a strategy; None remembers everything, the draw too."""
+def _enclosed_win_rate(
+    game: HogEngine, responder: Strategy | None, target: Strategy
+) -> enclosures.Interval:
+    """Bound the win rate of a policy against a strategy, from below and from above.
+
+    None in place of the policy is the best responder that remembers everything, the draw too.
+    """
     policy = None if responder is None else _by_row(responder.policies[0])
     lower = upper = 0.0
-    for chance, opponent in zip(target.chances, target.policies, strict=True):
-        found = enclosures.enclose(game.graph, (policy, _by_row(opponent)))
-        start = enclosures.start_of(game.graph, found)
-        lower, upper = lower + chance * start.lower, upper + chance * start.upper
-    weighing = (len(target.chances) + 2) * UNIT
-    return enclosures.Interval(lower - weighing, upper + weighing)
+    for probability, component in zip(target.chances, target.policies, strict=True):
+        values = enclosures.enclose(game.graph, (policy, _by_row(component)))
+        at_start = enclosures.start_of(game.graph, values)
+        lower += probability * at_start.lower
+        upper += probability * at_start.upper
+    rounding = (len(target.chances) + 2) * UNIT
+    return enclosures.Interval(lower - rounding, upper + rounding)
 
 
 def _by_row(policy: Floats) -> Floats:
@@ -114,16 +121,18 @@ def _by_row(policy: Floats) -> Floats:
 
 
 def bound_in_time(
-    game: HogEngine, target: Strategy, deadline: Deadline, full: float, seconds: float
+    game: HogEngine, target: Strategy, deadline: Deadline, full_memory: float, seconds: float
 ) -> float:
-    """Upper bound without the draw if there is time for it; else that of full memory, given.
+    """Upper bound without knowledge of the draw if there is time for it, else `full_memory`.
 
-    Given are the seconds that this took, too: a backward pass for each component.
+    That took `seconds`, for one backward pass against each component; a pass of the other bound
+    takes as long.
     """
-    resolution, parts = default_resolution(game, target), len(target.chances)
-    passes = comb(resolution + parts - 1, parts - 1)  # each as long as those of full memory
-    if resolution == 1 or passes * seconds / parts > deadline.left:
-        return full
+    resolution = default_resolution(game, target)
+    components = len(target.chances)
+    passes = _number_of_beliefs(resolution, components)
+    if resolution == 1 or passes * seconds / components > deadline.left:
+        return full_memory
     return upper_bound(game, target, resolution)
 
 
@@ -133,23 +142,32 @@ def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline =
     Components of a mixture for which there is no time, but for the first, lose every game.
     """
     target = strategy_of(game, strategy)
-    work, rates = game.workspace(2), np.ones(len(target.policies))
-    for place, policy in enumerate(target.policies):
-        if place and deadline.is_over:
+    work = game.workspace(2)
+    rates = np.ones(len(target.policies))  # of the responder against each component
+    for component, policy in enumerate(target.policies):
+        if component > 0 and deadline.is_over:
             break
         pair = np.stack([policy, policy])
-        rates[place] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
+        rates[component] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
     return float(target.chances @ rates)
 
 
+def _number_of_beliefs(resolution: int, components: int) -> int:
+    """Count the points of a grid: whole numbers for each component that sum to the resolution."""
+    return comb(resolution + components - 1, components - 1)
+
+
 def default_resolution(game: HogEngine, strategy: Strategy) -> int:
-    """Resolution of a grid that has the draw on it: the components; or 1 if that is too much."""
+    """Resolution of a grid that has the draw on it, or 1 if that takes too much memory.
+
+    The draw is on it if the resolution is the number of components.
+    """
     components = len(strategy.chances)
-    number = comb(2 * components - 1, components - 1)
-    if components == 1 or number > MOST_BELIEFS or game.positions_recur:
+    beliefs = _number_of_beliefs(components, components)
+    if components == 1 or beliefs > MOST_BELIEFS or game.positions_recur:
         return 1
-    values = 2 * 8 * game.goal**2 * game.memory_size
-    return components if number * values <= MOST_BYTES else 1
+    bytes_of_belief = 2 * 8 * game.goal**2 * game.memory_size
+    return components if beliefs * bytes_of_belief <= MOST_BYTES else 1
 
 
 def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None = None) -> float:
@@ -165,8 +183,8 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
     if resolution == 1:
         return full_memory_bound(game, target)
     components = len(target.chances)
-    number = comb(resolution + components - 1, components - 1) if resolution > 0 else 0
-    if not 1 <= number <= MOST_BELIEFS:
+    beliefs = _number_of_beliefs(resolution, components) if resolution > 0 else 0
+    if not 1 <= beliefs <= MOST_BELIEFS:
         raise HogeqError(
             refusal(
                 "resolution",
@@ -174,94 +192,118 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
                 f"1 or more, of which {components} components make at most {MOST_BELIEFS} beliefs",
             )
         )
+    # The responder's value is convex in its belief, so that interpolation bounds it from above.
     grid = Grid.of(target.chances, resolution)
-    respond = partial(_responding, grid, target.policies.reshape(components, game.goal**2, -1))
-    _, roots = backward_by(game, 2, respond, len(grid.points))
-    rates = np.array([WinRate.from_starts(*root).win_rate for root in roots])
-    return float((grid.chords(target.chances[None]) @ rates)[0])
+    policies = target.policies.reshape(components, game.goal**2, -1)
+    state_values = partial(_state_values, grid, policies)
+    _, values_at_start = backward_by(game, 2, state_values, len(grid.points))  # of each grid point
+    rates = np.array([WinRate.from_starts(*values).win_rate for values in values_at_start])
+    return float((grid.interpolation_weights(target.chances[None]) @ rates)[0])
 
 
 class Grid(NamedTuple):
-    """Beliefs on a simplex, with an index to find those around another one.
+    """Beliefs about the component drawn, with weights to interpolate between them.
 
-    A grid point stands for likelihoods of the parts, whole multiples of 1 / `resolution` that sum
-    to 1; the belief is the weights of the draw times these. So if `resolution` is a multiple of
-    the number of parts, the draw itself is on the grid: equal likelihoods.
+    A grid point stands for likelihoods of the n components, whole multiples of 1 / `resolution`
+    that sum to 1; the belief is the weights of the draw times these. So if `resolution` is a
+    multiple of n, the draw itself is on the grid: equal likelihoods.
     """
 
     weights: Floats  # (n,), of the draw, all positive
     resolution: int
     points: Ints  # (N, n), whole numbers of sum `resolution`, in lexicographic order
-    later: Ints  # (resolution + n, n), what comes after in that order: binomial coefficients
+    binomials: Ints  # (resolution + n, n), binomial coefficients, to find a point in that order
 
     @classmethod
     def of(cls, weights: Floats, resolution: int) -> "Grid":
-        """Make the grid of a resolution."""
-        parts = len(weights)
-        bars = list(combinations(range(resolution + parts - 1), parts - 1))
-        cuts = np.array(bars, np.int64).reshape(len(bars), parts - 1)
-        ends = np.full((len(cuts), 1), resolution + parts - 1)
-        points = np.diff(np.hstack([-np.ones_like(ends), cuts, ends]), axis=1) - 1
-        later = [[comb(left, bars) for bars in range(parts)] for left in range(resolution + parts)]
-        return cls(weights, resolution, points, np.array(later))
+        """Make the grid of a resolution: so many units, divided by n - 1 bars."""
+        components = len(weights)
+        places = resolution + components - 1
+        bars = list(combinations(range(places), components - 1))
+        bar_places = np.array(bars, np.int64).reshape(len(bars), components - 1)
+        right_end = np.full((len(bars), 1), places)
+        left_end = -np.ones_like(right_end)
+        points = np.diff(np.hstack([left_end, bar_places, right_end]), axis=1) - 1
+        binomials = [[comb(n, k) for k in range(components)] for n in range(places + 1)]
+        return cls(weights, resolution, points, np.array(binomials))
 
     @property
     def beliefs(self) -> Floats:
-        """(N, n), probability of each part at every point."""
-        masses = self.points * self.weights
-        return np.asarray(masses / masses.sum(axis=1, keepdims=True))
+        """(N, n), probability of each component at every point."""
+        joint = self.points * self.weights
+        return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
-    def chords(self, beliefs: Floats) -> Floats:
-        """Shares (m, N) of the corners of Freudenthal's simplex around each belief (m, n)."""
+    def interpolation_weights(self, beliefs: Floats) -> Floats:
+        """Weights (m, N) of grid points, of which each belief (m, n) is the mean.
+
+        They are the corners of the simplex around it in Freudenthal's triangulation: from the point
+        below, one coordinate after the other is raised by a unit, the largest fraction first.
+        """
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
-        # Sums from the right: steps of one unit move a unit from a part to the one before it.
+        # Sums from the right: steps of one unit move a unit from a component to the one before it.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
         sums[:, 0] = self.resolution
         floor = np.floor(sums + ON_GRID)
-        rest = sums - floor
-        rest[rest < ON_GRID] = 0.0
-        rest[:, 0] = 0.0
-        order = np.argsort(-rest[:, 1:], axis=1, kind="stable") + 1
-        shared = np.zeros((len(beliefs), len(self.points)))
+        fractions = sums - floor
+        fractions[fractions < ON_GRID] = 0.0
+        fractions[:, 0] = 0.0
+        raised = np.argsort(-fractions[:, 1:], axis=1, kind="stable") + 1  # coordinates, in order
+        falling_fractions = np.take_along_axis(fractions, raised, axis=1)
+        from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
+        corner_weights = -np.diff(from_1_to_0, axis=1)
+        weights = np.zeros((len(beliefs), len(self.points)))
         rows = np.arange(len(beliefs))
-        at = floor.astype(np.int64)
-        ones, zeros = (np.full((len(beliefs), 1), value) for value in (1.0, 0.0))
-        falling = np.hstack([ones, np.take_along_axis(rest, order, axis=1), zeros])
-        shares = falling[:, :-1] - falling[:, 1:]
-        for place, share in enumerate(shares.T):
-            met = share > 0.0
-            shared[rows[met], self._indices(at[met])] += share[met]
-            if place < order.shape[1]:
-                at[rows, order[:, place]] += 1
+        corner = floor.astype(np.int64)  # (m, n), as sums from the right
+        for number, corner_weight in enumerate(corner_weights.T):
+            is_used = corner_weight > 0.0
+            weights[rows[is_used], self._indices(corner[is_used])] += corner_weight[is_used]
+            if number < raised.shape[1]:
+                corner[rows, raised[:, number]] += 1
         # Likelihoods are a mean of the points'; beliefs are, weighted by how likely each is.
-        shared *= self.points @ self.weights
-        return np.asarray(shared / shared.sum(axis=1, keepdims=True))
+        weights *= self.points @ self.weights
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def _indices(self, sums: Ints) -> Ints:
-        """Find points (m,) given by their sums from the right (m, n)."""
-        # A point is the gaps between bars among `resolution` units; those before it in
-        # lexicographic order are counted bar by bar.
+        """Find the indices (m,) of points that are given by their sums from the right (m, n).
+
+        The index is the number of points before it in lexicographic order, counted bar by bar.
+        """
         bars = sums.shape[1] - 1
-        left = sums[:, 1:] + np.arange(bars)[::-1]  # units and bars behind each bar
-        last = len(self.points) - 1
-        return np.asarray(last - self.later[left, bars - np.arange(bars)].sum(axis=1))
+        bars_after = np.arange(bars)[::-1]
+        places_after = sums[:, 1:] + bars_after  # units and bars behind each bar
+        points_after = self.binomials[places_after, bars_after + 1].sum(axis=1)
+        return np.asarray(len(self.points) - 1 - points_after)
 
 
-def _responding(grid: Grid, policies: Floats, player: int, cells: Ints, rolled: Floats) -> Floats:
-    """Values (m, N, H) of memories: of player 0's best roll, or of player 1's drawn policies."""
+def _state_values(
+    grid: Grid, policies: Floats, player: int, cells: Ints, roll_values: Floats
+) -> Floats:
+    """Values (m, N, H) to the player to move at pairs of scores, by grid point and memory.
+
+    Player 0 responds to player 1, who has drawn one of `policies` (n, G * G, K); `roll_values`
+    (m, N, H, K) are the values after each roll.
+    """
     if player == 0:
-        return np.asarray(rolled.max(axis=3))
+        return np.asarray(roll_values.max(axis=3))
     return np.stack(
-        [_drawn(grid, policies[:, cell], rolls) for cell, rolls in zip(cells, rolled, strict=True)]
+        [
+            _values_of_drawn(grid, policies[:, cell], values)
+            for cell, values in zip(cells, roll_values, strict=True)
+        ]
     )
 
 
-def _drawn(grid: Grid, policies: Floats, rolled: Floats) -> Floats:
-    """Values (N, H) of the memories of one cell, (N, H, K), if a policy (n, K) was drawn."""
+def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:
+    """Values (N, H) of a cell by those of its rolls, (N, H, K), if a policy (n, K) was drawn.
+
+    The responder's belief after a roll is that of Bayes' rule; the value there is interpolated.
+    """
     joint = grid.beliefs * policies.T[:, None]  # (K, N, n)
-    total = joint.sum(axis=2)
-    met = total > 0.0
-    shares = np.zeros((*total.shape, len(grid.points)))
-    shares[met] = grid.chords(joint[met] / total[met, None]) * total[met, None]
-    return np.asarray(np.einsum("knm,mhk->nh", shares, rolled, optimize=True))
+    roll_probabilities = joint.sum(axis=2)  # (K, N)
+    is_possible = roll_probabilities > 0.0
+    probabilities = roll_probabilities[is_possible][:, None]
+    posteriors = joint[is_possible] / probabilities
+    weights = np.zeros((*roll_probabilities.shape, len(grid.points)))
+    weights[is_possible] = grid.interpolation_weights(posteriors) * probabilities
+    return np.asarray(np.einsum("knm,mhk->nh", weights, roll_values, optimize=True))

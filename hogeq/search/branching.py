@@ -1,14 +1,18 @@
 """Best responses of a player who forgets, proved by branch and bound over its rows.
 
-It serves every graph (:class:`hogeq.graph.graph.Graph`) in which one player moves and all
-others are fixed, memory included, if no play meets a row twice. ``docs/existence.md`` has the
-theorem.
+A row may play some *corners*, distributions over the K actions: pure ones by default. A response
+has one corner for each row. The relaxation is a player who forgets nothing and takes the best
+corner in every state; branching fixes the corner of one row after the other.
+
+It serves every graph (:class:`hogeq.graph.graph.Graph`) in which one player moves and all others
+are fixed, memory included, if no play meets a row twice. ``docs/existence.md`` has the theorem.
 """
 
 from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +48,7 @@ class Closing(NamedTuple):
     value: float  # of `response`, if one was found
     bound: float  # proved on all responses, rounding included, if the search is closed
     response: Ints  # (R,), corner of each row
-    questions: Ints  # the proof: rows in the order of a walk, -1 at leaves
+    questions: Ints  # the proof: rows that the search branched on, depth first, and -1 at leaves
 
     @classmethod
     def found(cls, response: Ints, value: float) -> "Closing":
@@ -52,11 +56,12 @@ class Closing(NamedTuple):
         return cls(Status.FOUND, value, np.inf, response, np.zeros(0, np.int64))
 
 
-def miss(chances: Floats) -> float:
+def sum_error(probabilities: Floats) -> float:
     """By how much distributions along the last axis miss a sum of 1 at most, rounding included."""
-    if not chances.size:
+    if not probabilities.size:
         return 0.0
-    return float(np.abs(chances.sum(axis=-1) - 1.0).max()) + chances.shape[-1] * ROUNDING
+    largest = float(np.abs(probabilities.sum(axis=-1) - 1.0).max())
+    return largest + probabilities.shape[-1] * ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,46 +70,49 @@ class ResponseGraph:
 
     states: States
     legal: NDArray[np.bool_]
-    """(R, K)"""
+    """Legal actions of each row, (R, K)."""
     size: float
-    """Largest payoff."""
+    """Largest payoff in size."""
     turns: int
-    """No play has more."""
+    """Most turns of a play."""
     outcomes: int
-    """No action has more."""
+    """Most outcomes of an action."""
     misses: float
-    """By how much chances of outcomes may miss 1, of one turn."""
+    """By how much chances of outcomes may miss a sum of 1, in one turn."""
 
     @classmethod
     def of(cls, graph: Graph) -> "ResponseGraph":
-        """Lay a graph out; player 0 responds, and nobody else decides."""
+        """List the states of a graph in which player 0 responds, and nobody else decides."""
         if (graph.player == 1).any():
             raise HogeqError("graph: two players decide; allowed: one, and fixed tables")
         arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
-        reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
-        outcomes = kernels.mark(arrays, reached)
-        size, actions = int(reached.sum()), graph.way.shape[2]
-        number = np.where(reached, reached.cumsum(dtype=np.int64).reshape(reached.shape) - 1, -1)
+        # By position and memory, (C, H): whether play can come there, and the number of the state.
+        is_reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
+        num_outcomes = kernels.mark(arrays, is_reached)
+        count = is_reached.cumsum(dtype=np.int64).reshape(is_reached.shape)
+        number = np.where(is_reached, count - 1, -1)
+        num_states = int(is_reached.sum())
+        num_actions = graph.way.shape[2]
         states = States(
-            row=np.zeros(size, np.int64),
-            is_own=np.zeros(size, np.bool_),
-            first=np.zeros(size * actions + 1, np.int64),
-            chance=np.zeros(outcomes),
-            after=np.zeros(outcomes, np.int64),
-            won=np.zeros((size, actions)),
+            row=np.zeros(num_states, np.int64),
+            is_own=np.zeros(num_states, np.bool_),
+            first=np.zeros(num_states * num_actions + 1, np.int64),
+            chance=np.zeros(num_outcomes),
+            after=np.zeros(num_outcomes, np.int64),
+            won=np.zeros((num_states, num_actions)),
             start=number[tuple(graph.start.T)],
             start_chance=graph.start_chance,
         )
         kernels.lay_out(arrays, number, states)
-        sums = np.add.reduceat(graph.chance, graph.first[:-1])
-        longest = int(np.diff(graph.first).max())
+        chance_sums = np.add.reduceat(graph.chance, graph.first[:-1])
+        most_outcomes = int(np.diff(graph.first).max())
         return cls(
             states=states,
             legal=graph.legal,
             size=float(np.abs(graph.payoff).max()),
             turns=len(graph.level),
-            outcomes=longest,
-            misses=float(np.abs(sums - 1.0).max()) + longest * ROUNDING,
+            outcomes=most_outcomes,
+            misses=float(np.abs(chance_sums - 1.0).max()) + most_outcomes * ROUNDING,
         )
 
     @property
@@ -113,56 +121,73 @@ class ResponseGraph:
         actions = np.eye(self.legal.shape[1])
         return [actions[legal] for legal in self.legal]
 
-    def solitary(self, corners: Sequence[Floats] | None = None) -> "Responses":
-        """Pose the problem of a best response where nobody else decides."""
-        nobody = np.zeros((1, *self.legal.shape))
-        nobody[..., 0] = 1.0
-        return self.against(np.ones(1), nobody, corners)
+    def without_opponents(self, corners: Sequence[Floats] | None = None) -> "Responses":
+        """Pose the problem of a best response where all others have one action, number 0."""
+        only_action = np.zeros((1, *self.legal.shape))
+        only_action[..., 0] = 1.0
+        return self.against(np.ones(1), only_action, corners)
 
     def against(
         self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
     ) -> "Responses":
-        """Pose the problem of a best response, of corners (n, K) for each row.
+        """Pose the problem of a best response to a mixture of opponents, all others together.
 
-        `weights` (n,) and `tables` (n, F, K) are those of all others.
+        Parameters
+        ----------
+        weights : float64 (n,)
+        tables : float64 (n, F, K)
+            Policies of the components, for all rows of others.
+        corners : sequence of float64 (c, K), optional
+            The c distributions that each row may play; by default its pure actions.
         """
         corners = self.pure if corners is None else corners
-        first = np.concatenate([[0], np.cumsum([len(one) for one in corners])])
-        play, states = np.concatenate(corners), self.states
-        choices = Corners(first, play)
-        met = []
+        states = self.states
+        first_corner = np.concatenate([[0], np.cumsum([len(row) for row in corners])])
+        choices = Corners(first_corner, np.concatenate(corners))
+        reached = []  # states that play can come to against each component
         for table in tables:
-            marks = np.zeros(len(states.row), np.int8)
-            kernels.meet(states, choices, table, marks)
-            met.append(np.flatnonzero(marks))
-        begin = np.concatenate([[0], np.cumsum([len(one) for one in met])])
-        others = Others(np.asarray(weights), tables, begin, np.concatenate(met))
+            is_reached = np.zeros(len(states.row), np.int8)
+            kernels.meet(states, choices, table, is_reached)
+            reached.append(np.flatnonzero(is_reached))
+        first_reached = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reached])])
+        others = Others(np.asarray(weights), tables, first_reached, np.concatenate(reached))
         scratch = Scratch(
             worth=np.zeros((len(tables), len(states.row))),
-            value=np.zeros((len(others.member), int(np.diff(first).max()))),
+            value=np.zeros((len(others.member), int(np.diff(first_corner).max()))),
             pick=np.zeros(len(others.member), np.int64),
             reach=np.zeros((len(tables), len(states.row))),
-            gain=np.zeros(len(play)),
+            gain=np.zeros(len(choices.play)),
             most=np.zeros(len(corners)),
         )
-        actions = play.shape[1]
-        roundings = self.turns * (self.outcomes + 2 * actions + 6)
-        roundings += len(tables) * len(states.start) + 4
-        used = tables[:, np.unique(states.row[~states.is_own])]
-        misses = self.misses + miss(used) + miss(play)
-        misses = self.turns * misses + miss(np.asarray(weights)) + miss(states.start_chance)
-        error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        error = self._payoff_error(np.asarray(weights), tables, choices.play)
         return Responses(states, choices, others, scratch, error)
+
+    def _payoff_error(self, weights: Floats, tables: Floats, play: Floats) -> float:
+        """Bound how far a computed payoff may be off, `play` (N, K) being all corners.
+
+        By the rounding of each operation, and by probabilities that miss a sum of 1.
+        """
+        states = self.states
+        roundings = self.turns * (self.outcomes + 2 * play.shape[1] + 6)
+        roundings += len(tables) * len(states.start) + 4
+        used_rows = tables[:, np.unique(states.row[~states.is_own])]
+        misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
+        misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
+        return 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """All responses of one player, of the corners that each row has."""
+    """All responses of one player, of the corners that each row has.
+
+    A response (R,) has the number of a corner for each row. In some methods -1 stands for the best
+    corner in each state of a row, as a player who forgets nothing would take it.
+    """
 
     states: States
     corners: Corners
     others: Others
-    scratch: Scratch
+    scratch: Scratch  # what the kernels write
     error: float
     """How far a computed payoff may be off."""
 
@@ -178,39 +203,48 @@ class Responses:
     @property
     def relaxed(self) -> Ints:
         """Best corner of each row as a player who forgets nothing reaches it, (R,)."""
-        _, gain = self.gradient(self.free)
-        ends = zip(self.corners.first, self.corners.first[1:], strict=False)
-        return np.array([gain[low:high].argmax() for low, high in ends])
+        _, corner_values = self.gradient(self.free)
+        corners_of_rows = pairwise(self.corners.first)
+        return np.array([corner_values[first:end].argmax() for first, end in corners_of_rows])
 
     def value(self, response: Ints) -> float:
-        """Payoff of corners (R,), but for `error`; the best of every state where -1."""
-        return float(kernels.evaluate(*self._arrays, self._places(response), self.scratch))
+        """Payoff of a response (R,), but for `error`; the best corner of every state where -1."""
+        return float(kernels.evaluate(*self._arrays, self._corner_numbers(response), self.scratch))
 
     def values(self, response: Ints) -> Floats:
-        """Payoffs of corners (R,) against each table of all others, (n,), but for `error`."""
+        """Payoffs of a response (R,) against each component of the mixture, (n,)."""
         self.value(response)
         return np.asarray(self.scratch.worth[:, self.states.start] @ self.states.start_chance)
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
-        """Payoff of corners (R,), and what each corner adds, (N,), as its row is reached."""
-        payoff = kernels.differentiate(*self._arrays, self._places(response), self.scratch)
+        """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
+
+        It is the sum of the values of the corner in all states of its row, weighted by reach.
+        """
+        numbers = self._corner_numbers(response)
+        payoff = kernels.differentiate(*self._arrays, numbers, self.scratch)
         return float(payoff), self.scratch.gain.copy()
 
     def improve(self, response: Ints) -> tuple[Ints, float]:
-        """Change the row that gains most, again and again, until none alone does."""
-        first, response = self.corners.first, response.copy()
+        """Change the row that gains most, again and again, until no row alone gains.
+
+        Give the response (R,) and its payoff.
+        """
+        response = response.copy()
+        first = self.corners.first
         while True:
-            payoff, gain = self.gradient(response)
-            best = np.maximum.reduceat(gain, first[:-1]) - gain[first[:-1] + response]
-            row = int(best.argmax())
-            if best[row] <= self.error:
+            payoff, corner_values = self.gradient(response)
+            best_values = np.maximum.reduceat(corner_values, first[:-1])  # (R,)
+            gains = best_values - corner_values[first[:-1] + response]
+            row = int(gains.argmax())
+            if gains[row] <= self.error:
                 return response, payoff
-            response[row] = gain[first[row] : first[row + 1]].argmax()
+            response[row] = corner_values[first[row] : first[row + 1]].argmax()
 
     def ascend(self, starts: Iterable[Ints]) -> tuple[Ints, float]:
-        """Improve the relaxed response and others (R,); give the best."""
-        improved = map(self.improve, [self.relaxed, *starts])
-        return max(improved, key=lambda found: found[1])
+        """Improve the relaxed response and other ones (R,); give the best, and its payoff."""
+        improved = [self.improve(start) for start in (self.relaxed, *starts)]
+        return max(improved, key=lambda pair: pair[1])
 
     def respond(
         self,
@@ -219,7 +253,10 @@ class Responses:
         most: int = MOST_QUESTIONS,
         deadline: Deadline = FOREVER,
     ) -> Closing:
-        """Find a response that gets more than a target, from some (R,); or prove there is none."""
+        """Find a response that gets more than a target, or prove that there is none.
+
+        First ascend from some responses (R,); `most` relaxations are solved at most.
+        """
         response, value = self.ascend(starts)
         if value > target:
             return Closing.found(response, value)
@@ -238,26 +275,30 @@ class Responses:
             Relaxations that are solved at most.
         deadline : Deadline, optional
         """
-        fixed = self._places(self.free)
-        rows, response, ends = len(fixed), fixed.copy(), np.array([-np.inf, -np.inf])
-        now, stack = np.zeros(2, np.int64), np.zeros(rows, np.int64)
-        parts, status = list[Ints](), Status.OPEN
+        # The kernel searches depth first, and goes on where the arrays say that it stopped.
+        fixed = self._corner_numbers(self.free)
+        response = fixed.copy()
+        branched = np.zeros(len(fixed), np.int64)  # rows fixed on the way to the present node
+        bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
+        counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
+        batches = [np.zeros(0, np.int64)]
+        status = Status.OPEN
         while status == Status.OPEN and most > 0 and not deadline.is_over:
             questions = np.zeros(min(most, BATCH), np.int64)
-            now[1] = 0
+            counts[1] = 0
             status = Status(
                 kernels.close(
-                    *self._arrays, target, len(questions), fixed, stack, questions, now, response,
-                    ends, self.scratch,
+                    *self._arrays, target, len(questions), fixed, branched, questions, counts,
+                    response, bounds, self.scratch,
                 )
             )  # fmt: skip
-            parts.append(questions[: now[1]])
+            batches.append(questions[: counts[1]])
             most -= len(questions)
         if status == Status.FOUND:
             return Closing.found(*self.improve(response - self.corners.first[:-1]))
-        tree = np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        return Closing(status, -np.inf, float(ends[1]) + self.error, fixed, tree)
+        bound = float(bounds[1]) + self.error
+        return Closing(status, -np.inf, bound, fixed, np.concatenate(batches))
 
-    def _places(self, response: Ints) -> Ints:
-        """Numbers of corners (R,) among those of all rows; -1 where -1."""
+    def _corner_numbers(self, response: Ints) -> Ints:
+        """Numbers of a response's corners (R,) among the N of all rows; -1 where it has -1."""
         return np.where(response >= 0, self.corners.first[:-1] + response, -1)

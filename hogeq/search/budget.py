@@ -4,14 +4,7 @@ from math import inf
 from typing import Any
 
 from hogeq.support.messages import HogeqError, counted, refusal
-from hogeq.support.parameters import (
-    Count,
-    Natural,
-    NotNegative,
-    PositiveShare,
-    Seed,
-    parameters,
-)
+from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare, Seed, parameters
 
 
 @parameters
@@ -84,14 +77,15 @@ class Budget:
         """Seconds of everything; infinite if there is no limit."""
         if self.seconds is not None:
             return self.seconds
-        usual = Budget(exact_seconds=self.exact_seconds)
-        same = (self.fields(), self.until_saturated) == (usual.fields(), usual.until_saturated)
-        return (self.exact_seconds or inf) if same else inf
+        is_usual_effort = self.fields() == Budget().fields() and not self.until_saturated
+        if is_usual_effort and self.exact_seconds:
+            return self.exact_seconds
+        return inf
 
     def fields(self) -> dict[str, Any]:
         """Give the effort as it stands in JSON."""
-        given = ("starts", "anneal_steps", "damping", "kicks", "seed")
-        return {name: getattr(self, name) for name in given}
+        names = ("starts", "anneal_steps", "damping", "kicks", "seed")
+        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         """Say the effort in a line."""

@@ -64,8 +64,8 @@ SHARE = 0.4  # share that a row claims: its others come at later visits
 PAYS = 0.003  # share of a row's loss by forgetting that a claim must take off
 LOWERED = 0.1  # share of slack in a row by which what is refunded is lowered
 BATCH = 100  # rows that are visited before all are put in order again
-LEAST_PROMISE = 1e-10  # of a row that is visited, in units of the largest payoff
-LEAST_HOPE = 0.02  # of a row: it is visited again sometime
+LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
+LEAST_SUCCESS = 0.02  # of a row: it is visited again sometime
 STEPS_OF_A_VISIT = 2
 ENDED = 1e-8  # what a batch of visits takes off when they have ended
 ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
@@ -131,19 +131,21 @@ class Certificate(NamedTuple):
 
     def to_json(self) -> str:
         """Give the text of a file."""
-        drawn = self.strategy.policies.tolist()
-        weights = self.strategy.chances.tolist()
-        strategy = {"weights": weights, "parts": drawn} if drawn[1:] else {"policy": drawn[0]}
-        kind = "rules" if isinstance(self.game, Rules) else "game"
+        game_key = "rules" if isinstance(self.game, Rules) else "game"
         content = {
             "format": FORMAT,
             "version": VERSION,
-            kind: plain(self.game),
+            game_key: plain(self.game),
             "bound": self.bound,
             "full_memory": self.full_memory,
-            **strategy,
-            "steps": [list(step) for step in self.steps],
         }
+        policies = self.strategy.policies.tolist()
+        if len(policies) == 1:
+            content["policy"] = policies[0]
+        else:
+            content["weights"] = self.strategy.chances.tolist()
+            content["parts"] = policies
+        content["steps"] = [list(step) for step in self.steps]
         return json.dumps(content) + "\n"
 
     def is_about(self, strategy: Strategy) -> bool:
@@ -166,13 +168,12 @@ class Certificate(NamedTuple):
 
     def rows(self, upper: Callable[[float], str] | None = None) -> list[tuple[str, str, str]]:
         """Lay out both bounds, as the command prints them; `upper` writes payoffs."""
-        proved, full = at_most(self.bound, 0.0), at_most(self.full_memory)
-        if upper is not None:
-            proved, full = upper(self.bound), upper(self.full_memory)
+        bound = at_most(self.bound, 0.0) if upper is None else upper(self.bound)
+        full_memory = at_most(self.full_memory) if upper is None else upper(self.full_memory)
         knows = "is told the draw as well" if self.is_told else "remembers everything"
         return [
-            ("certified", proved, "nothing that forgets wins more"),
-            ("bound", full, f"best responder that {knows}"),
+            ("certified", bound, "nothing that forgets wins more"),
+            ("bound", full_memory, f"best responder that {knows}"),
         ]
 
 
@@ -191,8 +192,8 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
     _check_size(game.rules)
     target = strategy_of(game, strategy)
-    found = certify(hog_problems(game.rules, target), seconds)
-    return certificate_of(game.rules, target, found)
+    bound = certify(hog_problems(game.rules, target), seconds)
+    return certificate_of(game.rules, target, bound)
 
 
 def check_certificate(
@@ -202,29 +203,39 @@ def check_certificate(
 
     The problems are those of Hog, unless others are given.
     """
-    game, strategy = certificate.game, certificate.strategy
+    strategy = certificate.strategy
     if problems is None:
         problems = hog_problems(certificate.rules, strategy)
-    return certificate_of(game, strategy, replay(problems, certificate.steps))
+    return certificate_of(certificate.game, strategy, replay(problems, certificate.steps))
 
 
 def certificate_of(game: Rules | OtherGame, strategy: Strategy, found: LiftedBound) -> Certificate:
-    """Write down what was found about a strategy."""
+    """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1."""
     bound = found.bound()
     if isinstance(game, Rules):
         bound = min(1.0, bound)
-    steps, of_proof = tuple(found.steps), (found.unit, found.is_told)
-    return Certificate(game, strategy, float(bound), found.full_memory, steps, *of_proof)
+    return Certificate(
+        game=game,
+        strategy=strategy,
+        bound=float(bound),
+        full_memory=found.full_memory,
+        steps=tuple(found.steps),
+        unit=found.unit,
+        is_told=found.is_told,
+    )
 
 
 def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
     """Write a certificate, packed if the name ends in ``.gz``."""
     content = certificate.to_json().encode()
     if len(content) > MAX_BYTES:
-        size, most = len(content) >> 20, MAX_BYTES >> 20
-        raise CertificateError(f"{printable(path)}: has {size} MiB; allowed: {most}")
-    packs = Path(path).suffix == ".gz"
-    write_whole(path, gzip.compress(content, mtime=0) if packs else content)
+        mebibytes = len(content) >> 20
+        raise CertificateError(
+            f"{printable(path)}: has {mebibytes} MiB; allowed: {MAX_BYTES >> 20}"
+        )
+    if Path(path).suffix == ".gz":
+        content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
+    write_whole(path, content)
 
 
 def read_certificate(path: str | os.PathLike[str]) -> Certificate:
@@ -232,7 +243,7 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:
-        return _checked(parse_json(_unpacked(data)))
+        return _certificate_in(parse_json(_unpacked(data)))
     except (ValueError, TypeError) as error:
         raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
@@ -250,29 +261,32 @@ def _unpacked(data: bytes) -> bytes:
     return content
 
 
-def _checked(content: object) -> Certificate:
+def _certificate_in(content: object) -> Certificate:
+    """Check the content of a file, and make a certificate of it; nothing is proved yet."""
     if not isinstance(content, dict):
         allowed = f"an object with {', '.join(keys(_Top))}"
         raise CertificateError(refusal("", content, allowed))
     top = _Top(**content)
-    game, shape = _game(top), None
+    game = _game(top)
     if isinstance(game, Rules):
         for name, rate in (("bound", top.bound), ("full_memory", top.full_memory)):
             if not 0.0 <= rate <= 1.0:
                 raise CertificateError(refusal(name, rate, "numbers from 0 to 1"))
-        shape = game.size, game.size, game.num_actions
-    strategy = _strategy(top, shape)
-    size = None if shape is None or top.version > BY_SCORES else shape[0]
+        strategy = _strategy(top, (game.size, game.size, game.num_actions))
+        size = game.size if top.version <= BY_SCORES else None
+    else:
+        strategy = _strategy(top, None)
+        size = None
     *rows, actions = strategy.policies.shape[1:]
     limits = math.prod(rows), actions
     steps = [_step(step, number, limits, size) for number, step in enumerate(top.steps)]
-    claimed = set()
+    claimed_rows = set()
     for number, step in enumerate(steps):
         if isinstance(step, Step):
-            claimed.add(step.row)
-        elif step.row not in claimed:
-            given = refusal(f"steps[{number}]", top.steps[number], "a row that has claimed before")
-            raise CertificateError(given)
+            claimed_rows.add(step.row)
+        elif step.row not in claimed_rows:
+            allowed = "a row that has claimed before"
+            raise CertificateError(refusal(f"steps[{number}]", top.steps[number], allowed))
     return Certificate(game, strategy, top.bound, top.full_memory, tuple(steps))
 
 
@@ -293,15 +307,18 @@ def _game(top: _Top) -> Rules | OtherGame:
 def _check_name(rules: Rules) -> None:
     """Refuse an edition's name for other rules: the name is all that people are shown of them."""
     edition = rules.name.lower().partition(" with ")[0].strip()
-    if edition in EDITIONS or edition in ALIASES:
-        parts = {key: value for key, value in plain(rules).items() if key != "name"}
-        right = rules_from({**parts, "edition": edition}).name
-        if rules.name != right:
-            allowed = f"{right}, or a name of your own"
-            raise CertificateError(refusal("rules.name", rules.name, allowed))
+    if edition not in EDITIONS and edition not in ALIASES:
+        return
+    fields = plain(rules)
+    del fields["name"]
+    true_name = rules_from({**fields, "edition": edition}).name
+    if rules.name != true_name:
+        allowed = f"{true_name}, or a name of your own"
+        raise CertificateError(refusal("rules.name", rules.name, allowed))
 
 
 def _check_size(rules: Rules) -> None:
+    """Refuse rules whose certificates would take too long to check, or too much memory."""
     rules.require_one_goal()
     for name, size, most in (
         ("rules.goal", rules.size, MOST_GOAL),
@@ -314,72 +331,88 @@ def _check_size(rules: Rules) -> None:
 
 
 def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
-    """Read the policy or the mixture; of another game than Hog it has any shape (R, K)."""
+    """Read the policy or the mixture; None stands for any shape (R, K) of another game than Hog."""
     if top.policy is not None and top.weights is None and top.parts is None:
         policy = _array(top.policy, "policy")
-        shape = shape or _shape("policy", policy, 2)
+        shape = shape or _nonempty_shape("policy", policy, ("R", "K"))
         return Strategy("policy", check_policy(policy, shape), np.ones(1), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
         given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
-    weights, parts = _array(top.weights, "weights"), _array(top.parts, "parts")
+    weights = _array(top.weights, "weights")
+    parts = _array(top.parts, "parts")
     if shape and parts.ndim != 1 + len(shape):
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
-    shape = shape or _shape("parts", parts, 3)[1:]
+    shape = shape or _nonempty_shape("parts", parts, ("n", "R", "K"))[1:]
     return strategy_of_shape(shape, Mixture(weights, parts))
 
 
-def _shape(name: str, table: Floats, axes: int) -> tuple[int, ...]:
-    if table.ndim != axes or not table.size:
-        allowed = ", ".join(["n", "R", "K"][-axes:])
-        raise CertificateError(f"{name}: has shape {table.shape}; allowed: ({allowed})")
+def _nonempty_shape(name: str, table: Floats, axes: tuple[str, ...]) -> tuple[int, ...]:
+    """Give the shape of a table; refuse one with other axes, or without an entry."""
+    if table.ndim != len(axes) or not table.size:
+        raise CertificateError(f"{name}: has shape {table.shape}; allowed: ({', '.join(axes)})")
     return table.shape
 
 
 def _array(given: list[Any], name: str) -> Floats:
+    """Make an array of nested lists of numbers, all of them JSON numbers."""
+    not_numbers = f"{name}: is no table of numbers"
     try:
         numbers: Any = given
         while numbers and isinstance(numbers[0], list):
             numbers = [*chain.from_iterable(numbers)]
         table = np.array(given, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
-        raise CertificateError(f"{name}: is no table of numbers") from error
-    if not {*map(type, numbers)} <= {int, float}:  # numpy reads true and "1" as 1
-        raise CertificateError(f"{name}: is no table of numbers")
+        raise CertificateError(not_numbers) from error
+    if any(type(number) not in (int, float) for number in numbers):
+        raise CertificateError(not_numbers)  # numpy reads true and "1" as 1
     return table
 
 
-FIELDS: Final = {
-    Step: {
-        True: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
-        False: Step._fields,
-    },
-    Revision: {True: ("score", "opponent", "lowered", "lent"), False: Revision._fields},
+StepFields = dict[type[Step | Revision], tuple[str, ...]]
+STEP_FIELDS: Final[StepFields] = {Step: Step._fields, Revision: Revision._fields}
+SCORE_STEP_FIELDS: Final[StepFields] = {
+    Step: ("score", "opponent", "roll", "share", "lent", "weight", "cover"),
+    Revision: ("score", "opponent", "lowered", "lent"),
 }
-"""What numbers of a step are called, by two scores or by a row."""
+"""Names of the numbers of a step, and of one that has two scores in place of a row."""
 
 
 def _step(given: object, number: int, limits: tuple[int, int], size: int | None) -> Step | Revision:
-    """Read a step, of so many rows and actions; of games of Hog to `size` by two scores."""
-    at, by_scores = f"steps[{number}]", size is not None
-    kinds = {len(fields[by_scores]): kind for kind, fields in FIELDS.items()}
-    if not isinstance(given, list) or len(given) not in kinds:
-        lists = (f"a list of {', '.join(fields[by_scores])}" for fields in FIELDS.values())
-        raise CertificateError(refusal(at, given, " or ".join(lists)))
-    kind = kinds[len(given)]
-    tops = {"row": limits[0], "score": size or 0, "opponent": size or 0}
-    tops |= dict.fromkeys(("roll", "action"), limits[1])
-    taken = list[Any]()
-    for name, value in zip(FIELDS[kind][by_scores], given, strict=True):
-        top = tops[name] - 1 if name in tops else MOST_COVER if name == "cover" else 1
-        right = type(value) is int or (type(value) is float and name not in tops)
-        if not right or not 0 <= value <= top:
-            numbers = "whole numbers" if name in tops else "numbers"
-            raise CertificateError(refusal(f"{at}.{name}", value, f"{numbers} from 0 to {top}"))
-        taken.append(value if name in tops else float(value))
+    """Read a step, which stands at place `number` of the list.
+
+    `limits` are the numbers of rows and of actions. If `size` is not None, the step has two scores
+    in place of a row, each below that.
+    """
+    where = f"steps[{number}]"
+    rows, actions = limits
+    largest_index = {"row": rows - 1, "action": actions - 1, "roll": actions - 1}
     if size is not None:
-        taken[:2] = [taken[0] * size + taken[1]]
-    return kind(*taken)
+        largest_index |= {"score": size - 1, "opponent": size - 1}
+    kinds = STEP_FIELDS if size is None else SCORE_STEP_FIELDS
+    for kind, names in kinds.items():
+        if isinstance(given, list) and len(given) == len(names):
+            pairs = zip(names, given, strict=True)
+            numbers = [_step_number(where, name, value, largest_index) for name, value in pairs]
+            if size is not None:
+                score, opponent, *others = numbers
+                numbers = [score * size + opponent, *others]
+            return kind(*numbers)
+    lists = [f"a list of {', '.join(names)}" for names in kinds.values()]
+    raise CertificateError(refusal(where, given, " or ".join(lists)))
+
+
+def _step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:
+    """Read a number of a step: a whole number if its name has a largest index, else a float."""
+    if name in largest_index:
+        if type(value) is not int or not 0 <= value <= largest_index[name]:  # no bool
+            allowed = f"whole numbers from 0 to {largest_index[name]}"
+            raise CertificateError(refusal(f"{where}.{name}", value, allowed))
+        return value
+    largest = MOST_COVER if name == "cover" else 1
+    if type(value) not in (int, float) or not 0 <= value <= largest:
+        raise CertificateError(refusal(f"{where}.{name}", value, f"numbers from 0 to {largest}"))
+    return float(value)
 
 
 def certify(
@@ -393,24 +426,28 @@ def certify(
     At the end the responder is solved anew, which takes as long as the beginning did.
     """
     deadline = Deadline(seconds, clock)
-    found = LiftedBound(problems)
-    solving = deadline.spent
-    if not found.hides:
-        return found
+    bound = LiftedBound(problems)
+    seconds_to_solve = deadline.spent
+    if not bound.hides:
+        return bound
 
     def has_ended() -> bool:
-        return deadline.left <= solving or len(found.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+        is_full = len(bound.steps) > MOST_STEPS - STEPS_OF_A_VISIT
+        return deadline.left <= seconds_to_solve or is_full
 
-    search = _Search(found)
-    with phase("certificate", 100) as told:
-        while not has_ended() and (batch := search.rows()):
-            told.measured(f"bound {shown(found.payoff)}")
-            for row in batch:
+    search = _Search(bound)
+    with phase("certificate", 100) as progress:
+        while not has_ended():
+            rows = search.next_rows()
+            if not rows:
+                break
+            progress.measured(f"bound {shown(bound.payoff)}")
+            for row in rows:
                 if has_ended():
                     break
                 search.visit(row)
-                told.reach(int(100.0 * deadline.spent / seconds))
-    return found
+                progress.reach(int(100.0 * deadline.spent / seconds))
+    return bound
 
 
 class _Search:
@@ -423,33 +460,37 @@ class _Search:
     def __init__(self, bound: LiftedBound) -> None:
         rows, _ = bound.shape
         self.bound = bound
-        self.hopes = np.ones(rows)
-        self.promise = np.zeros(rows)
-        self.before = np.inf
+        self.largest_gains = np.zeros(rows)  # (R,), most that a row can lower the bound by
+        self.success = np.ones(rows)  # (R,), share of that by which recent visits lowered it
+        self.value_before = np.inf  # of the bound, when the last rows were given
 
-    def rows(self) -> list[int]:
+    def next_rows(self) -> list[int]:
         """Give the next rows to visit, none if nothing is left."""
-        before, self.before = self.before, self.bound.value
-        if before - self.before < ENDED:
+        value = self.bound.value
+        gained = self.value_before - value
+        self.value_before = value
+        if gained < ENDED:
             return []
         losses = self.bound.losses().min(axis=1)
-        self.promise = losses + np.maximum(self.bound.refunds(), 0.0)
-        promise = self.promise * self.hopes
-        first = np.argsort(-promise, kind="stable")[:BATCH]
-        return cast("list[int]", first[promise[first] > LEAST_PROMISE].tolist())
+        self.largest_gains = losses + np.maximum(self.bound.refunds(), 0.0)
+        expected_gains = self.largest_gains * self.success
+        best_first = np.argsort(-expected_gains, kind="stable")[:BATCH]
+        promising = best_first[expected_gains[best_first] > LEAST_PROMISE]
+        return cast("list[int]", promising.tolist())
 
     def visit(self, row: int) -> None:
         """Revise the claims of a row, and let it claim more if that lowers the bound."""
-        before = self.bound.value
+        value_before = self.bound.value
         if self.bound.is_kept(row):
             self.bound.take(Revision(row, LOWERED, LENT))
         losses = self.bound.loss(row)
-        action, loss = int(losses.argmin()), float(losses.min())
+        action = int(losses.argmin())
+        loss = float(losses[action])
         if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
             step = Step(row, action, SHARE, LENT, 1.0, COVER)
             fall, refund = self.bound.gain(step)
             if fall - refund > PAYS * loss:
                 self.bound.take(step)
-        gained = (before - self.bound.value) / max(self.promise[row], LEAST)
-        hope = 0.2 * self.hopes[row] + 0.8 * gained
-        self.hopes[row] = np.clip(hope, LEAST_HOPE, 1.0)
+        gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
+        success = 0.2 * self.success[row] + 0.8 * gained
+        self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

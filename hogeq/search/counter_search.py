@@ -1,14 +1,14 @@
 """The search for a counter from one start: anneal, ascend, and kick. Trails do it a few at a time.
 
-The strongest counters to a policy near equilibrium differ in a third of what they roll, and are
-found by a hundred kicks, passing through weaker ones. So a solver that only follows the strongest
-known never meets them: its trails begin as an attack does and are kicked from iteration to
-iteration, each time against the policy of today.
+A counter is a matrix that wins against a given strategy; a kick is one step of iterated local
+search, a perturbation and an ascent. The strongest counters to a policy near equilibrium differ in
+a third of what they roll, and are found by a hundred kicks, passing through weaker ones. So a
+solver that only follows the strongest known never meets them: its trails begin as an attack does
+and are kicked from iteration to iteration, each time against the policy of today.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -36,43 +36,43 @@ ASCENT: Final = 6  # steps of annealing that take about as long as an ascent, in
 SHORTEST, LONGEST = 4, 10  # near moves of an excursion
 PATIENCE: Final = 10  # near moves in a row that find nothing, before the best matrix is left
 PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, many in small ones
-STEPS: Final = 20  # of annealing, at the beginning of a trail
+ANNEALING_STEPS: Final = 20  # at the beginning of a trail
 CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
-MATES: Final = 8  # of them, those that one trail may cross with at a time
+MOST_PARTNERS: Final = 8  # of them, those that one trail may cross with at a time
 START, KICKS = 1, 2  # a fourth number of seeds: nothing else that an iteration draws has one
 
 
 class Excursion(NamedTuple):
-    """Where a search is while it looks for a better matrix than its best."""
+    """A matrix away from the best one of a search, refined in the hope that it becomes the best."""
 
-    move: str  # far move by which it began
-    matrix: Matrix
-    rate: float
-    base: float  # its rate after that move
-    begun: float  # best rate of the search before it
-    sweeps: int = 0
-    refined: int = 0  # number of near moves so far
-    vain: int = 0  # number of the last ones that found nothing
+    move: str  # far move that led to it; STAY if it is the best matrix itself that is refined
+    matrix: Matrix  # (G, G)
+    rate: float  # win rate of `matrix`
+    first_rate: float  # win rate after the far move
+    best_before: float  # best win rate of the search before the far move
+    sweeps: int = 0  # sweeps over the table, of the far move and the near ones
+    near_moves: int = 0  # number of near moves so far
+    failures: int = 0  # number of the last near moves, in a row, that did not raise the rate
 
     @classmethod
-    def stay(cls, matrix: Matrix, rate: float) -> "Excursion":
-        """Refine the best matrix itself."""
-        return cls(STAY, matrix, rate, rate, rate)
+    def from_best(cls, matrix: Matrix, rate: float) -> "Excursion":
+        """Refine the best matrix (G, G) of a search, which has this win rate."""
+        return cls(STAY, matrix, rate, first_rate=rate, best_before=rate)
 
-    def is_over(self, best: float) -> bool:
-        """Whether it would stay below the best if it rose once more by as much."""
+    def is_over(self, best_rate: float) -> bool:
+        """Whether to give it up: it would stay below the best if it rose by as much once more."""
         if self.move == STAY:
-            return self.vain >= PATIENCE
-        hopeless = 2.0 * self.rate - self.base <= best
-        return self.refined >= LONGEST or (self.refined >= SHORTEST and hopeless)
+            return self.failures >= PATIENCE
+        is_hopeless = 2.0 * self.rate - self.first_rate <= best_rate
+        return self.near_moves >= LONGEST or (self.near_moves >= SHORTEST and is_hopeless)
 
 
 class MoveGain(NamedTuple):
     """Gain and effort of one choice of a move."""
 
-    move: str
-    gain: float
-    sweeps: int
+    move: str  # name of the move, or the number of the roll that it made
+    gain: float  # win rate gained, at least 0
+    sweeps: int  # sweeps over the table, those of the ascent included
 
 
 class SearchState(NamedTuple):
@@ -81,8 +81,8 @@ class SearchState(NamedTuple):
     matrix: Matrix  # the best, (G, G)
     rate: float  # its win rate
     sweeps: int = 0  # sweeps over the table of the last run
-    away: Excursion | None = None
-    choices: Mapping[str, list[MoveGain]] = {}  # in the last run: of near and far moves, of rolls
+    excursion: Excursion | None = None  # None: the next kick is a far move
+    choices: Mapping[str, list[MoveGain]] = {}  # in the last run, by bandit: "near", "far", "roll"
 
 
 class CounterSearch(NamedTuple):
@@ -91,148 +91,218 @@ class CounterSearch(NamedTuple):
     start: int | Floats | Matrix | SearchState
     """Number of a start, a policy, a matrix, or where it was left, to be kicked."""
     steps: int = 0  # of annealing
-    cooling: tuple[float, float] = TEMPERATURES
-    damping: float = 0.5
+    cooling: tuple[float, float] = TEMPERATURES  # the first and the last, in win probability
+    damping: float = 0.5  # share of the way to the softmax that a step of annealing goes
     sweeps: int | None = None  # most of the ascent, in the precision of searches; None: to its end
     is_exact: bool = True  # whether ends of ascents and finds of kicks are confirmed in double
     kicks: int = 0
     seed: tuple[int, ...] = ()  # of the start and the kicks
-    bandits: Mapping[str, Bandit] = {}  # that choose the moves to kick by
-    mates: Sequence[Matrix] = ()  # matrices that kicks cross with
+    bandits: Mapping[str, Bandit] = {}  # that choose moves: "near", "far" and "roll"
+    partners: Sequence[Matrix] = ()  # matrices (G, G) that kicks cross with
     name: str = ""  # in progress that is shown
     deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
     def run(self, game: Engine, strategy: Strategy, progress: Phase | None = None) -> SearchState:
-        """Search for a counter to a strategy."""
-        context, start = SearchContext.of(game, strategy, self.seed, self.mates), self.start
+        """Search for a counter to a strategy: anneal and ascend if it begins, then kick."""
+        progress = progress or Phase("search")
+        context = SearchContext.of(game, strategy, self.seed, self.partners)
         context.deadline = self.deadline
-        policies, cooling, progress = context.policies, self.cooling, progress or Phase("search")
+        state = self._begun(context, strategy, progress)
+        return self._kicked(context, state, progress) if self.kicks else state
+
+    def _begun(self, context: SearchContext, strategy: Strategy, progress: Phase) -> SearchState:
+        """Anneal and ascend from the start, if it is not where a search was left."""
+        start = self.start
+        if isinstance(start, SearchState):
+            return start
+        cooling = self.cooling
+        game = context.game
+        policies = context.policies
         if isinstance(start, int):
             start, cooling = ith_start(game, strategy.mean, start, context.random)
-        if not isinstance(start, SearchState):
-            is_matrix = start.dtype.kind == "i"
-            policies[0] = one_hot(start, game.num_actions) if is_matrix else start
-            told = partial(progress.step, 1, f"{self.name}, annealing")
-            context.anneal(self.steps, self.damping, cooling, told)
-            to_pure(policies[0])
-            if self.sweeps is None and self.is_exact:
-                rate, sweeps = climb(game, policies, context.weights, self.deadline)
-            else:
-                least_gain = -1.0 if self.is_exact else SINGLE_ERROR
-                limit = SWEEP_LIMIT if self.sweeps is None else self.sweeps
-                rate, sweeps = context.ascend(limit, least_gain)
-            start = SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
-            progress.step(ASCENT)
-            progress.found(rate)
-        return self._kicked(context, start, progress) if self.kicks else start
+        is_matrix = start.dtype.kind == "i"
+        policies[0] = one_hot(start, game.num_actions) if is_matrix else start
+        show_step = partial(progress.step, 1, f"{self.name}, annealing")
+        context.anneal(self.steps, self.damping, cooling, show_step)
+        to_pure(policies[0])
+        if self.sweeps is None and self.is_exact:
+            rate, sweeps = climb(game, policies, context.weights, self.deadline)
+        else:
+            least_gain = -1.0 if self.is_exact else SINGLE_ERROR
+            most_sweeps = SWEEP_LIMIT if self.sweeps is None else self.sweeps
+            rate, sweeps = context.ascend(most_sweeps, least_gain)
+        progress.step(ASCENT)
+        progress.found(rate)
+        return SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
 
     def _kicked(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
-        """Kick the best matrix, in the precision of searches."""
-        game, policies, random = context.game, context.policies, context.random
-        single = game.quick_dtype(len(policies) - 1) == np.float32
-        margin = SINGLE_ERROR if single else 0.0
-        best, rate, away = state.matrix, state.rate, state.away
-        choices: dict[str, list[MoveGain]] = {kind: [] for kind in self.bandits}
-        spent = 0
-
-        def kick(matrix: Matrix, kind: str, name: str, to_beat: float) -> tuple[Matrix, float, int]:
-            move = MOVES[name]
-            low_high = move.near if kind == "near" else move.far
-            roll = self.bandits["roll"].draw(random) if move.by_roll else "0"
-            policies[0] = one_hot(matrix, game.num_actions)
-            context.roll = int(roll)
-            sweeps = move.go(context, log_uniform(random, low_high or (1.0, 1.0)))
-            again, more = context.ascend(least_gain=margin or -1.0, to_beat=to_beat)
-            if move.by_roll and kind == "near":
-                choices["roll"].append(MoveGain(roll, max(0.0, again - to_beat), sweeps + more))
-            return likeliest(policies[0]), again, sweeps + more
-
-        for _ in takewhile(lambda _: not self.deadline.is_over, range(self.kicks)):
-            if away is None:
-                name = self.bandits["far"].draw(random)
-                if name == STAY:
-                    away = Excursion.stay(best, rate)
-                else:
-                    matrix, again, sweeps = kick(best, "far", name, -1.0)
-                    away = Excursion(name, matrix, again, again, rate, sweeps)
-                    spent += sweeps
-            else:
-                name = self.bandits["near"].draw(random)
-                matrix, again, sweeps = kick(away.matrix, "near", name, away.rate)
-                choices["near"].append(MoveGain(name, max(0.0, again - away.rate), sweeps))
-                spent += sweeps
-                away = away._replace(
-                    sweeps=away.sweeps + sweeps, refined=away.refined + 1, vain=away.vain + 1
-                )
-                if again > away.rate + margin:
-                    away = away._replace(matrix=matrix, rate=again, vain=0)
-            if away.rate > rate + margin:
-                best, rate = away.matrix, away.rate
-                progress.found(rate)
-            if away.is_over(rate):
-                choices["far"].append(MoveGain(away.move, max(0.0, rate - away.begun), away.sweeps))
-                has_risen = away.move != STAY and rate > away.begun
-                away = Excursion.stay(best, rate) if has_risen else None
+        """Kick a search, and confirm a better matrix in double precision if the search is exact."""
+        search = _IteratedSearch(context, state, self.bandits)
+        for _ in range(self.kicks):
+            if self.deadline.is_over:
+                break
+            rate_before = search.best_rate
+            search.kick()
+            if search.best_rate > rate_before:
+                progress.found(search.best_rate)
             progress.step(ASCENT)
-        if rate == state.rate or not self.is_exact:
-            return SearchState(best, rate, spent, away, choices)
-        policies[0] = one_hot(best, game.num_actions)
-        rate, sweeps = climb(game, policies, context.weights, self.deadline)
-        return SearchState(likeliest(policies[0]), rate, spent + sweeps, away, choices)
+        kicked = search.state
+        if kicked.rate == state.rate or not self.is_exact:
+            return kicked
+        policies = context.policies
+        policies[0] = one_hot(kicked.matrix, context.game.num_actions)
+        rate, sweeps = climb(context.game, policies, context.weights, self.deadline)
+        matrix = likeliest(policies[0])
+        return kicked._replace(matrix=matrix, rate=rate, sweeps=kicked.sweeps + sweeps)
+
+
+class _IteratedSearch:
+    """Iterated local search for a counter, in the precision of searches.
+
+    From the best matrix a far move begins an excursion. Near moves refine it until it is over; then
+    the search goes back to the best matrix, which may be the excursion's.
+    """
+
+    def __init__(
+        self, context: SearchContext, state: SearchState, bandits: Mapping[str, Bandit]
+    ) -> None:
+        self.context = context
+        self.bandits = bandits  # "near", "far" and "roll"
+        self.best = state.matrix  # (G, G)
+        self.best_rate = state.rate
+        self.excursion = state.excursion
+        self.sweeps = 0  # sweeps over the table so far
+        self.choices: dict[str, list[MoveGain]] = {kind: [] for kind in bandits}
+        is_single = context.game.quick_dtype(len(context.policies) - 1) == np.float32
+        self.margin = SINGLE_ERROR if is_single else 0.0  # a smaller gain may be rounding
+
+    @property
+    def state(self) -> SearchState:
+        """Where the search is."""
+        return SearchState(self.best, self.best_rate, self.sweeps, self.excursion, self.choices)
+
+    def kick(self) -> None:
+        """Begin an excursion by a far move, or refine the present one by a near move."""
+        current = self.excursion
+        excursion = self._far_move() if current is None else self._near_move(current)
+        if excursion.rate > self.best_rate + self.margin:
+            self.best = excursion.matrix
+            self.best_rate = excursion.rate
+        self.excursion = excursion
+        if excursion.is_over(self.best_rate):
+            self._end(excursion)
+
+    def _far_move(self) -> Excursion:
+        name = self.bandits["far"].draw(self.context.random)
+        if name == STAY:
+            return Excursion.from_best(self.best, self.best_rate)
+        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, -1.0)
+        return Excursion(name, matrix, rate, rate, self.best_rate, sweeps)
+
+    def _near_move(self, excursion: Excursion) -> Excursion:
+        """Refine an excursion: its matrix changes if the result of a near move wins more."""
+        name = self.bandits["near"].draw(self.context.random)
+        old_rate = excursion.rate
+        matrix, rate, sweeps = self._perturb_and_ascend(excursion.matrix, "near", name, old_rate)
+        self.choices["near"].append(MoveGain(name, max(0.0, rate - old_rate), sweeps))
+        refined = excursion._replace(
+            sweeps=excursion.sweeps + sweeps,
+            near_moves=excursion.near_moves + 1,
+            failures=excursion.failures + 1,
+        )
+        if rate > old_rate + self.margin:
+            refined = refined._replace(matrix=matrix, rate=rate, failures=0)
+        return refined
+
+    def _perturb_and_ascend(
+        self, matrix: Matrix, kind: str, name: str, rate_to_beat: float
+    ) -> tuple[Matrix, float, int]:
+        """Change a matrix by the move of that name, then ascend; matrix, win rate, and sweeps.
+
+        `kind` is "near" or "far"; an ascent that promises less than `rate_to_beat` ends early.
+        """
+        context = self.context
+        move = MOVES[name]
+        strengths = move.near if kind == "near" else move.far
+        roll = self.bandits["roll"].draw(context.random) if move.by_roll else "0"
+        context.policies[0] = one_hot(matrix, context.game.num_actions)
+        context.roll = int(roll)
+        sweeps = move.apply(context, log_uniform(context.random, strengths or (1.0, 1.0)))
+        rate, more = context.ascend(least_gain=self.margin or -1.0, to_beat=rate_to_beat)
+        sweeps += more
+        if move.by_roll and kind == "near":
+            self.choices["roll"].append(MoveGain(roll, max(0.0, rate - rate_to_beat), sweeps))
+        self.sweeps += sweeps
+        return likeliest(context.policies[0]), rate, sweeps
+
+    def _end(self, excursion: Excursion) -> None:
+        """Leave an excursion; refine its matrix as the best one if it has become the best."""
+        gain = self.best_rate - excursion.best_before
+        self.choices["far"].append(MoveGain(excursion.move, max(0.0, gain), excursion.sweeps))
+        self.excursion = None
+        if excursion.move != STAY and self.best_rate > excursion.best_before:
+            self.excursion = Excursion.from_best(self.best, self.best_rate)
 
 
 class Trails(NamedTuple):
-    """Searches under way; n is their number."""
+    """A number n of searches that go on against a strategy while the strategy changes.
+
+    Each has a life of so many kicks, after which it begins anew from a random start.
+    """
 
     matrices: Matrix  # (n, G, G), where they are
     left: NDArray[np.int64]  # (n,), kicks that each has left; negative where it is to begin
 
     def searches(
-        self, game: Engine, strategy: Strategy, known: Matrix, kicks: int, seed: tuple[int, ...]
+        self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List the searches, of so many kicks each; known are counters to cross with.
+        """List a search of so many kicks for each trail; it may cross with some of the counters.
 
         What they find is evaluated anew anyway, so they climb in the precision of searches.
         """
-        chosen_by = bandits(game.num_actions)
+        shared_bandits = bandits(game.num_actions)
         searches = []
-        for place, (matrix, left) in enumerate(zip(*self, strict=True)):
-            random = np.random.default_rng((*seed, place, START))
-            search = CounterSearch(
-                matrix, is_exact=False, kicks=kicks, seed=(*seed, place, KICKS), bandits=chosen_by
-            )
-            if left < 0:
+        for trail, matrix in enumerate(self.matrices):
+            random = np.random.default_rng((*seed, trail, START))
+            search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, KICKS))
+            if self.left[trail] < 0:  # it begins, by a random start: those before 2 are not
                 number = 2 + int(random.integers(2))
                 start, cooling = ith_start(game, strategy.mean, number, random)
-                search = search._replace(start=start, steps=STEPS, cooling=cooling)
-            mates = known
-            if len(known) > MATES:
-                mates = known[random.choice(len(known), MATES, replace=False)]
-            searches.append(search._replace(mates=list(mates)))
+                search = search._replace(start=start, steps=ANNEALING_STEPS, cooling=cooling)
+            partners = counters
+            if len(counters) > MOST_PARTNERS:
+                partners = counters[random.choice(len(counters), MOST_PARTNERS, replace=False)]
+            searches.append(search._replace(bandits=shared_bandits, partners=list(partners)))
         return searches
 
     def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
-        """Trails when so many kicks more are done, from where each has come to."""
-        left = np.abs(self.left) - kicks
+        """Give the trails after so many kicks more, which led each to its matrix in `reached`.
+
+        One that has no kicks left is to begin anew, with kicks for a whole life.
+        """
+        kicks_left = np.abs(self.left) - kicks
         matrices = np.array(reached, self.matrices.dtype).reshape(self.matrices.shape)
-        return Trails(matrices, np.where(left > 0, left, -life))
+        return Trails(matrices, np.where(kicks_left > 0, kicks_left, -life))
 
     def followed(
         self,
         game: Engine,
         strategy: Strategy,
-        known: Matrix,
+        counters: Matrix,
         kicks: int,
         life: int,
         seed: tuple[int, ...],
     ) -> "Trails":
-        """Let every trail climb against a strategy as it is now, and kick it."""
-        searches = self.searches(game, strategy, known, kicks, seed)
-        ended = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
-        return self.after([state.matrix for state in ended], kicks, life)
+        """Let every trail climb against a strategy as it is now, and kick it.
+
+        `counters` (m, G, G) are matrices to cross with; `life` is the kicks of a whole trail.
+        """
+        searches = self.searches(game, strategy, counters, kicks, seed)
+        states = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
+        return self.after([state.matrix for state in states], kicks, life)
 
 
 def no_trails(game: Engine, number: int, life: int) -> Trails:
-    """Trails that are to begin, the first of them with few kicks, so that not all end at once."""
-    left = -np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
-    return Trails(zero_matrices(number, game.shape), left)
+    """Make trails that are to begin, whose lives end one after the other, the last with `life`."""
+    kicks_left = np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
+    return Trails(zero_matrices(number, game.shape), -kicks_left)

@@ -1,122 +1,163 @@
-"""Fold a mixture of all others into chance; play tells no more of the draw than it shows."""
+"""Fold a mixture of opponents into chance, so that one player is left who decides."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from hogeq.kernels.responding import States
-from hogeq.search.branching import ROUNDING, ResponseGraph, miss
+from hogeq.search.branching import ROUNDING, ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
 
+Move = tuple[int, float, int]
+"""An action, its probability, and the set of components that are possible after it."""
+
 Edges = tuple[tuple[tuple[float, int], ...], ...]
-"""Of each action, chances and new states."""
+"""The outcomes of each action: probability, and number of the next new state."""
 
 
 def folded(graph: ResponseGraph, weights: Floats, tables: Floats) -> ResponseGraph:
-    """Fold a mixture of tables (n, F, K) into a graph.
+    """Let chance draw and play a mixture of opponents: policies (n, F, K), by their weights (n,).
 
-    A new state is a state and the components left: those that play as all rows met so far did. So
-    the draw is told only as rows differ. New states of one state whose futures are equal are one.
+    A new state is an old state and the set of components that are possible there: those whose rows
+    were equal at all turns so far. So chance draws among components only where their rows differ.
+    New states of one old state are merged if their payoffs and outcomes are equal.
     """
-    found = _Folding(graph, weights, tables)
-    misses = miss(tables) + miss(weights) + (2 * len(weights) + 6) * ROUNDING
-    states = found.states()
-    longest = int(np.diff(states.first).max())
-    return replace(graph, states=states, outcomes=longest, misses=graph.misses + misses)
+    misses = sum_error(tables) + sum_error(weights) + (2 * len(weights) + 6) * ROUNDING
+    states = _Folding(graph, weights, tables).new_states()
+    most_outcomes = int(np.diff(states.first).max())
+    return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
 
 
 class _Folding:
-    """Components left are bits of a whole number."""
+    """The old states as lists, which are read one by one faster than arrays, and the mixture.
+
+    Bit c of a set of components stands for number c.
+    """
 
     def __init__(self, graph: ResponseGraph, weights: Floats, tables: Floats) -> None:
-        states, self.weights, self.tables = graph.states, weights.tolist(), tables
-        self.old, self.every = states, (1 << len(weights)) - 1
-        self.legal = [np.flatnonzero(legal).tolist() for legal in graph.legal]
-        self.row, self.is_own = states.row.tolist(), states.is_own.tolist()
-        self.first, self.chance = states.first.tolist(), states.chance.tolist()
-        self.after, self.won = states.after.tolist(), states.won.tolist()
-        self.known = dict[tuple[int, int], list[tuple[int, float, int]]]()
+        states = graph.states
+        self.old_states = states
+        self.weights = weights.tolist()  # (n,)
+        self.tables = tables  # (n, F, K)
+        self.all_components = (1 << len(weights)) - 1
+        self.legal_actions = [np.flatnonzero(legal).tolist() for legal in graph.legal]
+        self.row = states.row.tolist()  # (S,)
+        self.is_own = states.is_own.tolist()  # (S,), whether the player moves who is left
+        self.first_outcome = states.first.tolist()  # (S * K + 1,)
+        self.probability = states.chance.tolist()  # of each outcome
+        self.next_state = states.after.tolist()  # of each outcome
+        self.payoffs = states.won.tolist()  # (S, K)
+        self.known_moves = dict[tuple[int, int], list[Move]]()  # by set of components and row
 
-    def groups(self, left: int, row: int) -> list[tuple[int, float, int]]:
-        """Actions of those left, their chances, and which are left then."""
-        if (left, row) not in self.known:
-            parts = dict[tuple[float, ...], int]()
-            for one in range(len(self.weights)):
-                if left >> one & 1:
-                    plays = tuple(self.tables[one, row].tolist())
-                    parts[plays] = parts.get(plays, 0) | 1 << one
-            whole = self.weight(left)
-            self.known[left, row] = [
-                (action, share if then == left else self.weight(then) / whole * share, then)
-                for plays, then in parts.items()
-                for action, share in enumerate(plays)
-                if share > 0.0
+    def members(self, components: int) -> list[int]:
+        """List the numbers of a set of components."""
+        return [number for number in range(len(self.weights)) if components >> number & 1]
+
+    def total_weight(self, components: int) -> float:
+        return sum(self.weights[component] for component in self.members(components))
+
+    def opponent_moves(self, components: int, row: int) -> list[Move]:
+        """List the moves at a row of an opponent who was drawn from a set of components.
+
+        Chance first draws one group of components that play this row alike, then an action.
+        """
+        key = components, row
+        if key in self.known_moves:
+            return self.known_moves[key]
+        groups = dict[tuple[float, ...], int]()  # components by their probabilities of actions
+        for component in self.members(components):
+            policy = tuple(self.tables[component, row].tolist())
+            groups[policy] = groups.get(policy, 0) | 1 << component
+        total = self.total_weight(components)
+        moves = list[Move]()
+        for policy, group in groups.items():
+            # Where there is one group nothing is drawn, and nothing rounded.
+            drawn = 1.0 if group == components else self.total_weight(group) / total
+            moves += [
+                (action, drawn * probability, group)
+                for action, probability in enumerate(policy)
+                if probability > 0.0
             ]
-        return self.known[left, row]
+        self.known_moves[key] = moves
+        return moves
 
-    def weight(self, left: int) -> float:
-        return sum(weight for one, weight in enumerate(self.weights) if left >> one & 1)
-
-    def moves(self, state: int, left: int) -> Iterator[tuple[int, float, int]]:
-        """Give each action, a factor of its chances, and the components left then."""
+    def moves(self, state: int, components: int) -> list[Move]:
+        """List the moves at an old state; an action of the player has probability 1."""
         row = self.row[state]
         if self.is_own[state]:
-            return iter([(action, 1.0, left) for action in self.legal[row]])
-        return iter(self.groups(left, row))
+            return [(action, 1.0, components) for action in self.legal_actions[row]]
+        return self.opponent_moves(components, row)
 
     def outcomes(self, state: int, action: int) -> Iterator[tuple[float, int]]:
-        edge = state * len(self.won[state]) + action
-        for outcome in range(self.first[edge], self.first[edge + 1]):
-            yield self.chance[outcome], self.after[outcome]
+        """Give the probability and the next old state of every outcome of an action."""
+        edge = state * len(self.payoffs[state]) + action
+        for outcome in range(self.first_outcome[edge], self.first_outcome[edge + 1]):
+            yield self.probability[outcome], self.next_state[outcome]
 
-    def met(self) -> list[dict[int, int]]:
-        """For each state the sets of components that play can come to it with."""
-        found: list[dict[int, int]] = [{} for _ in self.row]
-        for state in self.old.start.tolist():
-            found[state][self.every] = -1
-        for state, sets in enumerate(found):
-            for left in sets:
-                for action, _, then in self.moves(state, left):
-                    for _, after in self.outcomes(state, action):
-                        found[after][then] = -1
-        return found
+    def reachable(self) -> list[dict[int, None]]:
+        """For each old state the sets of components with which play can come to it.
 
-    def state(self, state: int, left: int, new: list[dict[int, int]]) -> tuple[list[float], Edges]:
-        """Payoffs and outcomes of a new state; if others move, all are of its first action."""
-        won, edges = (
-            [0.0] * len(self.won[state]),
-            [list[tuple[float, int]]() for _ in self.won[state]],
-        )
-        for action, share, then in self.moves(state, left):
-            place = action if self.is_own[state] else 0
-            won[place] += share * self.won[state][action]
-            edges[place] += [
-                (share * chance, new[after][then]) for chance, after in self.outcomes(state, action)
-            ]
-        return won, tuple(map(tuple, edges))
+        They are the keys of a dictionary, which are in the order of their first insertion.
+        """
+        reached: list[dict[int, None]] = [{} for _ in self.row]
+        for state in self.old_states.start.tolist():
+            reached[state][self.all_components] = None
+        # An outcome leads to a later state, so that the sets of a state are complete at its turn.
+        for state, sets in enumerate(reached):
+            for components in sets:
+                for action, _, remaining in self.moves(state, components):
+                    for _, next_state in self.outcomes(state, action):
+                        reached[next_state][remaining] = None
+        return reached
 
-    def states(self) -> States:
-        """Build new states from the end of play, and turn them into its order."""
-        new, found, olds = self.met(), list[tuple[list[float], Edges]](), list[int]()
-        for state in reversed(range(len(new))):
-            same = dict[Edges, int]()
-            for left in new[state]:
-                won, edges = self.state(state, left, new)
-                key = (*edges, tuple((one, 0) for one in won))
-                if key not in same:
-                    same[key] = len(found)
-                    found.append((won, edges))
-                    olds.append(state)
-                new[state][left] = same[key]
-        last, outcomes = len(found) - 1, [edge for _, edges in reversed(found) for edge in edges]
+    def payoffs_and_edges(
+        self, state: int, components: int, numbers: list[dict[int, int]]
+    ) -> tuple[list[float], Edges]:
+        """Give the payoffs (K,) and the outcomes of a new state, all at action 0 if others move.
+
+        `numbers` has the new state of each later old state and set.
+        """
+        payoffs = [0.0] * len(self.payoffs[state])
+        edges = [list[tuple[float, int]]() for _ in payoffs]
+        for action, probability, remaining in self.moves(state, components):
+            new_action = action if self.is_own[state] else 0
+            payoffs[new_action] += probability * self.payoffs[state][action]
+            for chance, next_state in self.outcomes(state, action):
+                edges[new_action].append((probability * chance, numbers[next_state][remaining]))
+        return payoffs, tuple(map(tuple, edges))
+
+    def new_states(self) -> States:
+        """Make the new states from the end of play to its start, and list them the other way."""
+        reached = self.reachable()
+        numbers: list[dict[int, int]] = [{} for _ in reached]  # new state, by old state and set
+        payoffs = list[list[float]]()  # of the new states
+        edges = list[Edges]()
+        old_states = list[int]()
+        for state in reversed(range(len(reached))):
+            equal_states = dict[tuple[tuple[float, ...], Edges], int]()
+            for components in reached[state]:
+                state_payoffs, state_edges = self.payoffs_and_edges(state, components, numbers)
+                key = (tuple(state_payoffs), state_edges)
+                if key not in equal_states:
+                    equal_states[key] = len(edges)
+                    payoffs.append(state_payoffs)
+                    edges.append(state_edges)
+                    old_states.append(state)
+                numbers[state][components] = equal_states[key]
+        last = len(edges) - 1  # new state n is listed at last - n
+        old_states.reverse()
+        outcome_lists = [outcomes for state_edges in reversed(edges) for outcomes in state_edges]
+        outcomes = list(chain.from_iterable(outcome_lists))
+        starts = [numbers[state][self.all_components] for state in self.old_states.start]
         return States(
-            row=np.array([self.row[state] for state in reversed(olds)]),
-            is_own=np.array([self.is_own[state] for state in reversed(olds)]),
-            first=np.concatenate([[0], np.cumsum([len(edge) for edge in outcomes])]),
-            chance=np.array([chance for edge in outcomes for chance, _ in edge]),
-            after=last - np.array([after for edge in outcomes for _, after in edge], np.int64),
-            won=np.array([won for won, _ in reversed(found)]),
-            start=last - np.array([new[state][self.every] for state in self.old.start]),
-            start_chance=self.old.start_chance,
+            row=np.array([self.row[state] for state in old_states]),
+            is_own=np.array([self.is_own[state] for state in old_states]),
+            first=np.concatenate([[0], np.cumsum([len(outcomes) for outcomes in outcome_lists])]),
+            chance=np.array([chance for chance, _ in outcomes]),
+            after=last - np.array([next_state for _, next_state in outcomes], np.int64),
+            won=np.array(payoffs[::-1]),
+            start=last - np.array(starts),
+            start_chance=self.old_states.start_chance,
         )

@@ -1,6 +1,10 @@
 """An upper bound on best responses to a policy or a mixture, below full memory, in any graph.
 
-``docs/exact-response.md`` has the idea, its equation and its sources; here its c_I are *claims*.
+Lagrangian decomposition. A responder with full memory pays *prices* for its actions by state; the
+price of a row I is the sum of its *claims* c_I, less *loans* before I that keep it from steering
+towards them. A *refund* is the most that a responder collects of c_I if it takes only one action in
+I. The responder's value and the sum of the rows' largest refunds are the bound.
+``docs/exact-response.md`` has the equation, the proof and the sources.
 """
 
 import math
@@ -15,8 +19,8 @@ from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
 LEAST = 1e-12  # claims below are none
-KEPT = 4 * 2**30  # bytes that claims may take which are kept, so that they can be revised
-REPLAYED = 8 * 2**30  # bytes that they may take where it is known which are revised
+KEPT = 4 * 2**30  # most bytes of the claims that are stored, so that they can be revised
+REPLAYED = 8 * 2**30  # the same where it is known beforehand which rows are revised
 MOST_STEPS = 100_000  # of a certificate
 LARGEST = 1e6  # size of a price, of what it is worth, and of a refund
 REFRESHED = 25  # steps after which choices and reach are computed anew
@@ -45,8 +49,8 @@ class Revision(NamedTuple):
 class LiftedBound:
     """The bound, step by step, on a player's best payoff in some problems, in their mean.
 
-    Claims of the rows `revised` are kept, and no others; by default those of all rows, in the order
-    in which they claim, as long as they fit into 4 GiB.
+    Claims of the rows `revised` are stored, and no others; by default those of all rows, in the
+    order in which they claim, as long as they fit into 4 GiB.
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
@@ -54,14 +58,14 @@ class LiftedBound:
         self._responder = PricedResponders(problems)
         self._responder.begin()
         self._responder.visit()
-        self._refunded = np.zeros(self._responder.shape)
+        self._refunded = np.zeros(self._responder.shape)  # (R, K), refund of each row's actions
         self._largest = 0.0  # size of a price, of what it was worth, or of a refund, at any time
-        self._tried: tuple[Step, Claim, Floats] | None = None  # by the last pass
+        self._tried: tuple[Step, Claim, Floats] | None = None  # of the last pass, with its refunds
         self._revised = revised
-        self._kept: dict[int, dict[int, Kept] | None] = {}
-        self._room = KEPT
-        self._error = sum(one.chance * one.error for one in problems)
-        self._level = sum(one.chance * one.level for one in problems)
+        self._kept: dict[int, dict[int, Kept] | None] = {}  # by row and part; None: not stored
+        self._room = KEPT  # bytes left
+        self._error = sum(problem.chance * problem.error for problem in problems)
+        self._level = sum(problem.chance * problem.level for problem in problems)
         self.full_memory = self.payoff
 
     @property
@@ -78,7 +82,8 @@ class LiftedBound:
     def is_told(self) -> bool:
         """Whether a responder knows what was drawn: a seat has several problems."""
         problems = self._responder.problems
-        return len(problems) > len({(id(one.graph), one.seat) for one in problems})
+        seats = {(id(problem.graph), problem.seat) for problem in problems}
+        return len(problems) > len(seats)
 
     @property
     def hides(self) -> bool:
@@ -96,36 +101,40 @@ class LiftedBound:
         return self.value * self.unit + self._level
 
     def margin(self) -> float:
-        """Give more than all rounding errors can come to, as the page argues."""
+        """Give more than all rounding errors can come to: "Rounding" on the page."""
         responder = self._responder
-        terms = 4 * responder.outcomes() + 2 * responder.shape[1] + 14
+        roundings_of_turn = 4 * responder.outcomes() + 2 * responder.shape[1] + 14
         turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
         largest = max(2.0, self._largest, responder.largest_value())
-        error = terms * float(np.finfo(float).eps) + responder.missing()
-        return (len(self.steps) + 2) * turns * largest * error
+        error_of_turn = roundings_of_turn * float(np.finfo(float).eps) + responder.missing()
+        passes = len(self.steps) + 2
+        return passes * turns * largest * error_of_turn
 
     def bound(self) -> float:
         """Solve the responder anew at the prices in force; an upper bound, rounding included."""
         self._responder.remember()
-        found = (self.value + self.margin()) * self._responder.scale
-        for more in (self._error, self._level):
-            if more:
-                found = math.nextafter(found + more, math.inf)
-        return found
+        payoff = (self.value + self.margin()) * self._responder.scale
+        for summand in (self._error, self._level):
+            if summand:
+                payoff = math.nextafter(payoff + summand, math.inf)
+        return payoff
 
     def refunds(self) -> Floats:
-        """Give the refund of each row, for the action that claims most: float64 (R,)."""
+        """Give the refund of each row, the largest of its actions: float64 (R,)."""
         return self._refunded.max(axis=1)
 
     def losses(self) -> Floats:
         """Give the loss by forgetting in each row, as the responder plays now: float64 (R, K)."""
-        found = np.zeros(self._responder.shape)
+        losses = np.zeros(self._responder.shape)
         for row in np.flatnonzero(self._responder.row_reach() > SMALLEST).tolist():
-            found[row] = self.loss(row)
-        return found
+            losses[row] = self.loss(row)
+        return losses
 
     def loss(self, row: int) -> Floats:
-        """Give the loss by forgetting in a row, by action: float64 (K,)."""
+        """Give the loss by forgetting in a row: float64 (K,).
+
+        What the responder loses by taking the same action in all states of the row.
+        """
         return self._responder.slack(row) @ self._responder.reach(row)
 
     def claim(self, step: Step) -> Claim:
@@ -134,25 +143,29 @@ class LiftedBound:
         # actions. Claims of 0 in the mean over the states as they are reached are enough, so
         # negative ones shrink and leave slack for other rows; by less than that (`cover`), since a
         # responder that steers towards claims meets the positive ones more often.
-        short, reach = self._responder.slack(step.row), self._responder.reach(step.row)
-        claims = step.share * (short[step.action] - short)
-        asked = np.flatnonzero((claims > LEAST).any(axis=1))
-        claims = claims[asked]
-        more = np.maximum(claims, 0.0) @ reach
-        less = np.maximum(-claims, 0.0) @ reach
-        kept = np.minimum(1.0, step.cover * more / np.maximum(less, LEAST**2))
-        claims = np.where(claims < 0.0, kept[:, None] * claims, claims)
-        first = np.argsort(-more, kind="stable")
-        fall = step.share * short[step.action]
-        return Claim(asked[first], claims[first], fall, step.weight, step.lent)
+        slack = self._responder.slack(step.row)  # (K, n), of the row's states
+        reach = self._responder.reach(step.row)  # (n,)
+        all_claims = step.share * (slack[step.action] - slack)
+        actions = np.flatnonzero((all_claims > LEAST).any(axis=1))  # those that claim anything
+        claims = all_claims[actions]
+        positive_mean = np.maximum(claims, 0.0) @ reach
+        negative_mean = np.maximum(-claims, 0.0) @ reach
+        shrinking = np.minimum(
+            1.0, step.cover * positive_mean / np.maximum(negative_mean, LEAST**2)
+        )
+        claims = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
+        most_first = np.argsort(-positive_mean, kind="stable")
+        fall = step.share * slack[step.action]
+        return Claim(actions[most_first], claims[most_first], fall, step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
-        """Give the fall of the responder's value by a step, and the refund of it."""
+        """Give by how much a step lowers the responder's value, and raises the row's refund."""
         claim = self.claim(step)
-        worth, fall = self._responder.lift(step.row, claim)
-        self._tried = step, claim, worth
+        claim_refunds, fall = self._responder.lift(step.row, claim)
+        self._tried = step, claim, claim_refunds
         before = self._refunded[step.row]
-        return fall, float((before + self._by_action(claim, worth)).max() - before.max())
+        after = before + self._refunds_by_action(claim, claim_refunds)
+        return fall, float(after.max() - before.max())
 
     def take(self, step: Step | Revision) -> None:
         """Put a step's claim into the prices, or revise those of a row."""
@@ -171,37 +184,46 @@ class LiftedBound:
             self._responder.visit()
 
     def _claim(self, step: Step) -> None:
-        row, claim, lifted = step.row, self.claim(step), None
+        """Add a step's claim to the prices, and what it refunds to the refunds of its row."""
+        row = step.row
+        claim_refunds = None
         if self._tried is not None and self._tried[0] == step:
-            _, claim, lifted = self._tried  # its pass need not be made again
+            _, claim, claim_refunds = self._tried  # its pass need not be made again
+        else:
+            claim = self.claim(step)
         if row not in self._kept:
-            self._kept[row] = {} if self._is_to_keep(row) else None
-        worth = self._responder.take(row, claim, self._kept[row], lifted)
-        self._refunded[row] += self._by_action(claim, worth)
+            self._kept[row] = {} if self._reserve_room(row) else None
+        refunds = self._responder.take(row, claim, self._kept[row], claim_refunds)
+        self._refunded[row] += self._refunds_by_action(claim, refunds)
 
-    def _is_to_keep(self, row: int) -> bool:
+    def _reserve_room(self, row: int) -> bool:
+        """Whether to store the claims of a row; if so, take the bytes off those left."""
         if self._revised is not None:
             return row in self._revised
-        need = self._responder.bytes_kept(row)
-        fits = need <= self._room
-        self._room -= need * fits
-        return fits
+        size = self._responder.bytes_kept(row)
+        if size > self._room:
+            return False
+        self._room -= size
+        return True
 
     def _revise(self, step: Revision) -> None:
-        # None of four changes raises the bound. Before the row, an action by which all claims are
-        # worth less than by others gives back what they are short of; one by which some claim is
-        # worth more than by those preferred is lent more, if the responder has slack there by now.
-        # In the row, an action whose claims are worth less than the refund claims more; and what is
-        # refunded is lowered, by a share of the slack there.
-        row, kept = step.row, self._kept.get(step.row)
+        """Move the claims and loans of a row by four changes, none of which raises the bound."""
+        # Before the row, an action by which all claims are worth less than by others gives back
+        # what they are short of; one by which some claim is worth more than by those preferred is
+        # lent more, if the responder has slack there by now. In the row, an action whose claims are
+        # worth less than the refund claims more; and what is refunded is lowered, by a share of the
+        # slack there.
+        row = step.row
+        kept = self._kept.get(row)
         if kept is None:
             raise HogeqError(f"{step}: allowed where claims are kept")
-        refunded = self._refunded[row]
-        reach = self._responder.most_reach(row, kept)
-        free = np.minimum((refunded.max() - refunded) / max(reach, LEAST), 1.0)
-        lowered = step.lowered * self._responder.slack(row) * (refunded > 0.0)[:, None]
-        more = free[:, None] - lowered
-        self._refunded[row] = self._responder.revise(row, kept, more, step.lent)
+        refunds = self._refunded[row]  # (K,)
+        most_reach = self._responder.most_reach(row, kept)
+        raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)
+        is_refunded = (refunds > 0.0)[:, None]
+        lowered = step.lowered * self._responder.slack(row) * is_refunded  # (K, n)
+        change = raised[:, None] - lowered
+        self._refunded[row] = self._responder.revise(row, kept, change, step.lent)
 
     def is_met_once(self, row: int) -> bool:
         """Whether no play meets a row twice: else it cannot claim."""
@@ -211,30 +233,31 @@ class LiftedBound:
         """Return whether the claims of a row can be revised."""
         return self._kept.get(row) is not None
 
-    def _by_action(self, claim: Claim, worth: Floats) -> Floats:
-        """Give the value of a claim by action, (K,): the last to claim may share a value."""
-        found = np.zeros(self._responder.shape[1])
-        if len(worth):
-            found[claim.actions] = worth[np.minimum(np.arange(len(claim.actions)), len(worth) - 1)]
-        return found
+    def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
+        """Give the refunds of a claim by action, (K,); the last to claim may share a refund."""
+        refunds = np.zeros(self._responder.shape[1])
+        if len(claim_refunds):
+            indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)
+            refunds[claim.actions] = claim_refunds[indices]
+        return refunds
 
     def require_room(self, rows: frozenset[int]) -> None:
-        """Refuse to keep the claims of rows if they take too many bytes."""
-        need = sum(map(self._responder.bytes_kept, sorted(rows)))
-        if need > REPLAYED:
+        """Refuse to store the claims of rows if they take too many bytes."""
+        size = sum(self._responder.bytes_kept(row) for row in sorted(rows))
+        if size > REPLAYED:
             raise HogeqError(
-                f"steps: claims of {len(rows)} revised rows need up to {need / 2**30:.1f} GiB; "
+                f"steps: claims of {len(rows)} revised rows need up to {size / 2**30:.1f} GiB; "
                 f"allowed: {REPLAYED >> 30}"
             )
 
 
 def replay(problems: Sequence[Problem], steps: Sequence[Step | Revision]) -> LiftedBound:
-    """Take steps that somebody found: the bound that they prove."""
+    """Give the bound that steps prove which somebody found: take them one by one."""
     revised = frozenset(step.row for step in steps if isinstance(step, Revision))
-    found = LiftedBound(problems, revised)
-    found.require_room(revised)
-    with phase("proof", len(steps), "steps") as told:
+    bound = LiftedBound(problems, revised)
+    bound.require_room(revised)
+    with phase("proof", len(steps), "steps") as progress:
         for step in steps:
-            found.take(step)
-            told.step()
-    return found
+            bound.take(step)
+            progress.step()
+    return bound

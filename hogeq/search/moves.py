@@ -11,7 +11,7 @@ from math import ceil, log
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.shared import quick_workspace
@@ -26,10 +26,10 @@ from hogeq.search.ascent import (
 )
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
 
-MET: Final = 2  # sweeps against a perturbed opponent
+PERTURBED_SWEEPS: Final = 2  # sweeps of ascent against a perturbed opponent
 COOLING: Final = 3.0  # steps of annealing while the temperature falls by a factor of e
 COOLING_DAMPING: Final = 0.5
 SOFT: Final = (3e-3, 1e-3, 3, 0.6)  # temperatures, steps and damping against a perturbed opponent
@@ -54,7 +54,7 @@ class SearchContext:
     work: Passes  # the passes of the search
     policies: Floats  # (1 + n, G, G, K): the responder, rewritten in place, and whom it meets
     random: np.random.Generator
-    mates: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
+    partners: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
     roll: int = 0  # the roll of which a move by one roll makes more
     deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
@@ -64,21 +64,25 @@ class SearchContext:
         game: Engine,
         strategy: Strategy,
         seed: Sequence[int] = (),
-        mates: Sequence[Matrix] = (),
+        partners: Sequence[Matrix] = (),
     ) -> "SearchContext":
-        """Meet a strategy, in the precision of searches."""
+        """Prepare a search for a response to a strategy, in the precision of searches.
+
+        Row 0 of the policies is not yet set. Without a seed nothing may be drawn.
+        """
         weights = strategy.chances if len(strategy.chances) > 1 else None
         policies = np.concatenate([np.empty((1, *game.shape)), strategy.policies])
         work = quick_workspace(game, len(policies))
         random = np.random.default_rng(seed) if seed else UNUSED
-        return cls(game, weights, work, policies, random, mates)
+        return cls(game, weights, work, policies, random, partners)
 
     def ascend(
         self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
     ) -> tuple[float, int]:
-        """Let the responder ascend; its win rate, and the sweeps."""
-        how = limit, least_gain, to_beat, self.weights, self.deadline
-        return ascend(self.work, self.policies, *how)
+        """Let the responder ascend; its win rate, and the sweeps (see `hogeq.search.ascent`)."""
+        return ascend(
+            self.work, self.policies, limit, least_gain, to_beat, self.weights, self.deadline
+        )
 
     def anneal(
         self,
@@ -87,64 +91,68 @@ class SearchContext:
         cooling: tuple[float, float],
         progress: Callable[[], object] = lambda: None,
     ) -> None:
-        """Anneal the responder."""
-        how = steps, damping, cooling, progress, self.weights, self.deadline
-        anneal(self.work, self.policies, *how)
+        """Anneal the responder from the first to the last temperature of `cooling`."""
+        anneal(
+            self.work, self.policies, steps, damping, cooling, progress, self.weights, self.deadline
+        )
 
 
 class Move(NamedTuple):
-    """A move and its ranges."""
+    """A perturbation of the responder, and the ranges that its strength is drawn from."""
 
-    go: Callable[[SearchContext, float], int]  # change the responder, so strongly; sweeps it took
-    near: tuple[float, float] | None  # strengths, drawn log-uniformly, to refine; None: never
-    far: tuple[float, float] | None  # strengths when it is to lead far; None: it never is
+    apply: Callable[[SearchContext, float], int]  # change row 0 by a strength; give the sweeps
+    near: tuple[float, float] | None  # strengths as a near move; None: it is none
+    far: tuple[float, float] | None  # strengths as a far move; None: it is none
     weight: float = 1.0  # how often it is chosen at first, relative to others
-    by_roll: bool = False  # whether it makes more of one roll, which then is paid too
+    by_roll: bool = False  # whether it is about one roll, which a bandit of its own chooses
 
 
-def stay(at: SearchContext, strength: float) -> int:  # noqa: ARG001
+def stay(context: SearchContext, strength: float) -> int:  # noqa: ARG001
     """Change nothing: near moves go on from the best matrix."""
     return 0
 
 
-def random_rolls(at: SearchContext, share: float) -> int:
+def random_rolls(context: SearchContext, share: float) -> int:
     """Put random rolls into a share of the cells: the uniform kick."""
-    matrix = with_random_rolls(likeliest(at.policies[0]), share, at.game.num_actions, at.random)
-    at.policies[0] = one_hot(matrix, at.game.num_actions)
+    num_actions = context.game.num_actions
+    matrix = likeliest(context.policies[0])
+    changed = with_random_rolls(matrix, share, num_actions, context.random)
+    context.policies[0] = one_hot(changed, num_actions)
     return 0
 
 
-def perturbed_opponent(at: SearchContext, share: float) -> int:
-    """Ascend for two sweeps against the opponent blended with another strategy, to a share."""
-    met = at.policies[1:].copy()
-    at.policies[1:] = _blended(at, share)
-    _, sweeps = at.ascend(MET)
-    at.policies[1:] = met
+def perturbed_opponent(context: SearchContext, share: float) -> int:
+    """Ascend for two sweeps against the opponents blended with another strategy, by a share."""
+    opponents = context.policies[1:].copy()
+    context.policies[1:] = _blended_opponents(context, share)
+    _, sweeps = context.ascend(PERTURBED_SWEEPS)
+    context.policies[1:] = opponents
     return sweeps
 
 
-def annealed_to_perturbed(at: SearchContext, share: float) -> int:
-    """Take a few softmax steps against the opponent blended with another strategy, to a share."""
-    met = at.policies[1:].copy()
-    at.policies[1:] = _blended(at, share)
+def annealed_to_perturbed(context: SearchContext, share: float) -> int:
+    """Take a few softmax steps against the opponents blended with another strategy, by a share."""
+    opponents = context.policies[1:].copy()
+    context.policies[1:] = _blended_opponents(context, share)
     hot, cold, steps, damping = SOFT
-    at.anneal(steps, damping, (hot, cold))
-    to_pure(at.policies[0])
-    at.policies[1:] = met
+    context.anneal(steps, damping, (hot, cold))
+    to_pure(context.policies[0])
+    context.policies[1:] = opponents
     return steps
 
 
-def perturbed_beliefs(at: SearchContext, share: float) -> int:
+def perturbed_beliefs(context: SearchContext, share: float) -> int:
     """Sweep once, memories being as likely as if the responder had played a blended policy."""
-    return _believing(at, share, _stranger(at))
+    return _ascend_with_beliefs_of(context, share, _random_strategy(context))
 
 
-def believed_roll(at: SearchContext, share: float) -> int:
+def believed_roll(context: SearchContext, share: float) -> int:
     """Sweep once, memories being as likely as if the responder had made one roll, to a share."""
     # In all cells, a band of sums of scores, or some at random. A roll of certain points tells the
     # next turn what is hidden: cells that use it come first, those that lead there then find it
     # worth more.
-    shape, random = at.policies.shape[1:-1], at.random
+    shape = context.policies.shape[1:-1]
+    random = context.random
     kind = random.integers(3)
     if kind == 0:
         cells = np.ones(shape, bool)
@@ -154,85 +162,106 @@ def believed_roll(at: SearchContext, share: float) -> int:
         cells = (low <= sums) & (sums <= high)
     else:
         cells = random.random(shape) < random.random()
-    made = one_hot(at.roll, at.game.num_actions)
-    return _believing(at, share * cells[..., None], made)
+    believed_policy = one_hot(context.roll, context.game.num_actions)
+    return _ascend_with_beliefs_of(context, share * cells[..., None], believed_policy)
 
 
-def believed_opponent(at: SearchContext, share: float) -> int:
+def believed_opponent(context: SearchContext, share: float) -> int:
     """Sweep once, memories being as likely as if the responder had played as an opponent does."""
-    return _believing(at, share, at.policies[at.random.integers(1, len(at.policies))])
+    opponent = context.random.integers(1, len(context.policies))
+    return _ascend_with_beliefs_of(context, share, context.policies[opponent])
 
 
-def drawn_rolls(at: SearchContext, temperature: float) -> int:
+def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
-    at.anneal(1, 1.0, (temperature, temperature))
-    sums = at.policies[0].cumsum(axis=-1)
-    drawn = at.random.random(sums.shape[:-1]) * sums[..., -1]
-    rolls = np.minimum((sums <= drawn[..., None]).sum(axis=-1), sums.shape[-1] - 1)
-    at.policies[0] = one_hot(rolls, sums.shape[-1])
+    context.anneal(1, 1.0, (temperature, temperature))
+    # Invert the cumulative distribution of every row at a uniform number.
+    cumulative = context.policies[0].cumsum(axis=-1)
+    drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
+    rolls = (cumulative <= drawn[..., None]).sum(axis=-1)
+    last_roll = cumulative.shape[-1] - 1
+    context.policies[0] = one_hot(np.minimum(rolls, last_roll), cumulative.shape[-1])
     return 1
 
 
-def annealed_again(at: SearchContext, temperature: float) -> int:
+def annealed_again(context: SearchContext, temperature: float) -> int:
     """Anneal once more, from a temperature that leaves most rolls as they are."""
     steps = ceil(COOLING * log(temperature / TEMPERATURES[1]))
-    at.anneal(steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
-    to_pure(at.policies[0])
+    context.anneal(steps, COOLING_DAMPING, (temperature, TEMPERATURES[1]))
+    to_pure(context.policies[0])
     return steps
 
 
-def other_opening(at: SearchContext, temperature: float) -> int:
+def other_opening(context: SearchContext, temperature: float) -> int:
     """Anneal once more, quickly, while the first cell or a few early ones make other rolls."""
-    axes, num_actions = at.policies.shape[1:-1], at.game.num_actions
-    early = ceil(log_uniform(at.random, (1.0, max(1.0, EARLY * min(axes)))) - 0.5)
-    number = int(at.random.integers(1, OPENING + 1))
-    cells = tuple(at.random.integers(early, size=(len(axes), number)) * (at.random.random() < 0.5))
-    rolls = at.policies[0][cells].argmax(axis=-1)
-    rolls = (rolls + at.random.integers(1, num_actions, size=number)) % num_actions
-    other = one_hot(rolls, num_actions)
+    # The moved cells are held at their other rolls through all steps.
+    random = context.random
+    num_actions = context.game.num_actions
+    responder = context.policies[0]
+    cells = _early_cells(responder.shape[:-1], random)
+    rolls = responder[cells].argmax(axis=-1)
+    shifts = random.integers(1, num_actions, size=len(rolls))  # never to the same roll
+    other_rolls = one_hot((rolls + shifts) % num_actions, num_actions)
     steps = ceil(log(temperature / TEMPERATURES[1]))
-    for now in np.geomspace(temperature, TEMPERATURES[1], steps):
-        at.policies[0][cells] = other
-        at.anneal(1, COOLING_DAMPING, (now, now))
-    to_pure(at.policies[0])
-    at.policies[0][cells] = other
+    for step_temperature in np.geomspace(temperature, TEMPERATURES[1], steps):
+        responder[cells] = other_rolls
+        context.anneal(1, COOLING_DAMPING, (step_temperature, step_temperature))
+    to_pure(responder)
+    responder[cells] = other_rolls
     return steps
 
 
-def crossover(at: SearchContext, share: float) -> int:
+def _early_cells(shape: tuple[int, ...], random: np.random.Generator) -> tuple[Ints, ...]:
+    """Draw a few cells of early scores, or as many times the first cell; an index by axis."""
+    latest = max(1.0, EARLY * min(shape))
+    scores = ceil(log_uniform(random, (1.0, latest)) - 0.5)
+    number = int(random.integers(1, OPENING + 1))
+    cells = random.integers(scores, size=(len(shape), number))
+    is_first_cell = random.random() >= 0.5
+    return tuple(np.zeros_like(cells) if is_first_cell else cells)
+
+
+def crossover(context: SearchContext, share: float) -> int:
     """Take a part of the table from another start's matrix; without one, random rolls."""
-    # All cells from a sum of scores on, or before it; a band of one score; or a share at random.
-    if not at.mates:
-        return random_rolls(at, share)
-    shape, random = at.policies.shape[1:-1], at.random
-    places = np.indices(shape)
-    kind = random.integers(3)
-    if kind == 0:
-        last = sum(shape) - len(shape)
-        part = places.sum(axis=0) >= random.integers(1, max(2, last))
-        part = part if random.random() < 0.5 else ~part
-    elif kind == 1:
-        low, high = np.sort(random.integers(0, min(shape) + 1, 2))
-        along = places[-1] if random.random() < 0.5 else places[0]
-        part = (low <= along) & (along < high)
-    else:
-        part = random.random(shape) < share
-    at.policies[0][part] = one_hot(_mate(at)[part], at.game.num_actions)
+    if not context.partners:
+        return random_rolls(context, share)
+    cells = _crossed_cells(context.policies.shape[1:-1], share, context.random)
+    rolls = _partner(context)[cells]
+    context.policies[0][cells] = one_hot(rolls, context.game.num_actions)
     return 0
 
 
-def relinked(at: SearchContext, temperature: float) -> int:
+def _crossed_cells(
+    shape: tuple[int, ...], share: float, random: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Draw the part of a table that comes from another matrix."""
+    scores = np.indices(shape)  # of both players, at every cell
+    kind = random.integers(3)
+    if kind == 0:  # all cells from a sum of scores on, or all before it
+        largest_sum = sum(shape) - len(shape)
+        late = scores.sum(axis=0) >= random.integers(1, max(2, largest_sum))
+        return late if random.random() < 0.5 else ~late
+    if kind == 1:  # a band of scores of one player
+        low, high = np.sort(random.integers(0, min(shape) + 1, 2))
+        player_scores = scores[-1] if random.random() < 0.5 else scores[0]
+        return (low <= player_scores) & (player_scores < high)
+    return random.random(shape) < share
+
+
+def relinked(context: SearchContext, temperature: float) -> int:
     """Anneal from the mean of the matrix and another start's; without one, from the matrix."""
-    if at.mates:
-        rows = one_hot(_mate(at), at.policies.shape[-1])
-        at.policies[0] += at.random.uniform(0.3, 0.7) * (rows - at.policies[0])
-    return annealed_again(at, temperature)
+    if context.partners:
+        partner = one_hot(_partner(context), context.policies.shape[-1])
+        share = context.random.uniform(0.3, 0.7)
+        context.policies[0] += share * (partner - context.policies[0])
+    return annealed_again(context, temperature)
 
 
-def restarted(at: SearchContext, share: float) -> int:  # noqa: ARG001
+def restarted(context: SearchContext, share: float) -> int:  # noqa: ARG001
     """Begin anew at a random matrix."""
-    actions = at.game.num_actions
-    at.policies[0] = one_hot(at.random.integers(actions, size=at.policies.shape[1:-1]), actions)
+    num_actions = context.game.num_actions
+    matrix = context.random.integers(num_actions, size=context.policies.shape[1:-1])
+    context.policies[0] = one_hot(matrix, num_actions)
     return 0
 
 
@@ -262,37 +291,44 @@ NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves 
 FAR: Final = tuple(name for name, move in MOVES.items() if move.far)  # moves that lead far
 
 
-def _stranger(at: SearchContext) -> Floats:
+def _random_strategy(context: SearchContext) -> Floats:
     """Policy (G, G, K) to blend with: a random matrix, a random policy or one constant roll."""
-    shape = at.policies.shape[1:]
-    kind = at.random.integers(3)
+    random = context.random
+    shape = context.policies.shape[1:]
+    num_actions = shape[-1]
+    kind = random.integers(3)
     if kind == 0:
-        return one_hot(at.random.integers(shape[-1], size=shape[:-1]), shape[-1])
+        return one_hot(random.integers(num_actions, size=shape[:-1]), num_actions)
     if kind == 1:
-        return at.random.dirichlet(np.ones(shape[-1]), shape[:-1])
-    return np.broadcast_to(one_hot(at.random.integers(shape[-1]), shape[-1]), shape)
+        return random.dirichlet(np.ones(num_actions), shape[:-1])
+    return np.broadcast_to(one_hot(random.integers(num_actions), num_actions), shape)
 
 
-def _believing(at: SearchContext, share: float | Floats, played: Floats) -> int:
-    """Sweep once, reach being that of the responder blended with a policy (G, G, K)."""
-    believed = at.policies.copy()
-    believed[0] += share * (played - believed[0])
-    at.work.backward(at.work.forward(believed, at.weights), at.policies, Role.ASCEND)
+def _ascend_with_beliefs_of(
+    context: SearchContext, share: float | Floats, believed_policy: Floats
+) -> int:
+    """Ascend for one sweep, with the reach of the responder blended with a policy (G, G, K)."""
+    believed = context.policies.copy()
+    believed[0] += share * (believed_policy - believed[0])
+    reach = context.work.forward(believed, context.weights)
+    context.work.backward(reach, context.policies, Role.ASCEND)
     return 1
 
 
-def _blended(at: SearchContext, share: float) -> Floats:
-    """Opponents (n, G, G, K) blended with a strategy by a share, or by half in some cells."""
-    met = at.policies[1:]
-    change = _stranger(at) - met
-    if at.random.random() < IN_CELLS:
-        cells = at.random.random(met.shape[1:-1]) < log_uniform(at.random, CELLS)
-        return met + 0.5 * cells[..., None] * change
-    return met + share * change
+def _blended_opponents(context: SearchContext, share: float) -> Floats:
+    """Opponents (n, G, G, K) blended with one strategy by a share, or by half in some cells."""
+    opponents = context.policies[1:]
+    change = _random_strategy(context) - opponents
+    if context.random.random() < IN_CELLS:
+        cell_share = context.random.random(opponents.shape[1:-1])
+        cells = cell_share < log_uniform(context.random, CELLS)
+        return opponents + 0.5 * cells[..., None] * change
+    return opponents + share * change
 
 
-def _mate(at: SearchContext) -> Matrix:
-    return at.mates[int(at.random.integers(len(at.mates)))]
+def _partner(context: SearchContext) -> Matrix:
+    """Draw one of the matrices (G, G) to cross with."""
+    return context.partners[int(context.random.integers(len(context.partners)))]
 
 
 class Bandit:
@@ -304,19 +340,20 @@ class Bandit:
     """
 
     def __init__(self, moves: Sequence[str], weights: ArrayLike | None = None) -> None:
-        self.moves = tuple(moves)
-        known = np.ones(len(moves)) if weights is None else np.array(weights, np.float64)
-        self._default = known / known.sum()
-        self._gains = np.zeros(len(moves))
-        self._sweeps = np.zeros(len(moves))
+        self.moves = tuple(moves)  # names, n of them
+        prior = np.ones(len(moves)) if weights is None else np.array(weights, np.float64)
+        self._default = prior / prior.sum()  # (n,), probabilities before anything has paid
+        self._gains = np.zeros(len(moves))  # (n,), discounted sum of the win rate gained
+        self._sweeps = np.zeros(len(moves))  # (n,), discounted sum of the sweeps spent
 
     def chances(self) -> Floats:
-        """Probabilities of the moves; one never chosen counts as the best."""
-        known = self._sweeps > 0.0
-        pay = np.divide(self._gains, self._sweeps, out=np.zeros(len(known)), where=known)
+        """Probabilities of the moves, (n,); one never chosen counts as the best."""
+        is_tried = self._sweeps > 0.0
+        pay = np.zeros(len(self.moves))  # win rate gained per sweep
+        np.divide(self._gains, self._sweeps, out=pay, where=is_tried)
         if not pay.any():
             return self._default
-        pay[~known] = pay.max()
+        pay[~is_tried] = pay.max()
         return FLOOR * self._default + (1.0 - FLOOR) * pay / pay.sum()
 
     def draw(self, random: np.random.Generator) -> str:
@@ -325,22 +362,22 @@ class Bandit:
 
     def report(self, move: str, gain: float, sweeps: int) -> None:
         """Learn from the gain of a choice, in win rate, and its sweeps."""
-        at = self.moves.index(move)
+        index = self.moves.index(move)
         self._gains *= MEMORY
         self._sweeps *= MEMORY
-        self._gains[at] += gain
-        self._sweeps[at] += sweeps
+        self._gains[index] += gain
+        self._sweeps[index] += sweeps
 
 
 def bandits(num_actions: int, moves: Collection[str] = USUAL) -> dict[str, Bandit]:
-    """Bandits of near moves, of far moves and of the rolls of moves by one roll."""
+    """Make the bandits "near" and "far" of moves, and "roll" of the rolls of moves by one roll."""
     near = [name for name in NEAR if name in moves]
     far = [name for name in FAR if name in moves or name == STAY]
-    made = {
-        kind: Bandit(names, [MOVES[name].weight for name in names])
-        for kind, names in (("near", near), ("far", far))
-    }
     # No dice give certain points, so they come as often as all others together.
-    others = num_actions - 1
-    made["roll"] = Bandit([*map(str, range(num_actions))], [max(others, 1)] + [1] * others)
-    return made
+    other_rolls = num_actions - 1
+    roll_weights = [max(other_rolls, 1)] + [1] * other_rolls
+    return {
+        "near": Bandit(near, [MOVES[name].weight for name in near]),
+        "far": Bandit(far, [MOVES[name].weight for name in far]),
+        "roll": Bandit([str(roll) for roll in range(num_actions)], roll_weights),
+    }

@@ -53,8 +53,8 @@ class Population:
     ) -> None:
         self.game = game
         self.members = members
-        equal = np.full(len(members), 1.0 / max(1, len(members)))
-        self.weights = equal if weights is None else weights
+        number = len(members)
+        self.weights = np.full(number, 1.0 / max(1, number)) if weights is None else weights
 
     @property
     def policies(self) -> Floats:
@@ -67,26 +67,33 @@ class Population:
 
     def rates_against(self, policy: Floats) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
-        rolls = policy.argmax(axis=-1)
-        is_pure = np.count_nonzero(policy) == rolls.size
-        rate = partial(_rate_of_member, self.game, policy, rolls if is_pure else None)
+        matrix = policy.argmax(axis=-1)
+        is_pure = np.count_nonzero(policy) == matrix.size
+        rate = partial(_rate_of_member, self.game, policy, matrix if is_pure else None)
         return np.array(compute(rate, self.members, local=True))
 
     def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Counterfactual]:
-        """Pass with a policy (G, G, K) against each member; or in the precision of searches."""
+        """Give counterfactual values and reach of a policy (G, G, K) against each member.
+
+        They are exact, or else in the precision of searches.
+        """
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
-        """Counterfactual values and reach of a policy (G, G, K) against the mixture."""
-        values, infoset_reach = np.zeros_like(policy), np.zeros(policy.shape[:-1])
+        """Counterfactual values and reach of a policy (G, G, K) against the mixture.
+
+        `weights` (n,) replace those of the mixture.
+        """
+        values = np.zeros_like(policy)
+        infoset_reach = np.zeros(policy.shape[:-1])
         rates = []
-        shares = self.weights if weights is None else weights
-        for share, one in zip(shares, self.passes(policy), strict=True):
-            values += share * one.values
-            infoset_reach += share * one.infoset_reach
-            rates.append(WinRate.from_starts(*one.starts).win_rate)
+        weights = self.weights if weights is None else weights
+        for weight, against_member in zip(weights, self.passes(policy), strict=True):
+            values += weight * against_member.values
+            infoset_reach += weight * against_member.infoset_reach
+            rates.append(WinRate.from_starts(*against_member.starts).win_rate)
         return Measured(values, infoset_reach, np.array(rates))
 
     def anneal(
@@ -98,10 +105,14 @@ class Population:
         weights: Floats | None = None,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
-        """Anneal a softmax responder to the mixture, all cells at once."""
+        """Anneal a softmax responder (G, G, K) to the mixture, in place, all cells at once.
+
+        Each step moves it by the share `damping` towards the softmax of its counterfactual values,
+        while the temperature falls.
+        """
         for temperature in np.geomspace(*TEMPERATURES, steps):
-            found = self.measure(policy, weights)
-            soften(policy, found.values, found.infoset_reach, temperature, damping)
+            measured = self.measure(policy, weights)
+            soften(policy, measured.values, measured.infoset_reach, temperature, damping)
             progress()
 
 
@@ -113,23 +124,24 @@ class CounterPool(Population):
     def __init__(self, game: Engine, matrices: Matrix | None = None) -> None:
         empty = zero_matrices(0, game.shape)
         super().__init__(game, empty if matrices is None else np.array(matrices, empty.dtype))
-        self._rates: dict[bytes, Floats] = {}  # of the first members, by a digest of the policy
+        self._known_rates: dict[bytes, Floats] = {}  # of the first members, by digest of policy
 
     def rates_against(self, policy: Floats) -> Floats:
         """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
-        key = sha256(np.ascontiguousarray(policy).data).digest()
-        known = self._rates.get(key, np.zeros(0))
-        new = Population(self.game, self.members[len(known) :]).rates_against(policy)
-        self._rates[key] = np.concatenate([known, new])
-        return self._rates[key].copy()
+        digest = sha256(np.ascontiguousarray(policy).data).digest()
+        known_rates = self._known_rates.get(digest, np.zeros(0))
+        new_members = self.members[len(known_rates) :]
+        new_rates = Population(self.game, new_members).rates_against(policy)
+        self._known_rates[digest] = np.concatenate([known_rates, new_rates])
+        return self._known_rates[digest].copy()
 
     def strongest(self, policy: Floats, most: int) -> NDArray[np.int64]:
         """Give the indices of the `most` counters that win most, the oldest on ties."""
         return np.argsort(-self.rates_against(policy), kind="stable")[:most]
 
     def climb(self, policy: Floats, warm: int) -> None:
-        """Climb from the `warm` strongest counters, and add the results."""
-        searches = [CounterSearch(self.members[one]) for one in self.strongest(policy, warm)]
+        """Ascend from the `warm` strongest counters to a policy (G, G, K), and add the results."""
+        searches = [CounterSearch(self.members[index]) for index in self.strongest(policy, warm)]
         climb = partial(CounterSearch.run, game=self.game, strategy=Strategy.unchecked(policy))
         self.add(state.matrix for state in compute(climb, searches, local=True))
 
@@ -141,12 +153,17 @@ class CounterPool(Population):
 
 
 def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
-    """List at most `most` counters that win more than a limit and are not known, the best first."""
-    new = np.setdiff1d(np.flatnonzero(rates > above), known)
-    return new[np.argsort(-rates[new], kind="stable")[:most]]
+    """List at most `most` counters that win more than a limit and are not known, the best first.
+
+    `rates` (n,) are their win rates, `known` the indices of those known; give indices.
+    """
+    unknown = np.setdiff1d(np.flatnonzero(rates > above), known)
+    best_first = np.argsort(-rates[unknown], kind="stable")
+    return unknown[best_first[:most]]
 
 
 def _policy(game: Engine, member: NDArray[Any]) -> Floats:
+    """Give a matrix (G, G) or a policy (G, G, K) as a policy."""
     is_policy = member.ndim == len(game.shape)
     return member if is_policy else one_hot(member, game.num_actions)
 
@@ -159,6 +176,7 @@ def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
 def _rate_of_member(
     game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
+    """Win rate of a member against a policy (G, G, K), which is `matrix` (G, G) if it is pure."""
     if matrix is not None and member.ndim == matrix.ndim:
         duels = shared_duels(game)
         if duels is not None:
@@ -167,28 +185,32 @@ def _rate_of_member(
 
 
 def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Counterfactual:
-    work = (shared_workspace if exact else quick_workspace)(game, 2)
-    return counterfactual_values(work, np.stack([policy, _policy(game, member)]))
+    workspace = shared_workspace(game, 2) if exact else quick_workspace(game, 2)
+    return counterfactual_values(workspace, np.stack([policy, _policy(game, member)]))
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
-    """Read counter-matrices, (n, G, G), that a search begins with."""
-    found = _pool(path) if path.suffix.lower() == ".npz" else None
-    if found is None:
+    """Read counter-matrices, (n, G, G), that a search begins with, or one matrix, n = 1.
+
+    A file ``.npz`` may be a checkpoint, or another file that holds a pool of counters.
+    """
+    counters = _pool(path) if path.suffix.lower() == ".npz" else None
+    if counters is None:
         read = read_strategy(path, **sizes_of(game))
         if read.kind != "matrix":
             raise StrategyError(f"{printable(path)}: a {read.kind}; allowed: matrices")
         return read.array[None]
-    cells, kind = game.shape[:-1], matrix_type(game.num_actions)
-    if found.ndim != 1 + len(cells) or found.shape[1:] != cells or found.dtype != kind:
+    cells = game.shape[:-1]
+    dtype = matrix_type(game.num_actions)
+    if counters.ndim != 1 + len(cells) or counters.shape[1:] != cells or counters.dtype != dtype:
         raise StrategyError(
-            f"{printable(path)}: got counters {found.dtype} {found.shape}; "
-            f"allowed: {kind.__name__} (n, {', '.join(map(str, cells))})"
+            f"{printable(path)}: got counters {counters.dtype} {counters.shape}; "
+            f"allowed: {dtype.__name__} (n, {', '.join(map(str, cells))})"
         )
-    if found.size and not 0 <= found.min() <= found.max() < game.num_actions:
+    if counters.size and not 0 <= counters.min() <= counters.max() < game.num_actions:
         most = game.num_actions - 1
         raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {most}")
-    return found
+    return counters
 
 
 def _pool(path: Path) -> Matrix | None:
@@ -264,11 +286,16 @@ class Gains(NamedTuple):
     def text(self, counter: Matrix, choices: Sequence[int], worth: str = "win rate gained") -> Text:
         """Lay out the same; `worth` heads the gains."""
         facts = self.to_json(counter, choices)
-        of = f"{facts['deviates']} of the {facts['reached']} positions that it comes to"
-        rows = [(*list(cell.values())[:-1], pp(cell["gain"])) for cell in facts["gains"]]
-        header = ("score", "opponent", "S rolls", "counter rolls", worth)
-        table: Text = ["", Table(rows, header, left=0)] if rows else []
-        return [f"other dice at {of}", *table]
+        share = f"{facts['deviates']} of the {facts['reached']}"
+        lines: Text = [f"other dice at {share} positions that it comes to"]
+        rows = [
+            (cell["score"], cell["opponent"], cell["usual"], cell["counter"], pp(cell["gain"]))
+            for cell in facts["gains"]
+        ]
+        if rows:
+            header = ("score", "opponent", "S rolls", "counter rolls", worth)
+            lines += ["", Table(rows, header, left=0)]
+        return lines
 
 
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
@@ -279,13 +306,14 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """
     target = strategy_of(game, strategy)
     policy = table_of(game, counter).policy
-    values, infoset_reach, _ = Population(game, target.policies, target.chances).measure(policy)
-    usual = target.likeliest
-    chosen = usual[..., None].astype(np.int64)
-    as_usual = np.take_along_axis(values, chosen, axis=-1)[..., 0]
-    won = (values * policy).sum(axis=-1)
-    same = np.take_along_axis(policy, chosen, axis=-1)[..., 0] == 1.0
-    return Gains(usual, np.where(same, 0.0, won - as_usual), infoset_reach)
+    measured = Population(game, target.policies, target.chances).measure(policy)
+    usual_rolls = target.likeliest
+    index = usual_rolls[..., None].astype(np.int64)
+    usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
+    counter_values = (measured.values * policy).sum(axis=-1)
+    is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0
+    cell_gains = np.where(is_same, 0.0, counter_values - usual_values)
+    return Gains(usual_rolls, cell_gains, measured.infoset_reach)
 
 
 def largest_gains(
@@ -297,10 +325,13 @@ def largest_gains(
     rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
     if rolls.shape != gained.gains.shape:
         raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
-    order = (-gained.gains).argsort(axis=None, kind="stable")[:count]
-    cells = [divmod(int(place), len(rolls)) for place in order]
-    return [
-        CellGain(*cell, int(gained.usual[cell]), int(rolls[cell]), float(gained.gains[cell]))
-        for cell in cells
-        if gained.gains[cell] > 0.0
-    ]
+    best_first = (-gained.gains).argsort(axis=None, kind="stable")[:count]
+    listed = []
+    for flat_index in best_first.tolist():
+        score, opponent = divmod(flat_index, len(rolls))
+        cell = (score, opponent)
+        gain = float(gained.gains[cell])
+        if gain > 0.0:
+            usual_roll = int(gained.usual[cell])
+            listed.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
+    return listed

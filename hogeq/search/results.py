@@ -4,185 +4,40 @@ Figures are in the game's own units: win rates in Hog, where 1/2 is even, and el
 where 0 is.
 """
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.protocol import Engine
 from hogeq.search.budget import Budget
+from hogeq.search.units import PROVED, WIN_RATES, Units, above, agreed, below, payoffs, write_rate
 from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
-from hogeq.support.messages import at_least, at_most, between, loss, percent
 
 if TYPE_CHECKING:
     from hogeq.search.attack import SearchResult
 
 __all__ = [
+    "FULL_INFORMATION",
     "PROVED",
     "WIN_RATES",
     "Budget",
     "Equilibrium",
     "InPolicies",
     "Interval",
+    "Measurement",
     "Response",
     "Units",
+    "payoffs",
+    "write_rate",
 ]
 
-
-class Gap(Protocol):
-    """Writes both ends of an exploitability, as one number if they are known to be one."""
-
-    def __call__(self, lower: float, upper: float, /, *, are_one: bool = False) -> str:
-        """Write them."""
-
-
-class Units(NamedTuple):
-    """Units of a game: its even value, and how figures and their differences are written."""
-
-    even: float
-    figure: str  # what is measured
-    exact: Callable[[float], str]
-    lower: Callable[[float], str]
-    upper: Callable[[float], str]
-    gap: "Gap"  # writes both ends of an exploitability
-    gain: Callable[[float], str]  # writes a difference
-    axis: str  # of pictures: what an exploitability is
-    per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
-
-    def value(self, rate: float) -> float:
-        """Convert a win rate of a search to these units."""
-        return self.even + self.per_rate * (rate - 0.5)
-
-    def ends(self, lower: float, upper: float, are_one: bool) -> tuple[str, str]:
-        """Write both ends of an interval, rounded outward unless they are one number."""
-        if are_one:
-            return self.exact(lower), self.exact(upper)
-        return self.lower(lower), self.upper(upper)
-
-    def are_one(self, lower: float, upper: float) -> bool:
-        """Whether two ends are written alike, so that every digit is true of all between them."""
-        return self.exact(lower) == self.exact(upper)
-
-
-DECIMALS: Final = 9  # of payoffs
-HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
 FULL_INFORMATION: Final = "full information"
-PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
-
-WIN_RATES: Final = Units(
-    even=0.5,
-    figure="win rate",
-    exact=percent,
-    lower=at_least,
-    upper=at_most,
-    gap=between,
-    gain=loss,
-    axis="exploitability (win rate $-$ 1/2)",
-)
-"""Units of Hog."""
-
-
-def is_plain(scale: float) -> bool:
-    """Whether payoffs are written without a power of ten, if they are of that scale."""
-    return 1e-3 <= scale < 1e9
-
-
-def payoffs(even: float, largest: float, scale: float) -> Units:
-    """Give the units of another game; `scale` is the most that players may expect.
-
-    Ten digits are written, of plain numbers nine decimals at most; of ends outward. A figure
-    halfway between two of these has a digit more, lest rounding divide what is one.
-    """
-
-    def form(payoff: float) -> tuple[int, str]:
-        has_point = is_plain(scale) and abs(payoff) < 1e9
-        power = int(f"{payoff:.{DECIMALS}e}".partition("e")[2]) if has_point else 0
-        return DECIMALS - max(power, 0), "f" if has_point else "e"
-
-    def write(payoff: float) -> str:
-        if not math.isfinite(payoff):
-            return str(payoff)
-        places, kind = form(payoff)
-        fine = f"{payoff:z.{places + 2}{kind}}".partition("e")[0]
-        return f"{payoff:z.{places + (fine[-2:] in HALVES)}{kind}}"
-
-    def toward(payoff: float, rounding: str) -> str:
-        if not math.isfinite(payoff):
-            return str(payoff)
-        places, kind = form(payoff)
-        nearest = Decimal(f"{payoff:.{places}{kind}}")
-        place = Decimal(1).scaleb(int(nearest.as_tuple().exponent))
-        outward = Decimal(payoff).quantize(place, rounding, Context(prec=700))
-        return f"{outward:z.{places}{kind}}"
-
-    def lower(payoff: float) -> str:
-        return toward(payoff, ROUND_FLOOR)
-
-    def upper(payoff: float) -> str:
-        return toward(payoff, ROUND_CEILING)
-
-    def gap(least: float, most: float, *, are_one: bool = False) -> str:
-        is_one = are_one or write(least) == write(most)
-        ends = (write(least),) * 2 if is_one else (lower(least), upper(most))
-        return " to ".join(ends)
-
-    return Units(
-        even=even,
-        figure="payoff",
-        exact=write,
-        lower=lower,
-        upper=upper,
-        gap=gap,
-        gain=write,
-        axis="exploitability (NashConv / 2)",
-        per_rate=2.0 * largest,
-    )
-
-
-def below(number: Fraction) -> float:
-    """Round down."""
-    near = float(number)
-    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
-
-
-def above(number: Fraction) -> float:
-    """Round up."""
-    return -below(-number)
-
-
-def agreed(lower: float, upper: float) -> tuple[float, float]:
-    """Give two ends that are one as a number in the most digits in which they agree, twice.
-
-    They may agree in digits from the first one on, or in those after the point alone. Where they
-    agree in none after the point they are given as they are: zeros would stand for the others.
-    """
-    if lower == upper:
-        return lower, upper
-    found = []
-    for form in "ef":
-        alike = (n for n in range(17, -1, -1) if f"{lower:z.{n}{form}}" == f"{upper:z.{n}{form}}")
-        places = next(alike, None)
-        if places is not None:
-            written = f"{lower:z.{places}{form}}"
-            power = int(written.partition("e")[2] or 0)
-            found.append((places - power, float(written)))  # digits after the point
-    decimals, number = max(found, default=(0, 0.0))
-    return (number, number) if decimals > 0 else (lower, upper)
-
-
-def write_rate(game: Engine, rate: float) -> str:
-    """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
-    if game.seat_rows is None:
-        return percent(rate)
-    return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,18 +111,20 @@ class Response:
         knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``; and
         the course of the search, if there was one.
         """
-        value, bound, full, seats = self._written
-        return {
-            "attack": value,
-            "bound": bound,
-            **({"bound_told": full} if self.is_told else {}),
-            "full_memory": full,
+        value, bound, full_memory, seats = self._written
+        data: dict[str, Any] = {"attack": value, "bound": bound}
+        if self.is_told:
+            data["bound_told"] = full_memory
+        data |= {
+            "full_memory": full_memory,
             "proved": self.is_proved,
             "seats": list(seats),
             "method": self.method,
             "seconds": self.seconds,
-            **({} if self.search is None else self.search.to_json(self.units)),
         }
+        if self.search is not None:
+            data |= self.search.to_json(self.units)
+        return data
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -277,42 +134,46 @@ class Response:
     @property
     def _written(self) -> tuple[float, float, float, tuple[float, float]]:
         """Value, bound, full memory and seats; if it is proved, in the digits that are."""
-        if not self.is_proved:
-            most, full = self.bound + self.margin, self.full_memory + self.margin
-            return self.value, most, full, self.seats  # the response's own figure to the nearest
-        (value, bound), seats = agreed(*self.ends), self.seats
+        if not self.is_proved:  # the response's own figure is to the nearest
+            bound = self.bound + self.margin
+            return self.value, bound, self.full_memory + self.margin, self.seats
+        value, bound = agreed(*self.ends)
+        full_memory = bound if self.full_memory == self.bound else self.full_memory
+        seats = self.seats
         if self.seat_bounds is not None:
-            (one, _), (two, _) = map(agreed, self.seats, self.seat_bounds)
-            seats = one, two
-        return value, bound, bound if self.full_memory == self.bound else self.full_memory, seats
+            first, _ = agreed(self.seats[0], self.seat_bounds[0])
+            second, _ = agreed(self.seats[1], self.seat_bounds[1])
+            seats = first, second
+        return value, bound, full_memory, seats
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""
-        proved = "; proved to be best" if self.is_proved else ""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
-        remembers, seats = "best responder that remembers everything", ""
+        full_memory = self.units.upper(self.full_memory)
+        seats = ""
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
-            first, second = map(write, self._written[3])
-            sees = self.method == FULL_INFORMATION
-            remembers = (
-                f"best responder {'that sees everything' if sees else 'with perfect recall'}"
-            )
-            seats = f", mean of {first} and {second} by seat"
-        is_full = self.method in {"full memory", FULL_INFORMATION}
-        if self.is_proved and is_full:
+            _, _, _, (first, second) = self._written
+            seats = f", mean of {write(first)} and {write(second)} by seat"
+        bounds_full_memory = self.method in {"full memory", FULL_INFORMATION}
+        if self.is_proved and bounds_full_memory:
             return [("attack", lower, f"best response, exact{seats}")]
-        told = "best responder that is told the draw as well" if self.is_told else remembers
-        rows = [("attack", lower, f"best response found{seats}{proved}")]
-        if not is_full:
-            rows.append(("bound", upper, f"no response has more: by {self.method}"))
-            rows.append(("full memory", self.units.upper(self.full_memory), told))
-        elif self.is_told and self.bound != self.full_memory:
-            rows.append(("bound", upper, f"{remembers} but the draw"))
-            rows.append(("bound", self.units.upper(self.full_memory), told))
+        proved = "; proved to be best" if self.is_proved else ""
+        attack = ("attack", lower, f"best response found{seats}{proved}")
+        if self.units is WIN_RATES:
+            responder = "best responder that remembers everything"
+        elif self.method == FULL_INFORMATION:
+            responder = "best responder that sees everything"
         else:
-            rows.append(("bound", upper, told))
-        return rows
+            responder = "best responder with perfect recall"
+        strongest = "best responder that is told the draw as well" if self.is_told else responder
+        if not bounds_full_memory:
+            bound = ("bound", upper, f"no response has more: by {self.method}")
+            return [attack, bound, ("full memory", full_memory, strongest)]
+        if self.is_told and self.bound != self.full_memory:
+            bound = ("bound", upper, f"{responder} but the draw")
+            return [attack, bound, ("bound", full_memory, strongest)]
+        return [attack, ("bound", upper, strongest)]
 
     def lines(self) -> list[str]:
         """Say how the search went, as the command prints it."""
@@ -431,32 +292,31 @@ class Equilibrium:
         and ``secured`` and ``shares``, if the strategies are a part of the mixtures.
         """
         ends = agreed(self.lower, self.upper) if self.is_proved else (self.lower, self.upper)
-        return {
-            "lower": ends[0],
-            "upper": ends[1],
-            **({} if self.secured is None else {"secured": list(self.secured)}),
-            "proved": self.is_proved,
-            "method": self.method,
-            "seconds": self.seconds,
-            **self.effort,
-        }
+        data: dict[str, Any] = {"lower": ends[0], "upper": ends[1]}
+        if self.secured is not None:
+            data["secured"] = list(self.secured)
+        data |= {"proved": self.is_proved, "method": self.method, "seconds": self.seconds}
+        return {**data, **self.effort}
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""
-        proved = "; proved" if self.is_proved else ""
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
-        figure, part, (one, two) = self.units.figure, self.secured, self.sides
-        if part is None:
+        figure = self.units.figure
+        first, second = self.sides
+        if self.secured is None:  # `strategies` are the whole mixtures
+            proved = "; proved" if self.is_proved else ""
             return [
-                ("lower", lower, f"{figure} that {one} secures{proved}"),
-                ("upper", upper, f"{figure} that {two} allows"),
+                ("lower", lower, f"{figure} that {first} secures{proved}"),
+                ("upper", upper, f"{figure} that {second} allows"),
             ]
+        given_lower = self.units.lower(self.secured[0])
+        given_upper = self.units.upper(self.secured[1])
         given = "by the part of the mixture that is given"
         return [
-            ("lower", lower, f"value of the game at least: by the whole mixture of {one}"),
-            ("upper", upper, f"value of the game at most: by the whole mixture of {two}"),
-            ("lower, given", self.units.lower(part[0]), f"{figure} that {one} secures {given}"),
-            ("upper, given", self.units.upper(part[1]), f"{figure} that {two} allows {given}"),
+            ("lower", lower, f"value of the game at least: by the whole mixture of {first}"),
+            ("upper", upper, f"value of the game at most: by the whole mixture of {second}"),
+            ("lower, given", given_lower, f"{figure} that {first} secures {given}"),
+            ("upper, given", given_upper, f"{figure} that {second} allows {given}"),
         ]
 
     def _repr_html_(self) -> str:
@@ -514,12 +374,18 @@ class InPolicies:
 
     @property
     def price(self) -> tuple[float, float]:
-        """Least and most that the side loses by drawing apart."""
-        known = self.mixtures.lower, self.mixtures.upper
-        first, second = (known, (self.lower, self.upper))[:: -1 if self.player else 1]
-        least = below(Fraction(first[0]) - Fraction(second[1]))
-        most = above(Fraction(first[1]) - Fraction(second[0]))
-        return max(least, 0.0), max(most, 0.0)
+        """Least and most that the side loses by drawing apart, rounded outward.
+
+        Values are those of player 0, of which the second side allows more by policies.
+        """
+        mixed, apart = self.mixtures, self
+        if self.player == 0:
+            least = Fraction(mixed.lower) - Fraction(apart.upper)
+            most = Fraction(mixed.upper) - Fraction(apart.lower)
+        else:
+            least = Fraction(apart.lower) - Fraction(mixed.upper)
+            most = Fraction(apart.upper) - Fraction(mixed.lower)
+        return max(below(least), 0.0), max(above(most), 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policies.
@@ -527,7 +393,7 @@ class InPolicies:
         ``lower``, ``upper``, ``proved``, ``price``, ``method``, ``boxes``, ``programs``,
         ``seconds``; and ``second``, the same of the other side.
         """
-        return {
+        data: dict[str, Any] = {
             "lower": self.lower,
             "upper": self.upper,
             "proved": self.is_proved,
@@ -535,21 +401,27 @@ class InPolicies:
             "method": self.method,
             **self.effort,
             "seconds": self.seconds,
-            **({} if self.second is None else {"second": self.second.to_json()}),
         }
+        if self.second is not None:
+            data["second"] = self.second.to_json()
+        return data
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and the price of each side, as the command prints them."""
-        units, side = self.mixtures.units, self.mixtures.sides[self.player]
+        units = self.mixtures.units
+        side = self.mixtures.sides[self.player]
         lower, upper = units.ends(self.lower, self.upper, False)
-        proved = "; proved" if self.is_proved else ""
-        ends = [f"a policy of {side} secures it", f"no policy of {side} secures more"]
-        if self.player:
-            ends = [f"no policy of {side} allows less", f"a policy of {side} allows no more"]
         least, most = units.ends(*self.price, False)
-        return [
-            ("lower, policies", lower, f"{ends[0]}{proved}"),
-            ("upper, policies", upper, ends[1]),
+        if self.player == 0:
+            lower_says = f"a policy of {side} secures it"
+            upper_says = f"no policy of {side} secures more"
+        else:
+            lower_says = f"no policy of {side} allows less"
+            upper_says = f"a policy of {side} allows no more"
+        proved = "; proved" if self.is_proved else ""
+        rows = [
+            ("lower, policies", lower, f"{lower_says}{proved}"),
+            ("upper, policies", upper, upper_says),
             ("price", f"{least} to {most}", f"of uncorrelation, to {side}"),
-            *([] if self.second is None else self.second.rows()),
         ]
+        return rows if self.second is None else rows + self.second.rows()

@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import add
 from typing import Any, Final, NamedTuple
 
-from hogeq.search.results import Units, above, agreed, below, is_plain
+from hogeq.search.units import Units, above, agreed, below, is_plain
 
 Ends = tuple[Fraction, Fraction]
 

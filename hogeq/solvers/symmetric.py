@@ -65,7 +65,7 @@ class SymmetricGame:
         self, weights: Floats, matrices: Ints, corners: Sequence[Floats] | None = None
     ) -> Responses:
         """Responses to a mixture of matrices (n, R), of which play tells only what it shows."""
-        return folded(self.graph, weights, self.policy(matrices)).solitary(corners)
+        return folded(self.graph, weights, self.policy(matrices)).without_opponents(corners)
 
     def against_policy(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""

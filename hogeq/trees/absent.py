@@ -26,7 +26,8 @@ from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
 
 from hogeq.kernels import box_passes
-from hogeq.search.results import PROVED, Equilibrium, Units, above, agreed, below
+from hogeq.search.results import PROVED, Equilibrium, Units
+from hogeq.search.units import above, agreed, below
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints

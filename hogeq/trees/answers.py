@@ -123,7 +123,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         response = replace(response, bound=max(bound, value), method=found.method)
         certain = found.method != INTEGER_PROGRAM  # which HiGHS alone says
     if certain:
-        response = bounds.proved_if_one(engine, response, target)
+        response = bounds.with_proof(engine, response, target)
     return replace(response, seconds=deadline.spent)
 
 

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.results import Equilibrium, above, below
+from hogeq.search.results import Equilibrium
+from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline

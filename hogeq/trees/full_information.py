@@ -14,15 +14,8 @@ from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Role
 from hogeq.search.attack import attack
-from hogeq.search.results import (
-    FULL_INFORMATION,
-    PROVED,
-    Budget,
-    Response,
-    Units,
-    above,
-    below,
-)
+from hogeq.search.results import FULL_INFORMATION, PROVED, Budget, Response, Units
+from hogeq.search.units import above, below
 from hogeq.search.values import UNSEEN, Value
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import html

@@ -31,7 +31,8 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 from scipy.sparse.linalg import spsolve_triangular
 
-from hogeq.search.results import Equilibrium, InPolicies, above, below
+from hogeq.search.results import Equilibrium, InPolicies
+from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.search.results import Response, above, below
+from hogeq.search.results import Response
+from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees.enclosures import Payoffs, plan_of

@@ -134,7 +134,7 @@ def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
     mixed = random_policy(game, 5).policy.reshape(-1, game.num_actions)
     tables = np.stack([*(eye[one] for one in matrices), mixed])
     weights = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
-    told, shown = graph.against(weights, tables), folded(graph, weights, tables).solitary()
+    told, shown = graph.against(weights, tables), folded(graph, weights, tables).without_opponents()
     assert len(shown.others.member) < 0.8 * len(told.others.member)
     for _ in range(5):
         pure = draw.integers(0, game.num_actions, rows)

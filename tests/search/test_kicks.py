@@ -51,7 +51,7 @@ def test_a_move_makes_another_matrix_and_leaves_the_opponent(name: str) -> None:
             policies = np.stack([one_hot(begun, 5), opponent])
             work = Counted(game)
             place = SearchContext(game, None, work, policies, np.random.default_rng(seed), mates)
-            assert move.go(place, strength) == work.sweeps
+            assert move.apply(place, strength) == work.sweeps
             np.testing.assert_array_equal(policies[1], opponent)
             assert set(np.unique(policies[0])) == {0.0, 1.0}
             np.testing.assert_array_equal(policies[0].sum(axis=2), 1.0)
@@ -77,7 +77,7 @@ def test_beliefs_are_those_of_a_responder_who_plays_so() -> None:
             place = SearchContext(
                 game, None, work, policies, np.random.default_rng(seed), [], roll=2
             )
-            assert MOVES[name].go(place, 1.0) == 1
+            assert MOVES[name].apply(place, 1.0) == 1
             same.append(np.array_equal(policies, want))
         # A roll is believed in all cells, or in some.
         assert any(same)

@@ -97,7 +97,7 @@ def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> N
     grid = Grid.of(weights, resolution)
     corners = np.eye(parts)
     beliefs = np.concatenate([random.dirichlet(np.ones(parts), 50), corners, grid.beliefs])
-    shares = grid.chords(beliefs)
+    shares = grid.interpolation_weights(beliefs)
     assert shares.min() >= 0.0
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(shares @ grid.beliefs, beliefs, atol=1e-8)
@@ -105,7 +105,7 @@ def test_chords_have_the_belief_for_their_mean(parts: int, resolution: int) -> N
     # What is on the grid needs no chord, whatever rounding did to it.
     assert ((shares[-len(grid.points) :] > 0.0).sum(axis=1) == 1).all()
     if resolution % parts == 0:
-        assert grid.chords(weights[None]).max() == pytest.approx(1.0)
+        assert grid.interpolation_weights(weights[None]).max() == pytest.approx(1.0)
 
 
 def test_the_grid_that_is_taken_has_the_draw_on_it_where_that_can_be() -> None:
