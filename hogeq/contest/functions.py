@@ -25,9 +25,9 @@ from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
 from hogeq.rules.settings import base_names
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.channel import Heard
+from hogeq.strategies.channel import EntryOutput
 from hogeq.strategies.files import SUBMISSION
-from hogeq.strategies.sandbox import Entry, hear
+from hogeq.strategies.sandbox import Entry, run_entry
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.files import read_whole
 from hogeq.support.messages import EXACT, Text, loss, printable
@@ -232,7 +232,7 @@ class Project:
                     found.setdefault(name, Found(name, path, takes))
         return [found[name] for name in self.known if name in found]
 
-    def ask(self, function: str, file: PurePath, cells: Sequence[Any], **more: Any) -> Heard:
+    def ask(self, function: str, file: PurePath, cells: Sequence[Any], **more: Any) -> EntryOutput:
         """Run a copy of the project in the sandbox, and ask a function of a file."""
         module = ".".join(file.with_suffix("").parts)
         asked = {"module": module, "file": str(file), "function": function}
@@ -244,7 +244,7 @@ class Project:
             asks = place / "hogeq_probe.py"
             asks.write_text(Path(probe.__file__).read_text())
             (place / "probe.json").write_text(json.dumps(asked | more))
-            return hear(Entry(asks, False, SECONDS), cells)
+            return run_entry(Entry(asks, False, SECONDS), cells)
 
 
 def _imported(text: str) -> Iterator[PurePath]:
@@ -313,8 +313,8 @@ def compare_functions(
         cells = [(number, 0) for number in range(len(calls))]
         heard = project.ask(found.name, found.file, cells, calls=given, values=values)
         end = (heard.fault or ("", ""))[1]
-        if heard.failed or not heard.is_loaded:
-            failed[f"{printable(found.file)}: not compared: {heard.failed or end}"] = None
+        if heard.load_failure or not heard.is_loaded:
+            failed[f"{printable(found.file)}: not compared: {heard.load_failure or end}"] = None
             continue
         right = [asked.value(call) for call in calls]
         told = [*heard.answers, *[None] * (len(calls) - len(heard.answers))]
