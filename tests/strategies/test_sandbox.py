@@ -302,7 +302,7 @@ def test_processes_and_threads_are_few(
 ) -> None:
     """Both by the kernel, which refuses them, and by the judge, who kills them."""
     if not filters:
-        monkeypatch.setattr(bubblewrap, "_filter", lambda: b"")
+        monkeypatch.setattr(bubblewrap, "_seccomp_rules", lambda: b"")
     start = time.perf_counter()
     path = code(tmp_path, "return 3")
     text = f"import os, sys, threading, time\n{CROWDS[crowd]}\ntime.sleep(1)\nraise SystemExit\n"
