@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.contest.assessment import (
     Assessment,
+    Facts,
     Part,
     Reference,
-    contest_notes,
     facts_of,
     game_to,
     outcome,
@@ -26,6 +27,7 @@ from hogeq.contest.assessment import (
 )
 from hogeq.contest.judging import Judged, facts
 from hogeq.contest.staff import Contest
+from hogeq.contest.submission import contest_notes
 from hogeq.model.compiling import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
@@ -40,28 +42,33 @@ from hogeq.support.workers import compute
 LATEST: Final = "of a student's files the last by name counts"
 
 
-def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
-    """Write the page about a submission, one self-contained HTML file."""
-    title = printable(f"{found['player_name'] or found['file']}, {found['rules']}")
-    parts, data = _faults(found["faults"]), {}
+def checked_page(facts: Facts, functions: Sequence[str] = ()) -> str:
+    """Write the page about a submission, one self-contained HTML file.
+
+    ``functions`` are lines about those of a project that differ from the rules.
+    """
+    submission, assessed = facts.submission, facts.assessment
+    title = printable(f"{submission.name or facts.file}, {facts.rules}")
+    parts, data = _faults(submission.faults), {}
     verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
-    if found["valid"]:
-        seconds = found["seconds"]
+    if not submission.faults:
+        seconds = submission.seconds
         answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
-        verdict = f'<p><b class="good">Valid.</b> {found["bytes"]:,} bytes{answers}.</p>'
+        verdict = f'<p><b class="good">Valid.</b> {submission.size:,} bytes{answers}.</p>'
     if assessed is not None:
-        parts += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(found)))}.</p>"
-        parts += _laid_out(chain(reasons(found), results(found), positions(found))) + _map(found)
+        why = summary(str(facts.against), assessed)
+        parts += f"<h2>Why it loses</h2><p>{html.escape(_sentence(why))}.</p>"
+        tables = chain(reasons(assessed), results(facts.win_rates), positions(assessed))
+        parts += _laid_out(tables) + _map(facts.rules, assessed)
         data = {
             "dice": assessed.rolls.tolist(),
             "best": assessed.best.tolist(),
             "losses": assessed.costs.round(DECIMALS).tolist(),
             "most": float(assessed.costs.max()),
         }
-    notes = "; ".join(contest_notes(found))
+    notes = "; ".join(contest_notes(submission))
     if notes:
         verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
-    functions = [one["told"] for one in found.get("functions", ()) if one["told"]]
     if functions:
         verdict += f"<h2>Functions of the project</h2>{_listed(functions)}"
     body = frame.fill(
@@ -70,12 +77,12 @@ def checked_page(found: Mapping[str, Any], assessed: Assessment | None) -> str:
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=data)
 
 
-def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
+def _faults(faults: Iterable[Fault]) -> str:
     lists = []
     for fault in faults:
-        lines = list(fault["told"])
-        if fault["count"] > len(lines):
-            lines.append(f"and {fault['count'] - len(lines):,} more like these")
+        lines = [fault.line]
+        if fault.times > 1:
+            lines.append(f"and {fault.times - 1:,} more like these")
         lists.append(_listed(lines))
     return "".join(lists)
 
@@ -110,11 +117,11 @@ def _sentence(line: str) -> str:
 _KINDS: Final = {"positions": "roomy"}  # looks of columns: a phone has no room for all
 
 
-def _map(found: Mapping[str, Any]) -> str:
-    if not found["losses"]:
+def _map(rules: str, assessed: Assessment) -> str:
+    if not assessed.losses:
         return ""
-    response = "the best response found" if found["effort"] else "a best response"
-    return frame.fill("every.html", rules=html.escape(found["rules"]), response=response)
+    response = "the best response found" if assessed.effort else "a best response"
+    return frame.fill("every.html", rules=html.escape(rules), response=response)
 
 
 # --- the pages of entrants ------------------------------------------------------------------------
@@ -190,14 +197,15 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
     """
     one = task.judged
     game, reference = games[task.goal]
-    found, assessed = facts_of(game, one.entrant.file, title, one.submission, reference)
-    for fault, shown in zip(one.submission.faults, found["faults"], strict=True):
-        shown["told"] = [_in_our_words(fault)]
-    if found["files"]:
-        found["files"] = [counted(len(found["files"]), "file")]
-    if any(fault.kind == "name" for fault in one.submission.faults):
-        found["player_name"] = None
-    page = checked_page(found, assessed)
+    given = one.submission
+    has_bad_name = any(fault.kind == "name" for fault in given.faults)
+    submission = replace(
+        given,
+        name=None if has_bad_name else given.name,
+        faults=tuple(fault._replace(line=_in_our_words(fault)) for fault in given.faults),
+        files=(counted(len(given.files), "file"),) if given.files else (),
+    )
+    page = checked_page(facts_of(game, one.entrant.file, title, submission, reference))
     page = page.replace("</h1>", f"</h1>{_opening('standing', task.key)}</section>", 1)
     page = page.replace("</main>", f"{_opening('matches', task.key)}</section></main>", 1)
     return _with_sections(page, task.key, task.texts) or page
