@@ -20,14 +20,12 @@ from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 MEASURED: Final = 120  # changes of rules that are measured
-
 LISTED: Final = 3
-
 LEAST: Final = 5e-5  # of a gain that is listed
-
 OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that both may have
-
 FIT: Final = 0.75  # share of what a threshold or a table says that both say
+
+Mask = NDArray[np.bool_]
 
 
 class RuleChange(NamedTuple):
@@ -40,14 +38,14 @@ class RuleChange(NamedTuple):
 
 class _Candidate(NamedTuple):
     change: str  # in words
-    cells: NDArray[np.bool_]  # (G, G), where it applies
+    cells: Mask  # (G, G), where it applies
     action: int  # that it takes there
     is_own: bool = False  # whether it moves a threshold that the table has
 
 
 class _Measured(NamedTuple):
     change: RuleChange
-    cells: NDArray[np.bool_]  # (G, G), that are reached and become another roll
+    cells: Mask  # (G, G), that are reached and become another roll
     is_own: bool
 
 
@@ -63,13 +61,10 @@ class _Threshold(NamedTuple):
 
 
 def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[RuleChange]:
-    """Find the simple changes that gain most, the best first.
+    """Find the simple changes of a matrix, actions (G, G), that gain most, the best first.
 
-    1. Candidates are ordered by their gain to first order, the sum over their cells.
-    2. The best `MEASURED`, and the best of the table's own thresholds, are measured exactly.
-    3. Those listed gain most, and do not overlap much.
-
-    ``matrix`` (G, G) is of actions.
+    Candidates are ordered by their gain to first order, the sum over their cells. The best
+    `MEASURED`, and the best of the table's own thresholds, are measured exactly.
     """
     found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
     played_values = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
@@ -94,12 +89,10 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
 
 
 def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
-    """Choose changes of which no two have most cells in common, from those that gain most on.
-
-    The best of the student's own thresholds is chosen whatever else changes its cells.
-    """
+    """Choose changes of which no two have most cells in common, from those that gain most on."""
+    # The best threshold of the student's own kind is listed whatever else changes its cells.
     listed = [one.change for one in measured if one.is_own][:1]
-    chosen_cells: list[NDArray[np.bool_]] = []
+    chosen_cells: list[Mask] = []
     for change, cells, _ in measured:
         is_different = all(
             (cells & chosen).sum() <= OVERLAP * min(cells.sum(), chosen.sum())
@@ -145,13 +138,10 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
                 yield _Candidate(change, where & (key >= limit), action)
 
 
-def _by_points(
-    game: HogEngine, matrix: Matrix, is_reached: NDArray[np.bool_]
-) -> Iterator[_Candidate]:
+def _by_points(game: HogEngine, matrix: Matrix, is_reached: Mask) -> Iterator[_Candidate]:
     """Give other thresholds of the points from which on no dice are rolled.
 
-    For each limit there are two changes: no dice are rolled there too, and only there. Elsewhere
-    the roll is the one that the table has most often.
+    For each there are two changes: no dice there too, or only there, and elsewhere the usual roll.
     """
     no_dice = game.choices.index(0)
     rolls_none = matrix == no_dice
@@ -175,9 +165,7 @@ def _by_points(
             yield _Candidate(less, ~holds & rolls_none, usual_action, is_higher)
 
 
-def _thresholds(
-    game: HogEngine, rolls_none: NDArray[np.bool_], is_reached: NDArray[np.bool_]
-) -> Iterator[_Threshold]:
+def _thresholds(game: HogEngine, rolls_none: Mask, is_reached: Mask) -> Iterator[_Threshold]:
     """Fit thresholds, of points and of the rise of the score, to where a table rolls no dice."""
     points = np.empty(rolls_none.shape, np.int64)
     rises = np.empty_like(points)

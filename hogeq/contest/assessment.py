@@ -35,11 +35,8 @@ OPPONENTS = ("ignore_memory", "huan2020", "hog_wild_heuristic")
 the strongest."""
 
 LISTED = 10  # positions that are listed as those that cost most
-
 CHANGES = 3  # changes of single cells that are listed
-
-MEASURED = 12
-"""Changes that are measured to find these: where positions recur, gains are exact only so."""
+MEASURED = 12  # that are measured to find these: where positions recur, gains are exact only so
 
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
@@ -51,11 +48,7 @@ ASSESSED = (
 GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
 """Groupings of the loss, and how they are headed."""
 
-SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints", "draws")
-"""Facts that a `Submission` has by the same names."""
-
 ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
-
 SEARCH = Budget(starts=1, kicks=0)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
 
@@ -191,13 +184,14 @@ class Facts:
         end).
         """
         submission = self.submission
+        same = ("name", "answered", "asked", "files", "alone", "prints", "draws")
         described = {
             "rules": self.rules,
             "file": self.file,
             "valid": not submission.faults,
             "player_name": submission.name,
             "bytes": submission.size,
-            **{key: getattr(submission, key) for key in SUBMITTED},
+            **{key: getattr(submission, key) for key in same},
             "seconds": submission.seconds or None,
             "faults": [
                 {"kind": fault.kind, "count": fault.times, "told": [fault.line]}

@@ -36,8 +36,7 @@ class Entries(NamedTuple):
     """Entries that were read."""
 
     entries: list[str]  # as they were named, files of a folder by their paths
-    player_names: list[str | None]
-    """What they call their players, printable; None if they do not say."""
+    player_names: list[str | None]  # printable; None if they do not say
     strategies: list[Strategy]
     refused: list[Refused]
     remarks: list[Remark]

@@ -396,17 +396,12 @@ def diff_rows(
         pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
         return [(label, probability) for label, probability in pairs if probability > 0.0]
 
-    changes = [
-        RowChange(
-            int(tree.seat[row]),
-            str(tree.names[row]),
-            actions(row, before),
-            actions(row, after),
-            float(gains[row]),
-            float(reach[row]),
-        )
-        for row in np.flatnonzero((before != after).any(axis=1)).tolist()
-    ]
+    changes = []
+    for row in np.flatnonzero((before != after).any(axis=1)).tolist():
+        infoset = int(tree.seat[row]), str(tree.names[row])
+        policies_there = actions(row, before), actions(row, after)
+        gain, row_reach = float(gains[row]), float(reach[row])
+        changes.append(RowChange(*infoset, *policies_there, gain, row_reach))
     return Difference(
         float(np.mean([value(first, rival).mean for rival in against])),
         float(np.mean([value(second, rival).mean for rival in against])),

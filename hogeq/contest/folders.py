@@ -33,19 +33,12 @@ from hogeq.strategies.files import (
 from hogeq.support.files import read_whole, scan_within
 from hogeq.support.messages import printable, unreadable
 
-MOST_MATCHES: Final = 10_000
-"""Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
-
-MOST_FILES: Final = 10_000
-"""Most files and folders in one student's folder."""
-
-DEEPEST: Final = 32
-"""Most folders in each other there."""
+MOST_MATCHES: Final = 10_000  # files of a pattern: nobody waits until a whole disk is listed
+MOST_FILES: Final = 10_000  # files and folders in one student's folder
+DEEPEST: Final = 32  # folders in each other there
 
 ARCHIVES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
-
 _RUN: Final = {IN_FOLDER, "manifest.json"}  # files of a run's folder
-
 _ALLOWED: Final = "allowed: files and folders"
 
 _SUFFIXES: Final = f"allowed: names ending in {', '.join(SUFFIXES)}"

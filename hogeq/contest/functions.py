@@ -36,12 +36,9 @@ from hogeq.support.messages import EXACT, Text, loss, printable
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
-PROJECT: Final = "hog.py"
-"""Name of the file that holds the functions of a project."""
-
+PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
 MOST_SCORES: Final = 100  # scores of a player at which functions are compared
-
 _MOST_FILES: Final = 100  # of a project that are copied
 _MOST_NAMES: Final = 1000  # of files that are looked for
 _MOST_BYTES: Final = 2**20  # of each
@@ -69,7 +66,6 @@ _LANDINGS: Final = {
 """Functions by parts of `landing`; with 1 if they give the points that are added."""
 
 _UPDATES: Final = ("sus_update", "fuzzy_update", "square_update")
-
 _DEFINED: Final = re.compile(r"^def[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.MULTILINE)
 _IMPORTED: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(.*))", re.MULTILINE
@@ -138,10 +134,11 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     """Give the functions of a semester's project by name, each after those that it may call."""
     land = LANDINGS[rules.landing]
 
-    def points(call: Call) -> int:
-        if call.dice:
-            return rolled_points(rules, call.faces)
+    def no_dice(call: Call) -> int:
         return zero_points(rules, call.own, call.other)
+
+    def points(call: Call) -> int:
+        return rolled_points(rules, call.faces) if call.dice else no_dice(call)
 
     def update(call: Call) -> int:
         score = call.own + points(call)
@@ -155,9 +152,7 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     }
     for part in base_names(rules.zero_dice):
         for name in ("free_bacon", _NO_DICE.get(part, part)):
-            functions[name] = RuleFunction(
-                lambda call: zero_points(rules, call.own, call.other), OTHER
-            )
+            functions[name] = RuleFunction(no_dice, OTHER)
     for part in base_names(rules.landing):
         name, added = _LANDINGS.get(part, ("", 0))
         functions[name] = RuleFunction(partial(_of_scores, land, added))
@@ -261,10 +256,7 @@ class Project:
     def ask(
         self, function: str, file: PurePath, cells: Sequence[Cell], **options: Any
     ) -> EntryOutput:
-        """Run a copy of the project in the sandbox, and ask a function of a file.
-
-        ``cells`` and ``options`` (calls, values, means) are those of :mod:`hogeq.contest.probe`.
-        """
+        """Run a copy of the project, and ask a function: see :mod:`hogeq.contest.probe`."""
         module = ".".join(file.with_suffix("").parts)
         options |= {"module": module, "file": str(file), "function": function}
         with tempfile.TemporaryDirectory(prefix="hogeq-project-") as temporary:
@@ -289,10 +281,9 @@ def _imported(text: str) -> Iterator[PurePath]:
 
 
 def _parameters(written: str, rule: RuleFunction) -> tuple[str, ...]:
-    """Say what the parameters of a function take, fields of a `Call`; nothing if that is not known.
+    """Say which fields of a `Call` the parameters of a function take; none if that is not known.
 
-    Dice are known by their name. Other parameters without a default are, in order, the number of
-    dice if the function has dice, the own score and the opponent's.
+    Dice are known by name. Others are the number of dice, if it has dice, and the scores.
     """
     parameters: list[str] = []
     for parameter in written.split(","):
@@ -358,11 +349,10 @@ def compare_functions(
             calls = [call for call in calls if not call.dice]
         arguments = [[getattr(call, field) for field in function.parameters] for call in calls]
         cells = [(number, 0) for number in range(len(calls))]
-        output = project.ask(
-            function.name, function.file, cells, calls=arguments, values=right_values
-        )
+        options = {"calls": arguments, "values": right_values}
+        output = project.ask(function.name, function.file, cells, **options)
         if output.load_failure or not output.is_loaded:
-            reason = output.load_failure or _end(output)
+            reason = output.load_failure or _fault_line(output)
             failures[f"{printable(function.file)}: not compared: {reason}"] = None
             continue
         result = _compared(function, rule, calls, output)
@@ -370,8 +360,7 @@ def compare_functions(
         if result.differ:
             has_right_rolls = has_right_rolls and function.name != "roll_dice"
             if OWN in function.parameters or OTHER in function.parameters:
-                values = _value_table(rule, function.parameters, game.rules)
-                right_values[function.name] = values
+                right_values[function.name] = _value_table(rule, function.parameters, game.rules)
     means = _means(game.rules) if samples else {}
     if samples:
         sampled = any(one.function == "roll_dice" and not one.differ for one in compared)
@@ -397,19 +386,16 @@ def _compared(
     if wrong:
         number = wrong[0]
         value = values[number]
-        answer = _answer_text(answers[number], type(value)) or _end(output)
+        answer = _answer_text(answers[number], type(value)) or _fault_line(output)
         first = f"{_call_text(function, calls[number])} {answer}, the game's is {value}"
-    kind = "scores"
-    if rule.has_dice:
-        kind = "calls"
-    elif OWN in function.parameters and OTHER in function.parameters:
-        kind = "pairs"
-    return ComparedFunction(
-        function.name, str(function.file), len(calls), len(wrong), kind, first, None
-    )
+    has_pairs = OWN in function.parameters and OTHER in function.parameters
+    kind = "pairs" if has_pairs else "scores"
+    kind = "calls" if rule.has_dice else kind
+    file = str(function.file)
+    return ComparedFunction(function.name, file, len(calls), len(wrong), kind, first, None)
 
 
-def _end(output: EntryOutput) -> str:
+def _fault_line(output: EntryOutput) -> str:
     return output.fault[1] if output.fault else ""
 
 

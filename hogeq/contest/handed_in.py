@@ -24,19 +24,15 @@ from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.yaml import parse_yaml
 
 METADATA: Final = "submission_metadata.yml"
-
 MOST_BYTES: Final = 16 * 2**20  # of the files of one student
 MOST_TOTAL: Final = 4 * 2**30  # of those of all
 MOST_METADATA: Final = 64 * 2**20  # of the metadata, which hold all results of tests
 MOST_MEMBERS: Final = 500_000  # files of a zip
-
 _HIDDEN: Final = (".", "__MACOSX")  # files of systems begin so
 _CANVAS: Final = re.compile(r"([^_]*)_?(?:LATE_)?(anon_[^_]+|[0-9]+)_[0-9]+_(.+)", re.DOTALL)
 _COPY: Final = re.compile(r"-[0-9]+(?=\.\w+$)")  # in a name that Canvas has met before
-
 _SECTION: Final = re.compile(r"^([^\s#:-].*?):[ \t]*\n((?:[ -].*\n|\n)*)", re.MULTILINE)
 _PEOPLE: Final = re.compile(r"^  :submitters:.*\n((?:  - .*\n|    .*\n)*)", re.MULTILINE)
-
 _BROKEN: Final = (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 

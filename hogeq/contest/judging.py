@@ -29,7 +29,6 @@ from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute
 
 LONGEST_REMARK: Final = 500  # most characters of a remark
-
 _OURS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
 """Errors of copying that are of this machine, and no entry's."""
 
@@ -94,11 +93,8 @@ class Judge(NamedTuple):
         crowded = {folder for folder, count in counts.items() if count > 1}
         found: dict[int, Submission] = {}  # by index of the entrant
         for runs in (False, True):
-            indices = [
-                index
-                for index, entrant in enumerate(entrants)
-                if (self.trust and entrant.is_code) == runs
-            ]
+            is_turn = [(self.trust and entrant.is_code) == runs for entrant in entrants]
+            indices = np.flatnonzero(is_turn).tolist()
             if runs and not skip_bad and any(one.faults for one in found.values()):
                 break
             submissions = compute(

@@ -51,9 +51,8 @@ def _with_values(values: Any, original: Callable[..., Any]) -> Callable[..., Any
         value = values
         for argument in arguments:
             if not callable(argument):  # dice
-                has_value = type(value) is list and type(argument) is int
-                has_value = has_value and 0 <= argument < len(value)
-                value = value[argument] if has_value else None
+                is_index = type(value) is list and type(argument) is int
+                value = value[argument] if is_index and 0 <= argument < len(value) else None
         return value if type(value) is int else original(*arguments)
 
     return replaced

@@ -18,9 +18,7 @@ from hogeq.support.files import csv_text
 from hogeq.support.messages import Table, Text, one_line, percent, printable
 
 MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
-
 WIDEST: Final = 100  # characters of a line of ranks in a terminal
-
 _LEAST_SHOWN: Final = 8  # characters of a name there
 
 _COLUMNS: Final = (
@@ -80,18 +78,13 @@ class Ranking:
     """A field with all win rates, ranked."""
 
     field: Entries
-    rates: Floats
-    """(n, n), row against column."""
+    rates: Floats  # (n, n), row against column
     start: tuple[int, int] = (0, 0)
     threshold: float = WIN
-    goals: list[int] | None = None
-    """Of each entry, if each has its own."""
-    tie_break: str | None = None
-    """Strategy, or ``bytes``, by which equals are told apart."""
-    broken: list[float] | None = None
-    """Number of each entry by it, the higher first."""
-    public: list[str] | None = None
-    """Names for everybody in place of the entries' own, and of their files."""
+    goals: list[int] | None = None  # of each entry, if each has its own
+    tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
+    broken: list[float] | None = None  # number of each entry by it, the higher first
+    public: list[str] | None = None  # names for everybody, in place of the entries' own
 
     @property
     def names(self) -> list[str]:

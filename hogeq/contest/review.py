@@ -98,19 +98,16 @@ class Review(NamedTuple):
         ]
         played = [_played_row(turn, names, rules) for turn in self.turns]
         valued = [_valued_row(turn, rules.max_dice) for turn in self.turns]
-        grades, sums, costliest = [], [], Text([])
+        grades, sums, accuracies, costliest = [], [], [], Text([])
         for player, own in enumerate(self.tallies):
             name = names[player]
             other = self.tallies[1 - player]
             changes = _without_unit(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
             grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
             sums.append((name, percent(self.start[player]), *changes, percent(self.result[player])))
+            accuracies.append(f"{name} {percent(own.accuracy)}")
             if own.costliest:
                 costliest += ["", f"costliest rolls of {name}", *map(_costly_roll, own.costliest)]
-        accuracies = [
-            f"{name} {percent(tally.accuracy)}"
-            for name, tally in zip(names, self.tallies, strict=True)
-        ]
         order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
         play = "optimal play that remembers everything" if hidden else "optimal play"
         return [
@@ -183,15 +180,11 @@ def _heading(title: str, transcript: Transcript) -> str:
 
 def _played_row(turn: Turn, names: Sequence[str], rules: Rules) -> tuple[Any, ...]:
     own, other = turn.before.view
-    return (
-        one_line(names[turn.before.mover], _LONGEST),
-        turn.number,
-        f"{own} to {other}",
-        *memory_texts(rules, turn.before.memory),
-        turn.dice,
-        " ".join(map(str, turn.faces)),
-        ", ".join(turn.fired(rules)),
-    )
+    name = one_line(names[turn.before.mover], _LONGEST)
+    memory = memory_texts(rules, turn.before.memory)
+    faces = " ".join(map(str, turn.faces))
+    fired = ", ".join(turn.fired(rules))
+    return (name, turn.number, f"{own} to {other}", *memory, turn.dice, faces, fired)
 
 
 def _valued_row(turn: Turn, max_dice: int) -> tuple[Any, ...]:

@@ -212,8 +212,8 @@ class Grades:
         usual = self.roster.settings["points"] if self.roster else ""
         self.rule = rule_of(usual if rule is None else rule)
         self.handed = hand_in(source, target, self.roster)
+        # Entrants whose table another hands in too, and the other, who plays for both.
         self.same: dict[str, str] = {}
-        """Entrants whose table another hands in too, and the other, who plays for both."""
 
     @property
     def rivals(self) -> list[str]:
@@ -247,10 +247,8 @@ class Grades:
     @property
     def notes(self) -> list[str]:
         """Lines for staff about what was handed in."""
-        lines = [
-            f"the same table, played once: {player} = {student}"
-            for student, player in self.same.items()
-        ]
+        once = "the same table, played once"
+        lines = [f"{once}: {player} = {student}" for student, player in self.same.items()]
         unknown = [*map(printable, self.handed.unknown)]
         if unknown:
             more = f", and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""

@@ -34,18 +34,12 @@ from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
 
-PUBLIC: Final = "public"
-"""The part of a contest's folder for everybody."""
+PUBLIC: Final = "public"  # part of a contest's folder, for everybody
+STAFF: Final = "staff"  # part for those who run the contest
+CACHE: Final = "cache.json"  # in STAFF, of earlier calls; without it all is computed again
 
-STAFF: Final = "staff"
-"""The part for those who run the contest."""
-
-CACHE: Final = "cache.json"
-"""What is known of earlier calls, in `STAFF`; without it everything is computed again."""
-
+# Faults that another call may not find. A time limit is a part of what is known by.
 _NOT_KEPT: Final = {"crash", "unread"}
-"""Faults that another call may not find. A time limit is a part of what is known by."""
-
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )

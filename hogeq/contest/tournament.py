@@ -22,10 +22,10 @@ from hogeq.support.messages import HogeqError, percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
-
 ROUNDING = 1e-9  # by how much a win rate may be out of its range
-
 MOST_PAIRS = 8  # matches that are computed together: few, since their strategies may have to travel
+
+_Match = tuple[Strategy, Strategy, tuple[int, int] | None]  # with the goal of each, if it has one
 
 
 class Standing(NamedTuple):
@@ -101,7 +101,7 @@ def round_robin(
             progress()
 
     def match(a: int, b: int) -> _Match:
-        return _Match(tables[a], tables[b], None if goals is None else (goals[a], goals[b]))
+        return tables[a], tables[b], None if goals is None else (goals[a], goals[b])
 
     tasks = [[match(a, b) for a, b in block] for block in blocks]
     computed = compute(partial(_play, game, start), tasks, report)
@@ -111,20 +111,14 @@ def round_robin(
     return rates
 
 
-class _Match(NamedTuple):
-    first: Strategy
-    second: Strategy
-    goals: tuple[int, int] | None  # of each, if each has its own
-
-
 def _play(game: HogEngine, start: tuple[int, int], matches: Sequence[_Match]) -> list[float]:
     """Compute the win rate of the first strategy of each match."""
     rates = []
-    for match in matches:
+    for first, second, goals in matches:
         played = game
-        pair = [match.first, match.second]
-        if match.goals is not None:
-            played = compile_game(replace(game.rules, goal=match.goals), own_goals=True)
+        pair = [first, second]
+        if goals is not None:
+            played = compile_game(replace(game.rules, goal=goals), own_goals=True)
             pair = [_without_high_scores(played, strategy) for strategy in pair]
         rates.append(win_rate(played, *pair, endless_is_draw=True, start=start).win_rate)
     return rates

@@ -29,7 +29,6 @@ from hogeq.support.parameters import Seed, check, keys, parameters, plain
 
 MAX_BYTES: Final = 2**20  # of a transcript: some 10,000 turns
 LONGEST_NAME: Final = 60  # of a player
-
 MOST_GOAL: Final = 200
 MOST_DICE: Final = 20
 """Limits of rules that nobody but the transcript names: larger games take long to solve."""

@@ -27,7 +27,6 @@ GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05
 """Names of losses of win probability, which are below these numbers; best rolls lose nothing."""
 
 COSTLIEST: Final = 3  # turns of a player that a review points out
-
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
 

@@ -104,10 +104,10 @@ def sandboxed(
     seed: int = 1,
     questions: IO[bytes] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start Python in a sandbox; kill it at the end of the block.
+    """Start Python in a sandbox with these arguments; kill it at the end of the block.
 
-    ``bubblewrap`` is the program and its options, ``arguments`` are Python's, ``mounts`` are more
-    options of bubblewrap, ``seed`` is of Python's hashes, and ``questions`` its standard input.
+    ``bubblewrap`` is the program and its options, ``mounts`` are more of these, ``seed`` is of
+    Python's hashes, and ``questions`` its standard input.
     """
     rules = _seccomp_rules()
     read_end, write_end = os.pipe()  # which holds the rules until bubblewrap reads them
@@ -150,8 +150,6 @@ def _seccomp_rules() -> bytes:
         (_IF_EQUAL, 0, 5, fcntl),
         (_LOAD, 0, 0, _SECOND_ARGUMENT),
         *((_IF_EQUAL, 1, 0, _DUPLICATE), (_IF_AT_LEAST, 1, 0, _LEASE), _ALLOW, _REFUSE),
-    ]
-    rules += [
         *((_IF_EQUAL, 1, 0, clone), _ALLOW),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         *((_IF_BIT, 0, 1, _CLONE_THREAD), _ALLOW, _REFUSE),
@@ -163,10 +161,7 @@ def _seccomp_rules() -> bytes:
 def process_of(
     command: Sequence[str], folder: str, seed: int, questions: IO[bytes] | None, *descriptors: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process with two pipes, in a folder; kill it and its group at the end of the block.
-
-    It inherits ``descriptors``, and nothing else but ``questions``, its standard input.
-    """
+    """Start a process with two pipes, in a folder; kill it, and its group, after the block."""
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         command,
         bufsize=0,

@@ -13,7 +13,6 @@ from hogeq.strategies import child
 from hogeq.support.messages import one_line
 
 LONGEST: Final = 4096  # bytes of a line
-
 MOST_NOTES: Final = 200  # lines after the answers
 
 CRASH: Final = "crash", "ended without an answer (out of memory or time, or it crashed)"
@@ -30,10 +29,9 @@ _TIMES: Final = re.compile(rb"s([0-9]{1,12}) ([0-9]{1,12}) ([0-9]{1,12})")
 
 
 class EntryOutput:
-    """What the process of an entry wrote, as far as it came before it ended or was killed.
+    """What the process of an entry wrote until it ended, or was killed for a fault (kind, line).
 
-    ``data`` is its standard output, ``questions`` their number, and ``fault`` the kind and the line
-    of the fault for which it was killed.
+    ``data`` is its standard output, and ``questions`` the number of questions.
     """
 
     def __init__(self, data: bytes, questions: int, fault: tuple[str, str] | None = None) -> None:

@@ -40,9 +40,7 @@ ERROR = "!"
 FILE, ATTEMPT, TIMES = "f", "t", "s"
 DRAWS, MAY_DRAW, PRINTS = "r", "n", "p"
 END = "."
-
 LINE = 200  # most characters of a text in a line
-
 _MOST_FILES = 100
 _MOST_ATTEMPTS = 20
 _TOO_LARGE = 10**9  # integers from here on are described by their size
@@ -122,16 +120,12 @@ class _RandomSources:
         self._shared.seed(seed)
         self._start: Any = self._shared.getstate()  # None once the entry has given its own seed
         self._original_seed = random.Random.seed
-        self._replace_sources()
 
-    def _replace_sources(self) -> None:
-        """Let the modules `os` and `random` call methods of this object."""
-
-        def seed(generator: random.Random, a: Any = None, version: int = 2) -> None:
+        def seed_generator(generator: random.Random, a: Any = None, version: int = 2) -> None:
             self._seed(generator, a, version)  # a function: as an attribute it binds its generator
 
         os.urandom = random._urandom = self._urandom  # type: ignore[attr-defined]  # noqa: SLF001
-        random.Random.seed = seed  # type: ignore[method-assign,assignment]
+        random.Random.seed = seed_generator  # type: ignore[method-assign,assignment]
         random.seed = self._shared.seed
 
     def _urandom(self, size: int, /) -> bytes:

@@ -120,8 +120,8 @@ def _as_json_values(value: Any) -> Any:
 def _from_object(content: Any, goal: int) -> Form:
     """Read a table from a value of JSON.
 
-    It is a list of rows, a list of records, an object of cells by a key of two scores, one of rows
-    by own score, or an object that holds one of these under one of a few keys.
+    That is a list of rows or records, an object of cells by two scores, one of rows by own score,
+    or an object that holds one of these.
     """
     if isinstance(content, list):
         if content and all(isinstance(record, dict) for record in content):
@@ -239,11 +239,9 @@ def _from_brackets(text: str, goal: int) -> Form:
 
 
 def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
-    """Read a table from lines.
+    """Read a table from lines: one digit a cell, a line for each position, or rows of cells.
 
-    These are, in the order in which they are tried: one digit a cell; a line for each position,
-    below a line of titles or without one; a row for each own score, with labels or without. Above
-    the last two there may be a line with the player's name.
+    Above the last two there may be a line with the player's name.
     """
     lines = [line for line in lines if line.strip()]
     digits = re.compile(rf"\s*[0-9aA]{{{goal}}}\s*")
@@ -277,8 +275,7 @@ def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
 def _from_untitled_records(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
     """Fill a table from lines of own score, opponent's score, dice and chance to win.
 
-    Nothing names the columns. None if a line is not three whole numbers and one from 0 to 1, or if
-    all chances are whole numbers too.
+    None if a line is not three whole numbers and one from 0 to 1, or all chances are whole too.
     """
     widths = {len(row) for row in rows}
     if widths == {3}:
@@ -306,14 +303,10 @@ def _title(cell: str) -> str:
 
 
 def _split(lines: Sequence[str]) -> list[list[Any]]:
-    """Split lines into cells by commas, semicolons or white space, and read numbers.
-
-    The separator is the mark that is in most lines; without commas and semicolons, white space.
-    """
-    commas = sum("," in line for line in lines)
-    semicolons = sum(";" in line for line in lines)
-    separator = "," if commas >= semicolons else ";"
-    has_separator = commas + semicolons > 0
+    """Split lines by commas or semicolons, whichever is in most of them, or else by white space."""
+    counts = {mark: sum(mark in line for line in lines) for mark in ",;"}
+    separator = max(counts, key=lambda mark: counts[mark])
+    has_separator = counts[separator] > 0
     parse = cache(_number)  # a table has few different cells ...
 
     @cache  # ... and one of a million rows has few different rows
@@ -330,10 +323,9 @@ def _split(lines: Sequence[str]) -> list[list[Any]]:
 
 
 def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
-    """Remove a first row, and a first column, of the scores 0, 1, ...; None if it has neither.
+    """Remove a first row and column of the scores 0, 1, ...; None if it has neither.
 
-    The scores may go on to the goal. Where only one of the two is there, it has to hold scores that
-    could not be rolls.
+    One alone is removed if it holds scores that could not be rolls.
     """
     for size in (goal, goal + 1):
         scores = list(range(size))

@@ -54,15 +54,10 @@ from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
 _MEMORY: Final = 4 * 2**30  # bytes of address space of a process
-
 _MOST_THREADS: Final = 16  # of the one process of an entry
-
 _PATIENCE: Final = 5.0  # seconds of silence before a message
-
 _LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
-
 _MOST_KINDS: Final = 20  # of faults
-
 _RUNS: Final = 8  # of code that draws random numbers: each is another table, if chance matters
 
 
@@ -133,10 +128,9 @@ class Entry(NamedTuple):
 
 
 def run_entry(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> EntryOutput:
-    """Run a file in a process of its own, and ask its function for the roll at every cell.
+    """Run a file in a process of its own, and ask its function for the rolls at cells, in order.
 
-    ``cells`` are (own score, opponent's score), asked in this order; ``seed`` is of its hashes and
-    its random numbers.
+    ``seed`` is of its hashes and of its random numbers.
     """
     with tempfile.TemporaryFile() as questions:
         questions.write(b"".join(b"%d %d\n" % cell for cell in cells))
@@ -146,8 +140,7 @@ def run_entry(entry: Entry, cells: Sequence[Cell], seed: int = 1) -> EntryOutput
     output = EntryOutput(written, len(cells), fault)
     if output.fault and not output.is_ready and output.fault[0] != "time":
         reason = one_line(error[:LONGEST].decode("utf-8", "replace"))
-        line = f"could not be run here: {reason}" if reason else "could not be run here"
-        output.fault = "crash", line
+        output.fault = "crash", "could not be run here" + (f": {reason}" if reason else "")
     return output
 
 
@@ -236,8 +229,8 @@ def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subproce
         file = f"{ENTRY}/{path.name}"
         mount = (str(path), file) if entry.is_alone else (str(path.parent), ENTRY)
         command = [HARNESS, file, ENTRY, *limits]
-        mount_options = ("--ro-bind", *mount, "--chdir", ENTRY)
-        with sandboxed((bubblewrap, *options), command, mount_options, seed, questions) as process:
+        mounts = ("--ro-bind", *mount, "--chdir", ENTRY)
+        with sandboxed((bubblewrap, *options), command, mounts, seed, questions) as process:
             yield process
         return
     _warn_once()
@@ -356,11 +349,9 @@ def _judged(entry: Entry, table: _Table) -> Submission:
         attempts=_each_once(run.attempts for run in runs),
     )
     if runs[-1].is_stopped:
-        if len(runs) == 1:
-            fault, asked = _stop_fault(runs[0], cells, None)
-        else:
-            fault, _ = _stop_fault(runs[-1], cells_again, len(rolls))
-            asked = None
+        is_first = len(runs) == 1
+        asked_cells = cells if is_first else cells_again
+        fault, asked = _stop_fault(runs[-1], asked_cells, None if is_first else len(rolls))
         return replace(submission, faults=(*submission.faults, fault), seconds={}, asked=asked)
     if not submission.faults:
         submission = replace(submission, strategy=_strategy(list(rolls.values()), table))
@@ -438,7 +429,7 @@ def _answer_text(answer: int | str, *, again: bool = False) -> str:
 def _stop_fault(
     output: EntryOutput, cells: Sequence[Cell], answered_before: int | None
 ) -> tuple[Fault, Cell | None]:
-    """Describe why a process was stopped, or had no function to ask, and the cell asked for then.
+    """Describe why a process was stopped, or had no function; of the first, where it was stopped.
 
     ``cells`` are in the order of the questions. ``answered_before`` is the number of positions that
     an earlier process answered, None if this is the first one.
@@ -455,7 +446,7 @@ def _stop_fault(
         if answered_before is not None:
             answered = f"{answered_before:,} of {answered_before:,}"
         line = f"final_strategy{cells[count]}{again} {line}; {answered} positions were answered"
-        return Fault(kind, 1, line), cells[count]
+        return Fault(kind, 1, line), cells[count] if is_first else None
     if output.is_ready and not output.is_loaded:
         line = f"{line}; its code was still loading"
     return Fault(kind, 1, line), None
