@@ -2,9 +2,9 @@ from . import figures as figures
 from .baselines import baseline as baseline
 from .contest.assessment import Assessment as Assessment
 from .contest.field import Difference as Difference
+from .contest.review import Review as Review
 from .contest.tournament import Standing as Standing
 from .contest.tournament import rank as rank
-from .contest.transcript import Review as Review
 from .contest.transcript import Transcript as Transcript
 from .contest.transcript import read_transcript as read_transcript
 from .evaluation.counterfactual import action_values as action_values

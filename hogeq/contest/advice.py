@@ -4,7 +4,7 @@ Roll b dice, instead of a or of anything, under one condition on the scores. The
 is the sum over the cells; the best by that are measured exactly.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,14 +20,12 @@ from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 MEASURED: Final = 120  # changes of rules that are measured
-
 LISTED: Final = 3
-
 LEAST: Final = 5e-5  # of a gain that is listed
-
 OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that both may have
-
 FIT: Final = 0.75  # share of what a threshold or a table says that both say
+
+Mask = NDArray[np.bool_]
 
 
 class RuleChange(NamedTuple):
@@ -39,52 +37,82 @@ class RuleChange(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    change: str
-    cells: NDArray[np.bool_]
-    roll: int  # action
+    change: str  # in words
+    cells: Mask  # (G, G), where it applies
+    action: int  # that it takes there
     is_own: bool = False  # whether it moves a threshold that the table has
 
 
+class _Measured(NamedTuple):
+    change: RuleChange
+    cells: Mask  # (G, G), that are reached and become another roll
+    is_own: bool
+
+
+class _Threshold(NamedTuple):
+    """A number of every position, and the limit of it from which on a table rolls no dice."""
+
+    numbers: Ints  # (G, G)
+    limits: list[int]  # its different values, rising
+    best: int  # index of the limit that fits the table best
+    fit: float  # share of the positions on which table and limit agree, of those of either
+    text: str  # of a limit
+    short_text: str
+
+
 def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[RuleChange]:
-    """Find the simple changes that gain most, the best first."""
+    """Find the simple changes of a matrix, actions (G, G), that gain most, the best first.
+
+    Candidates are ordered by their gain to first order, the sum over their cells. The best
+    `MEASURED`, and the best of the table's own thresholds, are measured exactly.
+    """
     found = counterfactual_values(shared_workspace(game, 2), policies_of(game, matrix, against))
-    at = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
-    gains, reach = found.values - at, found.infoset_reach
-    candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, reach)]
-    first = [float(gains[one.cells, one.roll].sum()) for one in candidates]
+    played_values = np.take_along_axis(found.values, matrix[..., None].astype(np.int64), axis=2)
+    gains = found.values - played_values  # (G, G, K), of each action in place of the table's
+    is_reached = found.infoset_reach > 0.0
+    candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, is_reached)]
+    estimates = np.array([gains[one.cells, one.action].sum() for one in candidates])
+    order = np.argsort(-estimates, kind="stable").tolist()
+    own = [index for index in order if candidates[index].is_own][: MEASURED // 10]
     rate = win_rate(game, matrix, against, endless_is_draw=True).win_rate
-    order = np.argsort(first)[::-1].tolist()
-    own = [place for place in order if candidates[place].is_own][: MEASURED // 10]
     measured = []
-    for place in dict.fromkeys([*own, *order[:MEASURED]]):
-        one = candidates[place]
-        changed = np.where(one.cells, np.int8(one.roll), matrix)
-        cells = (changed != matrix) & (reach > 0.0)
+    for index in dict.fromkeys([*own, *order[:MEASURED]]):
+        candidate = candidates[index]
+        changed = np.where(candidate.cells, np.int8(candidate.action), matrix)
+        cells = (changed != matrix) & is_reached
         gain = win_rate(game, changed, against, endless_is_draw=True).win_rate - rate
         if gain >= LEAST:
-            change = RuleChange(one.change, int(cells.sum()), gain)
-            measured.append((change, cells, one.is_own))
-    measured.sort(key=lambda one: -one[0].gain)
+            change = RuleChange(candidate.change, int(cells.sum()), gain)
+            measured.append(_Measured(change, cells, candidate.is_own))
+    measured.sort(key=lambda one: -one.change.gain)
+    return sorted(_different(measured), key=lambda change: -change.gain)
+
+
+def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
+    """Choose changes of which no two have most cells in common, from those that gain most on."""
     # The best threshold of the student's own kind is listed whatever else changes its cells.
-    listed = [change for change, _, is_own in measured if is_own][:1]
-    chosen: list[NDArray[np.bool_]] = []
+    listed = [one.change for one in measured if one.is_own][:1]
+    chosen_cells: list[Mask] = []
     for change, cells, _ in measured:
-        other = all(
-            (cells & taken).sum() <= OVERLAP * min(cells.sum(), taken.sum()) for taken in chosen
+        is_different = all(
+            (cells & chosen).sum() <= OVERLAP * min(cells.sum(), chosen.sum())
+            for chosen in chosen_cells
         )
-        if other and len(chosen) < LISTED:
-            chosen.append(cells)
-            listed += [change] if change not in listed else []
-    return sorted(listed, key=lambda change: -change.gain)
+        if is_different and len(chosen_cells) < LISTED:
+            chosen_cells.append(cells)
+            if change not in listed:
+                listed.append(change)
+    return listed
 
 
 def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Candidate]:
     """Give for each roll, and each that it replaces, the best conditions to first order.
 
-    A condition holds where a number that the scores give is at least a limit.
+    A condition holds where a number that the scores give, the key, is at least a limit. ``gains``
+    (G, G, K) are those of each action in each cell.
     """
     own, other = np.meshgrid(*map(np.arange, matrix.shape), indexing="ij")
-    families: tuple[tuple[str, Ints, int], ...] = (
+    conditions: tuple[tuple[str, Ints, int], ...] = (  # in words, key (G, G), lowest limit
         ("from {} points on", own, 0),
         ("up to {} points", -own, 1 - game.goal),
         ("when the opponent has {} or more", other, 1),
@@ -92,56 +120,69 @@ def _by_scores(game: HogEngine, matrix: Matrix, gains: Floats) -> Iterator[_Cand
         ("when {} or more behind", other - own, 1),
     )
     names = list(map(dice_in_words, game.choices))
-    for text, key, least in families:
-        limits = np.arange(least, key.max() + 1)[::-1]
-        for before in (None, *np.unique(matrix).tolist()):
-            where = key >= least
-            where = where if before is None else where & (matrix == before)
+    for text, key, lowest in conditions:
+        limits = np.arange(lowest, key.max() + 1)[::-1]  # the highest first
+        for replaced in (None, *np.unique(matrix).tolist()):  # None: whatever the table rolls
+            where = key >= lowest
+            instead = ""
+            if replaced is not None:
+                where &= matrix == replaced
+                instead = f" instead of {names[replaced]}"
+            # Sums of the gains of the cells of one key; then of all from a limit on.
             sums = np.zeros((len(limits), game.num_actions))
             np.add.at(sums, key.max() - key[where], gains[where])
-            best = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
-            instead = "" if before is None else f" instead of {names[before]}"
-            for (_, roll), place in np.ndenumerate(best):
-                limit = int(limits[place])
-                change = f"{names[roll]}{instead} {text.format(abs(limit))}"
-                yield _Candidate(change, where & (key >= limit), roll)
+            best_limits = np.argsort(-sums.cumsum(axis=0), axis=0, kind="stable")[:LISTED]
+            for (_, action), index in np.ndenumerate(best_limits):
+                limit = int(limits[index])
+                change = f"{names[action]}{instead} {text.format(abs(limit))}"
+                yield _Candidate(change, where & (key >= limit), action)
 
 
-def _by_points(game: HogEngine, matrix: Matrix, reach: Floats) -> Iterator[_Candidate]:
-    """Give other thresholds of the points from which on no dice are rolled."""
-    rules, cells, no = game.rules, list(np.ndindex(matrix.shape)), game.choices.index(0)
-    points = np.array([zero_points(rules, *cell) for cell in cells]).reshape(matrix.shape)
-    scored = np.array(
-        [
-            land(rules, own + zero_points(rules, own, other), other).score - own
-            for own, other in cells
-        ]
-    ).reshape(matrix.shape)
-    met, none = reach > 0.0, matrix == no
-    if not (met & ~none).any():
+def _by_points(game: HogEngine, matrix: Matrix, is_reached: Mask) -> Iterator[_Candidate]:
+    """Give other thresholds of the points from which on no dice are rolled.
+
+    For each there are two changes: no dice there too, or only there, and elsewhere the usual roll.
+    """
+    no_dice = game.choices.index(0)
+    rolls_none = matrix == no_dice
+    if not (is_reached & ~rolls_none).any():
         return
-    usual = int(np.bincount(matrix[met & ~none]).argmax())
-    families = []
-    for table, on, before in (
+    usual_action = int(np.bincount(matrix[is_reached & ~rolls_none]).argmax())
+    thresholds = list(_thresholds(game, rolls_none, is_reached))
+    best_fit = max(FIT, *(threshold.fit for threshold in thresholds))
+    for threshold in thresholds:
+        is_own = threshold.fit == best_fit  # the table has this threshold, or nearly
+        own_limit = threshold.short_text.format(threshold.limits[threshold.best])
+        for index, limit in enumerate(threshold.limits):
+            condition = threshold.text.format(limit)
+            moved = f"no dice {condition}, not {own_limit}"
+            is_lower = is_own and index < threshold.best
+            is_higher = is_own and index > threshold.best
+            more = moved if is_lower else f"no dice {condition} too"
+            less = moved if is_higher else f"no dice only {condition}"
+            holds = threshold.numbers >= limit
+            yield _Candidate(more, holds & ~rolls_none, no_dice, is_lower)
+            yield _Candidate(less, ~holds & rolls_none, usual_action, is_higher)
+
+
+def _thresholds(game: HogEngine, rolls_none: Mask, is_reached: Mask) -> Iterator[_Threshold]:
+    """Fit thresholds, of points and of the rise of the score, to where a table rolls no dice."""
+    points = np.empty(rolls_none.shape, np.int64)
+    rises = np.empty_like(points)
+    for own, other in np.ndindex(points.shape):
+        points[own, other] = zero_points(game.rules, own, other)
+        landing = land(game.rules, own + points[own, other].item(), other)
+        rises[own, other] = landing.score - own
+    for numbers, text, short_text in (
         (points, "from {} points on", "from {}"),
-        (scored, "where the score rises by {} or more", "by {}"),
+        (rises, "where the score rises by {} or more", "by {}"),
     ):
-        steps = np.unique(table).tolist()
-        both = [(none & (table >= step))[met].sum() for step in steps]
-        either = [(none | (table >= step))[met].sum() for step in steps]
+        limits = np.unique(numbers).tolist()
+        both = [(rolls_none & (numbers >= limit))[is_reached].sum() for limit in limits]
+        either = [(rolls_none | (numbers >= limit))[is_reached].sum() for limit in limits]
         fits = np.divide(both, np.maximum(either, 1))
-        families.append((float(fits.max()), int(fits.argmax()), steps, table, on, before))
-    closest = max(FIT, *(fit for fit, *_ in families))
-    for fit, best, steps, table, on, before in families:
-        is_own = fit == closest  # the table has this threshold, or nearly
-        for place, step in enumerate(steps):
-            begin = on.format(step)
-            moved = f"no dice {begin}, not {before.format(steps[best])}"
-            lower, higher = (is_own and place < best), (is_own and place > best)
-            more = moved if lower else f"no dice {begin} too"
-            less = moved if higher else f"no dice only {begin}"
-            yield _Candidate(more, (table >= step) & ~none, no, lower)
-            yield _Candidate(less, (table < step) & none, usual, higher)
+        best = int(fits.argmax())
+        yield _Threshold(numbers, limits, best, float(fits[best]), text, short_text)
 
 
 def dice_in_words(number: int) -> str:

@@ -1,8 +1,8 @@
-"""The worth of a table's cells: losses against an opponent, and gains of changes."""
+"""How a strategy does against an opponent: what its rolls lose, and what changes gain."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ from hogeq.evaluation.values import win_rate
 from hogeq.graph.endless import EndlessError
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.hidden import best_rolls
-from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
@@ -36,11 +35,8 @@ OPPONENTS = ("ignore_memory", "huan2020", "hog_wild_heuristic")
 the strongest."""
 
 LISTED = 10  # positions that are listed as those that cost most
-
 CHANGES = 3  # changes of single cells that are listed
-
-MEASURED = 12
-"""Changes that are measured to find these: where positions recur, gains are exact only so."""
+MEASURED = 12  # that are measured to find these: where positions recur, gains are exact only so
 
 ASSESSED = (
     *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
@@ -52,11 +48,7 @@ ASSESSED = (
 GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
 """Groupings of the loss, and how they are headed."""
 
-SUBMITTED = ("name", "answered", "asked", "files", "alone", "prints", "draws")
-"""Facts that a `Submission` has by the same names."""
-
 ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
-
 SEARCH = Budget(starts=1, kicks=0)
 """Of the search for a response where something is hidden: little, since an answer is awaited."""
 
@@ -65,9 +57,9 @@ class Loss(NamedTuple):
     """A position at which a strategy gives something away."""
 
     score: int
-    opponent: int
-    roll: int
-    best: int
+    opponent: int  # its score
+    roll: int  # dice of the strategy
+    best: int  # dice of the response
     loss: float
     """Win rate lost there: the reach of the position times what its roll falls short of the best,
     all later turns being played as the best response does."""
@@ -78,10 +70,19 @@ class Change(NamedTuple):
     """A change of one cell, measured."""
 
     score: int
-    opponent: int
-    roll: int
-    instead: int
+    opponent: int  # its score
+    roll: int  # dice of the strategy
+    instead: int  # dice in their place
     gain: float  # gain of win rate, all other cells as they are
+
+
+class Outcome(NamedTuple):
+    """Exact win rates against one opponent, as `WinRate` has them; None if games never end."""
+
+    strategy: str  # name of the opponent
+    win_rate: float | None
+    first: float | None
+    second: float | None
 
 
 class Assessment(NamedTuple):
@@ -122,18 +123,27 @@ class Assessment(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Write the groups of the loss and the simple changes, in a notebook."""
-        title = (
-            f"Wins {percent(self.win_rate)}; a best response found, {percent(self.best_response)}"
-        )
-        parts = [
+        best = percent(self.best_response)
+        title = f"Wins {percent(self.win_rate)}; a best response found, {best}"
+        tables = [
             html.table(part.table.rows, part.table.header, part.heading or "Loss")
-            for part in reasons(assessed_facts(self))
+            for part in reasons(self)
         ]
-        return f"<p>{title}</p>{''.join(parts)}"
+        return f"<p>{title}</p>{''.join(tables)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without the arrays."""
+        plain = self._asdict()
+        for array in ("costs", "rolls", "best"):
+            del plain[array]
+        for rows in (*GROUPED, "rule_changes", "losses", "changes"):
+            plain[rows] = _as_dicts(plain[rows])
+        plain["effort"] = self.effort and self.effort.fields()
+        return plain
 
 
-def _group_rows(groups: Iterable[Group]) -> list[tuple[str, str, str]]:
-    return [(one.kind, loss(one.loss), f"{one.positions:,}") for one in groups]
+def _as_dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    return [row._asdict() for row in rows]
 
 
 class Reference(NamedTuple):
@@ -143,66 +153,69 @@ class Reference(NamedTuple):
     opponents: list[Strategy]  # those that a submission is played against
 
 
-def facts_of(
-    game: HogEngine,
-    file: str,
-    rules: str,
-    submission: Submission,
-    reference: Reference | None,
-) -> tuple[dict[str, Any], Assessment | None]:
-    """Give a submission as plain values, fit for JSON, and how it does if its table is valid.
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a submission, for its text, its JSON and its page."""
 
-    ``rules``, ``file``, ``valid``, ``player_name``, ``name`` (the same), ``bytes``, ``answered``
-    (positions), ``asked`` (the one at which it was stopped), ``files`` (other files that it says
-    it used), ``alone`` (whether it works without them), ``prints`` (whether it says that it prints,
-    which is lost), ``draws`` (whether it says that it draws random numbers without a seed),
-    ``seconds`` (load, table, slowest: the longest wait for an answer; None for a table), ``faults``
-    (kind, count, told); and, None if there is no valid table: ``win_rates`` (strategy,
-    win_rate, first, second), ``against``, ``win_rate``, ``best_response`` (with hidden memory, win
-    rate of the best found), ``bound`` (no response wins more), ``effort`` (of that search: starts,
-    anneal_steps, damping, kicks, seed; None if best_response is exact), ``loss`` (kind, loss,
-    positions: of each kind of mistake, with the sum best_response - win_rate), ``loss_by_phase``
-    and ``loss_by_lead`` (the same), ``rule_changes`` (change, positions, gain: simple changes of
-    the table), ``losses`` (score, opponent, roll, best, loss, reach), ``changes`` (score, opponent,
-    roll, instead, gain), ``changed`` (win rate with all the changes), ``endless`` (win rate lost by
-    games that never end).
-    """
-    assessed, facts = None, dict.fromkeys(ASSESSED)
-    if submission.strategy is not None and reference is not None:
-        assessed = assess(game, submission.strategy, reference.against)
-        facts |= {
-            "win_rates": outcomes(game, submission.strategy, reference.opponents),
-            "against": reference.against.name,
-            **assessed_facts(assessed),
+    rules: str  # their title
+    file: str
+    submission: Submission
+    against: str | None = None  # name of the opponent of the assessment
+    assessment: Assessment | None = None  # None, as is `against`, if there is no valid table
+    win_rates: Sequence[Outcome] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return them as plain values.
+
+        ``rules``, ``file``, ``valid``, ``player_name``, ``bytes``, ``name`` (the player's again),
+        ``answered`` (positions), ``asked`` (the one at which it was stopped), ``files`` (other
+        files that it says it used), ``alone`` (whether it works without them), ``prints`` (whether
+        it says that it prints, which is lost), ``draws`` (whether it says that it draws random
+        numbers without a seed), ``seconds`` (load, table, slowest: the longest wait for an answer;
+        None for a table), ``faults`` (kind, count, told); and, None if there is no valid table:
+        ``win_rates`` (strategy, win_rate, first, second), ``against``, ``win_rate``,
+        ``best_response`` (with hidden memory, win rate of the best found), ``bound`` (no response
+        wins more), ``effort`` (of that search: starts, anneal_steps, damping, kicks, seed; None if
+        best_response is exact), ``loss`` (kind, loss, positions: of each kind of mistake, with the
+        sum best_response - win_rate), ``loss_by_phase`` and ``loss_by_lead`` (the same),
+        ``rule_changes`` (change, positions, gain: simple changes of the table), ``losses`` (score,
+        opponent, roll, best, loss, reach), ``changes`` (score, opponent, roll, instead, gain),
+        ``changed`` (win rate with all the changes), ``endless`` (win rate lost by games that never
+        end).
+        """
+        submission = self.submission
+        same = ("name", "answered", "asked", "files", "alone", "prints", "draws")
+        described = {
+            "rules": self.rules,
+            "file": self.file,
+            "valid": not submission.faults,
+            "player_name": submission.name,
+            "bytes": submission.size,
+            **{key: getattr(submission, key) for key in same},
+            "seconds": submission.seconds or None,
+            "faults": [
+                {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
+                for fault in submission.faults
+            ],
         }
-    described = {
-        "rules": rules,
-        "file": file,
-        "valid": not submission.faults,
-        "player_name": submission.name,
-        "bytes": submission.size,
-        **{key: getattr(submission, key) for key in SUBMITTED},
-        "seconds": submission.seconds or None,
-        "faults": [
-            {"kind": kind, "count": times, "told": [line]}
-            for kind, times, line in submission.faults
-        ],
-    }
-    return described | facts, assessed
+        assessed: dict[str, Any] = dict.fromkeys(ASSESSED)
+        if self.assessment is not None:
+            assessed |= {"win_rates": _as_dicts(self.win_rates), "against": self.against}
+            assessed |= self.assessment.to_json()
+        return described | assessed
 
 
-def assessed_facts(assessed: Assessment) -> dict[str, Any]:
-    """Give an assessment as plain values, without its tables."""
-    found = {key: getattr(assessed, key) for key in ASSESSED if hasattr(assessed, key)}
-    found["effort"] = assessed.effort and assessed.effort.fields()
-    return {
-        key: _plain(value) if isinstance(value, list | tuple) else value
-        for key, value in found.items()
-    }
-
-
-def _plain(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    return [row._asdict() for row in rows]
+def facts_of(
+    game: HogEngine, file: str, rules: str, submission: Submission, reference: Reference | None
+) -> Facts:
+    """Assess a submission, if its table is valid and there is a reference; see `Facts.to_json`."""
+    strategy = submission.strategy
+    if strategy is None or reference is None:
+        return Facts(rules, file, submission)
+    against = reference.against
+    assessment = assess(game, strategy, against)
+    win_rates = outcomes(game, strategy, reference.opponents)
+    return Facts(rules, file, submission, against.name, assessment, win_rates)
 
 
 def usual_reference(game: HogEngine) -> str:
@@ -216,10 +229,10 @@ def opponents(game: HogEngine) -> list[Strategy]:
     """List the opponents of submissions: numbers of dice and names, each table once."""
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
     named = builtins_of(game, [*always, *samples_of(game.rules), usual_reference(game), *OPPONENTS])
-    found: dict[bytes, Strategy] = {}
-    for name, one in named.items():
-        found.setdefault(one.array.tobytes(), one.named(name))
-    return [*found.values()]
+    by_table: dict[bytes, Strategy] = {}
+    for name, strategy in named.items():
+        by_table.setdefault(strategy.array.tobytes(), strategy.named(name))
+    return [*by_table.values()]
 
 
 def game_to(game: HogEngine, goal: int) -> tuple[HogEngine, Reference]:
@@ -235,134 +248,132 @@ def _reference(game: HogEngine) -> Reference:
     return Reference(find_strategy(usual_reference(game), game), opponents(game))
 
 
-def outcomes(
-    game: HogEngine, strategy: Strategy, opponents: Iterable[Strategy]
-) -> list[dict[str, Any]]:
-    """Exact win rates against some opponents, by name; None against one if games never end."""
+def outcomes(game: HogEngine, strategy: Strategy, opponents: Iterable[Strategy]) -> list[Outcome]:
+    """Compute exact win rates against some opponents."""
     found = []
     for opponent in opponents:
-        rate: dict[str, Any] = dict.fromkeys(WinRate._fields)
+        outcome = Outcome(opponent.name, None, None, None)
         with suppress(EndlessError):
-            rate = win_rate(game, strategy, opponent)._asdict()
-        found.append({"strategy": opponent.name, **rate})
+            outcome = Outcome(opponent.name, *win_rate(game, strategy, opponent))
+        found.append(outcome)
     return found
 
 
 def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
-    """Find the losses of a matrix or a policy and the best changes.
+    """Find the losses of a matrix or a policy to an opponent, and the changes that gain most.
+
+    1. A best response to the opponent is computed; with hidden memory it is searched for.
+    2. The difference of both win rates is split by position, and grouped.
+    3. Changes of single cells and of thresholds are measured.
 
     Games that never end are half wins.
     """
-    against, table = table_of(game, against), table_of(game, strategy)
-    rate = _rate(game, table.array, against)
+    against = table_of(game, against)
+    table = table_of(game, strategy)
+    rate = _win_rate(game, table.array, against)
     response = _best_response(game, table.array, against, rate)
-    most = _rate(game, response, against)
-    lost = losses_of(game, table, response, against, most - rate)
-    costs, likeliest = lost.rolls.sum(axis=2), table.likeliest
-    dice, ideal = (np.array(game.choices, np.int8)[each] for each in (likeliest, response))
-    changes = _changes(game, table, against, rate)
+    response_rate = _win_rate(game, response, against)
+    lost = losses_of(game, table, response, against, response_rate - rate)
+    costs = lost.rolls.sum(axis=2)
+    choices = np.array(game.choices, np.int8)  # dice of each action
+    rolls = choices[table.likeliest]
+    best = choices[response]
+    worst = [
+        Loss(*cell, int(rolls[cell]), int(best[cell]), float(costs[cell]), float(lost.reach[cell]))
+        for cell in _largest_cells(costs, LISTED)
+    ]
+    changes = _cell_changes(game, table, against, rate)
     changed = table.array.copy()
-    for one in changes:
-        changed[one.score, one.opponent] = _choosing(game, table, one.instead)
+    for change in changes:
+        changed[change.score, change.opponent] = _pure_cell(game, table, change.instead)
     return Assessment(
         win_rate=rate,
-        best_response=most,
-        bound=upper_bound(game, against) if game.has_memory else most,
+        best_response=response_rate,
+        bound=upper_bound(game, against) if game.has_memory else response_rate,
         effort=SEARCH if game.has_memory else None,
         loss=by_kind(game, lost, forgotten_rules(game, table, lost, against)),
         loss_by_phase=by_phase(game, lost),
         loss_by_lead=by_lead(game, lost),
-        rule_changes=rule_changes(game, likeliest, against) if table.is_pure else [],
+        rule_changes=rule_changes(game, table.likeliest, against) if table.is_pure else [],
         costs=costs,
-        rolls=dice,
-        best=ideal,
-        losses=tuple(
-            Loss(*at, int(dice[at]), int(ideal[at]), float(costs[at]), float(lost.reach[at]))
-            for at in _largest(costs, LISTED)
-        ),
+        rolls=rolls,
+        best=best,
+        losses=tuple(worst),
         changes=tuple(changes),
-        changed=_rate(game, changed, against) if changes else rate,
+        changed=_win_rate(game, changed, against) if changes else rate,
         endless=lost.endless if abs(lost.endless) > ENDLESS else 0.0,
     )
 
 
-def _rate(game: HogEngine, table: NDArray[Any], against: Strategy) -> float:
+def _win_rate(game: HogEngine, table: NDArray[Any], against: Strategy) -> float:
     return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 
-def _best_response(game: HogEngine, table: NDArray[Any], against: Strategy, rate: float) -> Matrix:
-    """Give a best response at every position, played to or not; with memory, the best found.
+def _best_response(
+    game: HogEngine, table: NDArray[Any], against: Strategy, table_rate: float
+) -> Matrix:
+    """Compute a best response at every position, reached or not, as actions (G, G).
 
-    Where the strategy's own roll is as good, it is the response's.
+    With hidden memory it is the best that a search finds, or `table`, the strategy to assess, if
+    that is a matrix and its win rate `table_rate` is at least as high.
     """
     if not game.has_memory:
-        return best_rolls(game, policies_of(game, against, against))[0][:, :, 0]
+        best_actions, *_ = best_rolls(game, policies_of(game, against, against))
+        return best_actions[:, :, 0]
     found = attack(game, against, SEARCH)
-    if table.ndim > found.matrix.ndim or found.win_rate > rate:
-        return found.matrix
-    return table.astype(np.int8)
+    is_matrix = table.ndim == found.matrix.ndim
+    return table.astype(np.int8) if is_matrix and table_rate >= found.win_rate else found.matrix
 
 
-def _changes(game: HogEngine, table: Strategy, against: Strategy, rate: float) -> list[Change]:
+def _cell_changes(game: HogEngine, table: Strategy, against: Strategy, rate: float) -> list[Change]:
+    """Find the changes of single cells that gain most win rate, the best first.
+
+    Counterfactual values say what a change gains to first order; those that gain most by that are
+    measured. `rate` is the win rate of the table.
+    """
     policies = policies_of(game, table, against)
-    found = counterfactual_values(shared_workspace(game, 2), policies)
-    played = np.where(policies[0] > 0.0, found.values, 0.0)  # others may be infinite
-    gains = found.values.max(axis=2) - (played * policies[0]).sum(axis=2)
-    instead = found.values.argmax(axis=2)
+    found = counterfactual_values(shared_workspace(game, 2), policies)  # values are (G, G, K)
+    played_values = np.where(policies[0] > 0.0, found.values, 0.0)  # others may be infinite
+    gains = found.values.max(axis=2) - (played_values * policies[0]).sum(axis=2)
+    best_actions = found.values.argmax(axis=2)
     changes = []
-    for at in _largest(gains, MEASURED):
-        choice = game.choices[instead[at]]
+    for cell in _largest_cells(gains, MEASURED):
+        instead = game.choices[best_actions[cell]]
         changed = table.array.copy()
-        changed[at] = _choosing(game, table, choice)
-        gain = _rate(game, changed, against) - rate
-        changes.append(Change(*at, game.choices[table.likeliest[at]], choice, gain))
-    return sorted(changes, key=lambda one: -one.gain)[:CHANGES]
+        changed[cell] = _pure_cell(game, table, instead)
+        gain = _win_rate(game, changed, against) - rate
+        changes.append(Change(*cell, game.choices[table.likeliest[cell]], instead, gain))
+    return sorted(changes, key=lambda change: -change.gain)[:CHANGES]
 
 
-def _choosing(game: HogEngine, table: Strategy, choice: int) -> Any:
-    """Give a cell of a table that has one choice: its action, or a row of a policy."""
+def _pure_cell(game: HogEngine, table: Strategy, choice: int) -> Any:
+    """Make a cell of a table that always takes one choice: its action, or a row of a policy."""
     action = game.choices.index(choice)
     return action if table.is_pure else np.eye(game.num_actions)[action]
 
 
-def _largest(table: Floats, count: int) -> list[tuple[int, int]]:
-    """Cells of the largest numbers above rounding, the largest first."""
-    cells = np.argsort(-table, axis=None, kind="stable")[:count].tolist()
-    places = [divmod(cell, len(table)) for cell in cells]
-    return [at for at in places if table[at] > TIE]
+def _largest_cells(table: Floats, count: int) -> list[tuple[int, int]]:
+    """Find the cells of the largest numbers above rounding, the largest first."""
+    order = np.argsort(-table, axis=None, kind="stable")[:count].tolist()
+    cells = [divmod(index, len(table)) for index in order]
+    return [cell for cell in cells if table[cell] > TIE]
 
 
-def contest_notes(found: Mapping[str, Any]) -> list[str]:
-    """List notes for a contest that are no faults."""
-    notes = []
-    if found["files"]:
-        alone = "works without them" if found["alone"] else "does not work without them"
-        notes.append(f"it reads other files, and {alone}: {', '.join(found['files'])}")
-    if found["draws"]:
-        seed = "without a seed of its own: another run may give other answers"
-        notes.append(f"it draws random numbers {seed}")
-    if found["prints"]:
-        notes.append("it prints: what it prints is not shown")
-    return notes
-
-
-def response_text(found: Mapping[str, Any]) -> str:
+def response_text(assessed: Assessment) -> str:
     """Describe the win rate of a best response; or of the best found, with effort and bound."""
-    rate, effort = percent(found["best_response"]), found["effort"]
+    rate = percent(assessed.best_response)
+    effort = assessed.effort
     if effort is None:
-        told = f"a best response wins {rate}"
-        if not found["endless"]:
-            return told
-        return f"{told}; {loss(found['endless'])} of that are lost by games that never end"
-    kicks = counted(effort["kicks"], "kick") if effort["kicks"] else "no kicks"
-    spent = f"({counted(effort['starts'], 'start')}, {kicks})"
-    better = found["best_response"] > found["win_rate"] + EXACT
-    told = (
-        f"the best response found {spent} wins {rate}"
-        if better
-        else f"none found {spent} wins more"
-    )
-    return f"{told}, and none can win more than {at_most(found['bound'])}"
+        text = f"a best response wins {rate}"
+        if not assessed.endless:
+            return text
+        return f"{text}; {loss(assessed.endless)} of that are lost by games that never end"
+    kicks = counted(effort.kicks, "kick") if effort.kicks else "no kicks"
+    search = f"({counted(effort.starts, 'start')}, {kicks})"
+    text = f"none found {search} wins more"
+    if assessed.best_response > assessed.win_rate + EXACT:
+        text = f"the best response found {search} wins {rate}"
+    return f"{text}, and none can win more than {at_most(assessed.bound)}"
 
 
 class Part(NamedTuple):
@@ -375,67 +386,84 @@ class Part(NamedTuple):
     after: str = ""  # a line
 
 
-def assessed_text(data: Mapping[str, Any]) -> Text:
-    """Lay out how a valid submission does, by its facts: what to change first, positions last."""
-    return [*explained_text(data), *_laid_out(results(data)), *positions_text(data)]
+def assessed_text(facts: Facts) -> Text:
+    """Lay out how a valid submission does: what to change first, positions last."""
+    assessed = facts.assessment
+    if assessed is None:
+        return []
+    return [
+        *explained_text(str(facts.against), assessed),
+        *_laid_out(results(facts.win_rates)),
+        *positions_text(assessed),
+    ]
 
 
-def explained_text(data: Mapping[str, Any]) -> Text:
+def explained_text(against: str, assessed: Assessment) -> Text:
     """Lay out why a strategy loses: kinds of mistakes, phases, and simple changes."""
-    return ["", summary(data), *_laid_out(reasons(data))]
+    return ["", summary(against, assessed), *_laid_out(reasons(assessed))]
 
 
-def positions_text(data: Mapping[str, Any]) -> Text:
+def positions_text(assessed: Assessment) -> Text:
     """Lay out the positions that cost most."""
-    return _laid_out(positions(data))
+    return _laid_out(positions(assessed))
 
 
 def _laid_out(parts: Iterable[Part]) -> Text:
     text: Text = []
     for part in parts:
-        heading = ["", part.heading] if part.heading else []
-        text += [*heading, "", part.table, *(["", part.after] if part.after else [])]
+        if part.heading:
+            text += ["", part.heading]
+        text += ["", part.table]
+        if part.after:
+            text += ["", part.after]
     return text
 
 
-def summary(data: Mapping[str, Any]) -> str:
-    """Say how a submission does against one opponent, and whether it loses anything."""
-    head = f"against {data['against']} it wins {percent(data['win_rate'])}; {response_text(data)}"
-    if data["loss"]:
-        return f"{head}; what it loses is in these groups"
-    return f"{head}{'; by that,' if data['effort'] else ':'} nothing is lost at any position"
+def summary(against: str, assessed: Assessment) -> str:
+    """Say how a strategy does against an opponent of this name, and whether it loses anything."""
+    rates = f"against {against} it wins {percent(assessed.win_rate)}; {response_text(assessed)}"
+    if assessed.loss:
+        return f"{rates}; what it loses is in these groups"
+    link = ":" if assessed.effort is None else "; by that,"
+    return f"{rates}{link} nothing is lost at any position"
 
 
-def reasons(data: Mapping[str, Any]) -> Iterator[Part]:
+def reasons(assessed: Assessment) -> Iterator[Part]:
     """Give the groups of what is lost, and the simple changes that gain most."""
-    whole = data["best_response"] - data["win_rate"] or 1.0
-    for key, heading in GROUPED.items() if data["loss"] else ():
-        groups = [Group(**one) for one in data[key]]
-        bars = [(one.loss / whole, "bad") for one in groups]
-        yield Part("", Table(_group_rows(groups), (heading, "loss", "positions")), bars)
-    yield from _advice(data)
+    total = assessed.best_response - assessed.win_rate or 1.0
+    if assessed.loss:
+        for field, heading in GROUPED.items():
+            groups: list[Group] = getattr(assessed, field)
+            rows = [(group.kind, loss(group.loss), f"{group.positions:,}") for group in groups]
+            bars = [(group.loss / total, "bad") for group in groups]
+            yield Part("", Table(rows, (heading, "loss", "positions")), bars)
+    yield from _advice(assessed)
 
 
-def _advice(data: Mapping[str, Any]) -> Iterator[Part]:
+def _advice(assessed: Assessment) -> Iterator[Part]:
     """Give the changes that gain most, of thresholds and of single cells, the best first."""
-    changes = [(one["gain"], one["change"], one["positions"]) for one in data["rule_changes"]]
-    for one in data["changes"]:
-        rolls = f"{dice_in_words(one['instead'])}, not {dice_in_words(one['roll'])}"
-        changes.append((one["gain"], f"{rolls}, at {one['score']} to {one['opponent']}", 1))
+    changes = [(one.gain, one.change, one.positions) for one in assessed.rule_changes]
+    for cell in assessed.changes:
+        rolls = f"{dice_in_words(cell.instead)}, not {dice_in_words(cell.roll)}"
+        changes.append((cell.gain, f"{rolls}, at {cell.score} to {cell.opponent}", 1))
     changes.sort(key=lambda change: -change[0])
     rows = [(change, pp(gain), f"{positions:,}") for gain, change, positions in changes]
     if rows:
         table = Table(rows, ("roll", "gain", "positions"))
-        cells = counted(len(data["changes"]), "cell")
-        after = f"with the {cells}: {percent(data['changed'])}" if data["changes"] else ""
+        after = ""
+        if assessed.changes:
+            cells = counted(len(assessed.changes), "cell")
+            after = f"with the {cells}: {percent(assessed.changed)}"
         yield Part("changes that gain most, each alone", table, after=after)
 
 
-def results(data: Mapping[str, Any]) -> Iterator[Part]:
+def results(win_rates: Iterable[Outcome]) -> Iterator[Part]:
     """Give the win rates against all opponents."""
-    rates = [(one["strategy"], one["win_rate"]) for one in data["win_rates"]]
-    rows = [(name, "never ends" if rate is None else percent(rate)) for name, rate in rates]
-    bars = [(rate or 0.0, f"half {outcome(rate)}") for _, rate in rates]
+    rows = []
+    bars = []
+    for opponent, rate, *_ in win_rates:
+        rows.append((opponent, "never ends" if rate is None else percent(rate)))
+        bars.append((rate or 0.0, f"half {outcome(rate)}"))
     yield Part("wins against (`hogeq strategies` says how they play)", Table(rows), bars)
 
 
@@ -443,13 +471,16 @@ def outcome(rate: float | None, threshold: float = WIN) -> str:
     """Tell a match that is won, good, from one that is lost, bad, or neither."""
     if rate is None:
         return ""
-    return "good" if rate > threshold else "bad" if 1.0 - rate > threshold else ""
+    if rate > threshold:
+        return "good"
+    return "bad" if 1.0 - rate > threshold else ""
 
 
-def positions(data: Mapping[str, Any]) -> Iterator[Part]:
+def positions(assessed: Assessment) -> Iterator[Part]:
     """Give the positions that cost most."""
-    if data["losses"]:
-        keys = "score", "opponent", "roll", "best"
-        rows = [(*(one[key] for key in keys), loss(one["loss"])) for one in data["losses"]]
+    if assessed.losses:
+        rows = [
+            (one.score, one.opponent, one.roll, one.best, loss(one.loss)) for one in assessed.losses
+        ]
         header = ("score", "opponent", "rolls", "best", "loss")
         yield Part("most is lost at", Table(rows, header, left=0))

@@ -36,8 +36,7 @@ class Entries(NamedTuple):
     """Entries that were read."""
 
     entries: list[str]  # as they were named, files of a folder by their paths
-    player_names: list[str | None]
-    """What they call their players, printable; None if they do not say."""
+    player_names: list[str | None]  # printable; None if they do not say
     strategies: list[Strategy]
     refused: list[Refused]
     remarks: list[Remark]
@@ -47,24 +46,25 @@ class Entries(NamedTuple):
         """Names for tables and pictures: the player's, else the file's; never two the same."""
         files = short_names(self.entries)
         names = [name or file for name, file in zip(self.player_names, files, strict=True)]
-        longer = [f"{name} ({file})" for name, file in zip(names, files, strict=True)]
+        long_names = [f"{name} ({file})" for name, file in zip(names, files, strict=True)]
         # A player may be called what another would become.
-        times = Counter([*names, *longer])
+        times = Counter([*names, *long_names])
         return [
-            name if times[name] == 1 or name == file else long
-            for name, file, long in zip(names, files, longer, strict=True)
+            name if times[name] == 1 or name == file else long_name
+            for name, file, long_name in zip(names, files, long_names, strict=True)
         ]
 
     def require(self, skip_bad: bool = True) -> None:
         """Refuse a field of fewer than two entries; without `skip_bad`, one with any bad entry."""
-        total, reasons = len(self.entries) + len(self.refused), "; ".join(self.left_out)
+        total = len(self.entries) + len(self.refused)
         if self.refused and not skip_bad:
+            reasons = "; ".join(self.left_out)
             skip = "; --skip-bad leaves out what cannot be read" if total > 2 else ""
             raise BadInputError(f"{reasons}{skip}")
         if len(self.entries) < 2:
             valid = f"{len(self.entries)} of {total} entries {'is' if total == 1 else 'are'} valid"
             allowed = "allowed: 2 or more, and a file counts once"
-            raise BadInputError(f"tournament: {valid}; {allowed}{reasons and f'; {reasons}'}")
+            raise BadInputError("; ".join([f"tournament: {valid}", allowed, *self.left_out]))
 
     @property
     def left_out(self) -> list[str]:
@@ -85,16 +85,19 @@ class Entries(NamedTuple):
 
 def entries_of(judged: Sequence[Judged], *, inside: bool = False) -> Entries:
     """Sort judged entries into valid and bad; with `inside` files are named within their folder."""
-    named = [(one.entrant.file if inside else one.entrant.entry, one) for one in judged]
-    valid = [(name, one) for name, one in named if not one.submission.faults]
-    bad = [(name, one.reason) for name, one in named if one.submission.faults]
-    return Entries(
-        [name for name, _ in valid],
-        [one.player for _, one in valid],
-        [one.submission.strategy for _, one in valid if one.submission.strategy is not None],
-        [Refused(name, f"{printable(name)}: {reason}") for name, reason in bad],
-        [Remark(name, one.remark) for name, one in valid if one.remark],
-    )
+    entries = Entries([], [], [], [], [])
+    for one in judged:
+        name = one.entrant.file if inside else one.entrant.entry
+        strategy = one.submission.strategy
+        if one.submission.faults or strategy is None:
+            entries.refused.append(Refused(name, f"{printable(name)}: {one.reason}"))
+            continue
+        entries.entries.append(name)
+        entries.player_names.append(one.player)
+        entries.strategies.append(strategy)
+        if one.remark:
+            entries.remarks.append(Remark(name, one.remark))
+    return entries
 
 
 def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:
@@ -103,6 +106,7 @@ def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:
 
 
 def _groups(keys: Iterable[object]) -> list[list[int]]:
+    """List the groups of two and more indices whose keys are equal."""
     groups: dict[object, list[int]] = {}
     for index, key in enumerate(keys):
         groups.setdefault(key, []).append(index)
@@ -113,9 +117,9 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
     """Read a goal for each entry, `usual` where none is given; None without a file."""
     if path is None:
         return None
-    lines = [[cell.strip() for cell in row] for row in csv.reader(read_text(path).splitlines())]
+    rows = [[cell.strip() for cell in row] for row in csv.reader(read_text(path).splitlines())]
     goals: dict[str, int] = {}
-    for number, row in enumerate(filter(any, lines), start=1):
+    for number, row in enumerate(filter(any, rows), start=1):  # but for empty lines
         if number == 1 and row == ["entry", "goal"]:
             continue
         if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
@@ -135,7 +139,6 @@ def short_names(entries: Sequence[str]) -> list[str]:
     files = {entry: Path(entry).absolute() for entry in entries if not is_builtin(entry)}
     if not files:
         return list(entries)
-    above = os.path.commonpath([file.parent for file in files.values()])
-    return [
-        printable(files[entry].relative_to(above)) if entry in files else entry for entry in entries
-    ]
+    folder = os.path.commonpath([file.parent for file in files.values()])
+    short = {entry: printable(file.relative_to(folder)) for entry, file in files.items()}
+    return [short.get(entry, entry) for entry in entries]

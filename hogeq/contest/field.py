@@ -64,8 +64,9 @@ def shortfall(target: NDArray[np.bool_], width: float) -> Score:
     """Score by minus the win rate missing to a win against some rivals, smoothed."""
 
     def score(rates: Floats) -> tuple[float, Floats]:
-        short = np.logaddexp(0.0, (WIN - rates[target]) / width)
-        return -width * float(short.sum()), np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
+        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)  # a smooth maximum with 0
+        gradient = np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
+        return -width * float(missing.sum()), gradient
 
     return score
 
@@ -114,12 +115,12 @@ class Field(Population):
     def __init__(self, game: HogEngine, rivals: Sequence[StrategyLike]) -> None:
         if not len(rivals):
             raise HogeqError("field: 0 strategies; allowed: 1 or more")
-        played = [strategy_of(game, rival) for rival in rivals]
-        super().__init__(game, [policy for one in played for policy in one.policies])
+        strategies = [strategy_of(game, rival) for rival in rivals]
+        super().__init__(game, [policy for one in strategies for policy in one.policies])
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
-        owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in played])
-        chances = np.concatenate([one.chances for one in played])
-        self._shares = one_hot(owners, len(rivals)).T * chances
+        owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in strategies])
+        chances = np.concatenate([one.chances for one in strategies])
+        self._shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
 
     def rates_of(self, policy: Floats) -> Floats:
         """Exact win rate of a policy (G, G, K) against every rival, float64 (n,)."""
@@ -127,9 +128,9 @@ class Field(Population):
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
         """Counterfactual values and reach of a policy against the rivals, by weights (n,)."""
-        rivals = self.weights if weights is None else weights
-        found = super().measure(policy, rivals @ self._shares)
-        return found._replace(rates=self._shares @ found.rates)
+        rival_weights = self.weights if weights is None else weights
+        measured = super().measure(policy, rival_weights @ self._shares)
+        return measured._replace(rates=self._shares @ measured.rates)
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
         """Judge a valid strategy, a matrix or a policy."""
@@ -160,6 +161,7 @@ def answer_field(
 def _search(
     field: Field, objective: Objective, budget: Budget, progress: Phase, start: int
 ) -> Answer:
+    """Search from one start: anneal a policy, ascend from its matrix, then perturb and ascend."""
     game = field.game
     random = np.random.default_rng([budget.seed, start])
     policy = np.full(game.shape, 1.0 / game.num_actions)
@@ -178,63 +180,67 @@ def _search(
     best = _climb(field, likeliest(policy), objective)
     progress.step(ASCENT)
     for kick in range(1, budget.kicks + 1):
-        kept = np.array(best.strategy, np.int8)
-        matrix = with_random_rolls(kept, PERTURBED_SHARE, game.num_actions, random)
-        again = _climb(field, matrix, objective)
-        best = max(best, again, key=lambda answer: answer.rank(objective))
+        best_matrix = np.array(best.strategy, np.int8)
+        perturbed = with_random_rolls(best_matrix, PERTURBED_SHARE, game.num_actions, random)
+        answer = _climb(field, perturbed, objective)
+        best = max(best, answer, key=lambda answer: answer.rank(objective))
         progress.step(ASCENT, f"{which}, kick {kick}/{budget.kicks}")
     return best
 
 
 def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
-    """Ascend, for "beaten" on ever sharper scores; the best on the way. `matrix` is rewritten."""
+    """Ascend from a matrix; the best answer by the objective on the way. `matrix` is rewritten.
+
+    For "beaten" the steps are: ever sharper scores of the share of rivals beaten; for some rivals
+    that are not, the score of beating this one and all those beaten; and last the mean win rate.
+    """
     best = field.answer(matrix.copy())
 
-    def climb(score: Score) -> None:
-        nonlocal best
-        for answer in ascend(field, matrix, score):
-            best = max(best, answer, key=lambda answer: answer.rank(objective))
+    def best_of_ascent(start: Matrix, score: Score) -> Answer:
+        answers = [best, *ascend(field, start, score)]
+        return max(answers, key=lambda answer: answer.rank(objective))
 
     if objective == "mean":
-        climb(mean_wins)
-        return best
+        return best_of_ascent(matrix, mean_wins)
     for width in WIN_EDGES:
-        climb(smooth_wins(width))
-    # One more rival each time, those beaten already among them: the nearest to a win first.
+        best = best_of_ascent(matrix, smooth_wins(width))
+    # The nearest to a win first.
     missed = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
     for rival in missed[:TARGETS]:
         target = best.win_rates > WIN
         target[rival] = True
-        matrix = np.array(best.strategy, np.int8)
-        climb(shortfall(target, WIN_EDGES[1]))
-    matrix = np.array(best.strategy, np.int8)
-    climb(mean_wins)
-    return best
+        best = best_of_ascent(np.array(best.strategy, np.int8), shortfall(target, WIN_EDGES[1]))
+    return best_of_ascent(np.array(best.strategy, np.int8), mean_wins)
 
 
 def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) -> Iterator[Answer]:
-    """Raise a score until no step of at most `most` cells does; gives each, rewrites the matrix."""
-    rolls = field.game.num_actions
-    rates = field.rates_of(one_hot(matrix, rolls))
+    """Raise a score step by step, until no step does; gives the answer after each.
+
+    A step gives those cells their best roll that gain most to first order: twice as many as the
+    last step, at most `most`, and half as many as long as the score does not rise. `matrix` (G, G)
+    is rewritten.
+    """
+    num_actions = field.game.num_actions
+    rates = field.rates_of(one_hot(matrix, num_actions))
     size = matrix.size
     for _ in range(STEP_LIMIT):
-        reached, weights = score(rates)
-        policy = one_hot(matrix, rolls)
-        found = field.measure(policy, weights)
-        better = improvable(policy, found.values, found.infoset_reach)
-        choice = found.values.argmax(axis=2).astype(np.int8).ravel()
-        size = min(2 * size, len(better), most or matrix.size)
+        current_score, weights = score(rates)
+        policy = one_hot(matrix, num_actions)
+        measured = field.measure(policy, weights)
+        cells = improvable(policy, measured.values, measured.infoset_reach)
+        best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()
+        size = min(2 * size, len(cells), most or matrix.size)
         while size > 0:
             changed = matrix.copy()
-            cells = better[:size]
-            changed.ravel()[cells] = choice[cells]
-            after = field.rates_of(one_hot(changed, rolls))
-            if score(after)[0] > reached:
+            changed.ravel()[cells[:size]] = best_actions[cells[:size]]
+            changed_rates = field.rates_of(one_hot(changed, num_actions))
+            if score(changed_rates)[0] > current_score:
                 break
             size //= 2
         if size == 0:
             return
-        matrix[...], rates = changed, after
+        matrix[...] = changed
+        rates = changed_rates
         yield Answer(changed, rates)
 
 
@@ -263,11 +269,11 @@ class RowChange(NamedTuple):
     reach: float  # probability that the first strategy, in that seat, comes to move there
 
 
-def _written(part: object) -> object:
-    """Write the actions of an information set."""
-    if not isinstance(part, list):
-        return part
-    return ", ".join(f"{action} {percent(share)}" for action, share in part)
+def _with_actions(field: object) -> object:
+    """Write the actions of an information set as a text; other fields stay as they are."""
+    if not isinstance(field, list):
+        return field
+    return ", ".join(f"{action} {percent(probability)}" for action, probability in field)
 
 
 class Difference(NamedTuple):
@@ -321,14 +327,14 @@ class Difference(NamedTuple):
         names = ("score", "opponent", "before", "after")
         if not is_hog:
             names = ("player", "information set", "before", "after")
-        gain = pp if is_hog else units.gain
-        best = [one for one in self.changes if one.gain > 0]
-        worst = [one for one in reversed(self.changes) if one.gain < 0]
-        for heading, cells in (("changes that gain most", best), ("changes that lose most", worst)):
-            rows = [
-                (*map(_written, one[:4]), gain(one.gain), percent(one.reach))
-                for one in cells[:LISTED]
-            ]
+        gain_text = pp if is_hog else units.gain
+        best = [change for change in self.changes if change.gain > 0]
+        worst = [change for change in reversed(self.changes) if change.gain < 0]
+        for heading, some in (("changes that gain most", best), ("changes that lose most", worst)):
+            rows = []
+            for change in some[:LISTED]:
+                *fields, gain, reach = change
+                rows.append((*map(_with_actions, fields), gain_text(gain), percent(reach)))
             if rows:
                 table = Table(rows, (*names, "alone", "met in"), left=0 if is_hog else 4)
                 text += ["", heading, "", table]
@@ -343,20 +349,22 @@ def diff(
     A win rate is linear in each cell, so what one change gains is exact; changes together may gain
     more or less than their sum. Where positions recur it is exact to first order.
     """
-    one, two = (_matrix(game, given) for given in (first, second))
+    old, new = _matrix(game, first), _matrix(game, second)
     field = Field(game, [table_of(game, rival) for rival in against])
-    before, after = (one_hot(table, game.num_actions) for table in (one, two))
-    found = field.measure(before)
-    gains, reach = (found.values * (after - before)).sum(axis=-1), found.infoset_reach
+    before = one_hot(old, game.num_actions)
+    after = one_hot(new, game.num_actions)
+    measured = field.measure(before)
+    gains = (measured.values * (after - before)).sum(axis=-1)
+    reach = measured.infoset_reach
     changes = []
-    for own, other in np.argwhere(one != two).tolist():
-        at = own, other
-        worth = float(gains[at]), float(reach[at])
-        changes.append(CellChange(*at, game.choices[one[at]], game.choices[two[at]], *worth))
+    for own, other in np.argwhere(old != new).tolist():
+        cell = own, other
+        rolls = game.choices[old[cell]], game.choices[new[cell]]
+        changes.append(CellChange(*cell, *rolls, float(gains[cell]), float(reach[cell])))
     return Difference(
-        float(found.rates.mean()),
+        float(measured.rates.mean()),
         float(field.rates_of(after).mean()),
-        win_rate(game, two, one, endless_is_draw=True).win_rate,
+        win_rate(game, new, old, endless_is_draw=True).win_rate,
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
         reach,
@@ -371,30 +379,33 @@ def diff_rows(
     second: Strategy,
     against: Sequence[Strategy],
 ) -> Difference:
-    """Value every row in which two strategies of a game other than Hog differ, as `diff` does."""
+    """Value every row in which two strategies of a game other than Hog differ, as `diff` does.
+
+    ``value`` gives the payoff of one strategy against another. Policies are (R, K).
+    """
     before, after = first.policy, second.policy
-    played = np.concatenate([before[None], *(one.policies for one in against)])
-    weights = np.concatenate([one.chances for one in against]) / len(against)
-    work = engine.workspace(len(played))
-    forward = work.forward(played, weights)
-    values = work.backward(forward, played, Role.COUNTERFACTUAL).values
+    policies = np.concatenate([before[None], *(rival.policies for rival in against)])
+    weights = np.concatenate([rival.chances for rival in against]) / len(against)
+    work = engine.workspace(len(policies))
+    forward = work.forward(policies, weights)
+    values = work.backward(forward, policies, Role.COUNTERFACTUAL).values
     # Rows are of one seat, which each strategy has half of the time.
     reach = 2.0 * forward.rows
     gains = engine.payoff_per_win_rate * (values * (after - before)).sum(axis=1)
 
     def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
         pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
-        return [(label, share) for label, share in pairs if share > 0.0]
+        return [(label, probability) for label, probability in pairs if probability > 0.0]
 
     changes = []
     for row in np.flatnonzero((before != after).any(axis=1)).tolist():
-        both = actions(row, before), actions(row, after)
-        worth = float(gains[row]), float(reach[row])
-        changes.append(RowChange(int(tree.seat[row]), str(tree.names[row]), *both, *worth))
-    old, new = (np.mean([value(one, rival).mean for rival in against]) for one in (first, second))
+        infoset = int(tree.seat[row]), str(tree.names[row])
+        policies_there = actions(row, before), actions(row, after)
+        gain, row_reach = float(gains[row]), float(reach[row])
+        changes.append(RowChange(*infoset, *policies_there, gain, row_reach))
     return Difference(
-        float(old),
-        float(new),
+        float(np.mean([value(first, rival).mean for rival in against])),
+        float(np.mean([value(second, rival).mean for rival in against])),
         value(second, first).mean,
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
@@ -415,7 +426,8 @@ def improvements(
     `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
     With `seconds` the first step that ends later is the last.
     """
-    deadline, start = Deadline(inf if seconds is None else seconds), _matrix(game, table)
+    deadline = Deadline(inf if seconds is None else seconds)
+    start = _matrix(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
     yield field.answer(start)
     for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
@@ -427,8 +439,9 @@ def improvements(
             return
 
 
-def _matrix(game: HogEngine, given: StrategyLike) -> Matrix:
-    found = table_of(game, given)
-    if found.kind != "matrix":
-        raise StrategyError(f"strategy: is a {found.kind}; allowed: a matrix, one roll a position")
-    return np.array(found.array, np.int8)
+def _matrix(game: HogEngine, strategy: StrategyLike) -> Matrix:
+    """Give the actions (G, G) of a strategy, which has to be a matrix."""
+    table = table_of(game, strategy)
+    if table.kind != "matrix":
+        raise StrategyError(f"strategy: is a {table.kind}; allowed: a matrix, one roll a position")
+    return np.array(table.array, np.int8)

@@ -16,7 +16,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from glob import has_magic, iglob
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
@@ -33,19 +33,12 @@ from hogeq.strategies.files import (
 from hogeq.support.files import read_whole, scan_within
 from hogeq.support.messages import printable, unreadable
 
-MOST_MATCHES: Final = 10_000
-"""Most files that a pattern may stand for: nobody waits until a whole disk is listed."""
-
-MOST_FILES: Final = 10_000
-"""Most files and folders in one student's folder."""
-
-DEEPEST: Final = 32
-"""Most folders in each other there."""
+MOST_MATCHES: Final = 10_000  # files of a pattern: nobody waits until a whole disk is listed
+MOST_FILES: Final = 10_000  # files and folders in one student's folder
+DEEPEST: Final = 32  # folders in each other there
 
 ARCHIVES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
-
 _RUN: Final = {IN_FOLDER, "manifest.json"}  # files of a run's folder
-
 _ALLOWED: Final = "allowed: files and folders"
 
 _SUFFIXES: Final = f"allowed: names ending in {', '.join(SUFFIXES)}"
@@ -96,25 +89,25 @@ def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Ent
     """
     is_written = _among(unless)
     found: list[Entrant] = []
-    met: set[str] = set()
+    files: set[str] = set()
     for name in names:
         if is_builtin(name) or not name:  # an empty name is refused when it is read
             found.append(Entrant(name))
             continue
         if has_magic(name) and not os.path.lexists(name):
-            more = _matching(name, is_written)
+            entrants = _matching(name, is_written)
         elif is_folder(name) and not all((Path(name) / file).exists() for file in _RUN):
-            more = _in_folder(Path(name), is_written)
-            if not more:
+            entrants = _in_folder(Path(name), is_written)
+            if not entrants:
                 raise StrategyError(f"{printable(name)}: holds no strategy file; {_SUFFIXES}")
         else:
-            more = [Entrant(name)]
-        for one in more:
-            file = os.path.realpath(one.entry)
-            if one.fault or file not in met:
-                found.append(one)
-            if not one.fault:
-                met.add(file)
+            entrants = [Entrant(name)]
+        for entrant in entrants:
+            file = os.path.realpath(entrant.entry)
+            if entrant.fault or file not in files:
+                found.append(entrant)
+            if not entrant.fault:
+                files.add(file)
     return found
 
 
@@ -124,9 +117,9 @@ def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
 
 
 def _among(paths: Iterable[Path]) -> _IsWritten:
-    """Make the test whether a file is one of some."""
+    """Make the test whether a file, by its status, is one of some."""
     statuses = [path.stat() for path in paths if path.exists()]
-    return lambda status: any(os.path.samestat(status, one) for one in statuses)
+    return lambda status: any(os.path.samestat(status, other) for other in statuses)
 
 
 def _matching(pattern: str, is_written: _IsWritten) -> list[Entrant]:
@@ -139,33 +132,29 @@ def _matching(pattern: str, is_written: _IsWritten) -> list[Entrant]:
         raise StrategyError(
             f"{printable(pattern)}: matches more than {MOST_MATCHES:,} files; {allowed}"
         )
-    parts = Path(pattern).parts
-    base = Path(*parts[: next(place for place, part in enumerate(parts) if has_magic(part))])
-    paths = [Path(match).relative_to(base) for match in in_order(matches)]
-    above = {folder for path in paths for folder in path.parents}
+    folder = Path(*takewhile(lambda part: not has_magic(part), Path(pattern).parts))
+    paths = [Path(match).relative_to(folder) for match in in_order(matches)]
+    parents = {parent for path in paths for parent in path.parents}
     found = (
-        _found(base, path, (base / path).lstat(), is_written)
+        _entrant(folder, path, (folder / path).lstat(), is_written)
         for path in paths
-        if path not in above  # of a folder and its files the files count
+        if path not in parents  # of a folder and its files the files count
     )
-    return [one for one in found if one is not None]
+    return [entrant for entrant in found if entrant is not None]
 
 
 def _in_folder(folder: Path, is_written: _IsWritten) -> list[Entrant]:
     statuses = dict(listed(folder, PurePath()))
-    found = (
-        _found(folder, PurePath(name), statuses[name], is_written)
-        for name in in_order(statuses)
-        if not stat.S_ISREG(statuses[name].st_mode) or _may_count(PurePath(name))
-    )
-    return [one for one in found if one is not None]
+    found = []
+    for name in in_order(statuses):
+        path, status = PurePath(name), statuses[name]
+        may_count = is_strategy_file(path) or path.suffix.lower() in ARCHIVES
+        if may_count or not stat.S_ISREG(status.st_mode):
+            found.append(_entrant(folder, path, status, is_written))
+    return [entrant for entrant in found if entrant is not None]
 
 
-def _may_count(path: PurePath) -> bool:
-    return is_strategy_file(path) or path.suffix.lower() in ARCHIVES
-
-
-def _found(
+def _entrant(
     folder: Path, path: PurePath, status: os.stat_result, is_written: _IsWritten
 ) -> Entrant | None:
     """Make the entry of a file, or of a student's folder; None if it does not count."""
@@ -186,14 +175,14 @@ def _found(
 def _of_student(folder: Path, path: PurePath, is_written: _IsWritten) -> Entrant:
     """Find the file that counts in a student's folder."""
     files = files_within(folder, path, is_written)
-    may_count = [one for one in files if is_strategy_file(one) and not one.name.startswith("__")]
+    may_count = [file for file in files if is_strategy_file(file) and file.name[:2] != "__"]
     if {path / name for name in _RUN} <= {*files}:
         may_count = [path / IN_FOLDER]
     if not may_count:
-        some = ", ".join(printable(one.relative_to(path)) for one in files[:3])
-        holds = f"holds no strategy file{some and f', but {some}'}"
+        others = ", ".join(printable(file.relative_to(path)) for file in files[:3])
+        holds = "holds no strategy file" + (f", but {others}" if others else "")
         raise StrategyError(f"{printable(path)}: {holds}; {_SUFFIXES}")
-    submitted = [one for one in may_count if one.name == SUBMISSION] or may_count
+    submitted = [file for file in may_count if file.name == SUBMISSION] or may_count
     *earlier, chosen = in_order(map(str, submitted))
     return Entrant(chosen, folder, tuple(map(printable, earlier)))
 
@@ -207,7 +196,7 @@ def is_strategy_file(path: PurePath) -> bool:
 def in_order(names: Iterable[str]) -> list[str]:
     """Sort names naturally: ``a2`` before ``a10``."""
 
-    def key(name: str) -> list[tuple[int, str]]:
+    def key(name: str) -> list[tuple[int, str]]:  # of each part, a number or else a text
         return [
             (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
             for part in re.split(r"([0-9]+)", name)
@@ -221,13 +210,14 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[PurePath, bytes]]:
     """Read a file of a folder, `alone` or with its neighbours; paths are from its own folder on."""
-    files, left = {path} if alone else {path, *files_within(folder, path.parent)}, MAX_BYTES
+    files = {path} if alone else {path, *files_within(folder, path.parent)}
+    bytes_left = MAX_BYTES  # for all of them
     for file in sorted(files):
         try:
-            content = read_whole(file, left, within=folder)
+            content = read_whole(file, bytes_left, within=folder)
         except OSError as error:
             raise _unreadable(file, error) from error
-        left -= len(content)
+        bytes_left -= len(content)
         yield file.relative_to(path.parent), content
 
 
@@ -238,26 +228,27 @@ def files_within(
 
     Hidden files and folders are left out, and folders like ``__pycache__``.
     """
-    found: list[PurePath] = []
-    waiting, met = [inside], 0
+    files: list[PurePath] = []
+    waiting = [inside]  # folders
+    count = 0  # of files and folders
     while waiting:
-        place = waiting.pop()
-        for name, status in listed(folder, place):
-            path = place / name
-            is_below = stat.S_ISDIR(status.st_mode)
-            is_hidden = name.startswith(".") or (is_below and name.startswith("__"))
+        parent = waiting.pop()
+        for name, status in listed(folder, parent):
+            path = parent / name
+            is_directory = stat.S_ISDIR(status.st_mode)
+            is_hidden = name.startswith(".") or (is_directory and name.startswith("__"))
             if is_hidden or is_left_out(status):
                 continue
-            met += 1
-            if met > MOST_FILES or len(path.parts) > len(inside.parts) + DEEPEST:
+            count += 1
+            if count > MOST_FILES or len(path.parts) > len(inside.parts) + DEEPEST:
                 allowed = f"{MOST_FILES:,} files and folders, {DEEPEST} deep"
                 raise StrategyError(f"{printable(inside)}: holds too much; allowed: {allowed}")
-            if is_below:
+            if is_directory:
                 waiting.append(path)
             else:
                 check_kind(path, status)
-                found.append(path)
-    return found
+                files.append(path)
+    return files
 
 
 def check_kind(path: PurePath, status: os.stat_result) -> None:
@@ -267,12 +258,12 @@ def check_kind(path: PurePath, status: os.stat_result) -> None:
         raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
 
 
-def listed(folder: Path, place: PurePath) -> Sequence[tuple[str, os.stat_result]]:
+def listed(folder: Path, inside: PurePath) -> Sequence[tuple[str, os.stat_result]]:
     """List a folder in a folder, each name with its status, in no order."""
     try:
-        return scan_within(folder, place)
+        return scan_within(folder, inside)
     except OSError as error:
-        raise _unreadable(place, error) from error
+        raise _unreadable(inside, error) from error
 
 
 def _unreadable(path: PurePath, error: OSError) -> StrategyError:

@@ -11,7 +11,7 @@ import contextlib
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import islice, product
 from pathlib import Path, PurePath
@@ -25,9 +25,10 @@ from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
 from hogeq.rules.settings import base_names
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.channel import Heard
+from hogeq.strategies.channel import Cell, EntryOutput
+from hogeq.strategies.child import ERROR
 from hogeq.strategies.files import SUBMISSION
-from hogeq.strategies.sandbox import Entry, hear
+from hogeq.strategies.sandbox import Entry, run_entry
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.files import read_whole
 from hogeq.support.messages import EXACT, Text, loss, printable
@@ -35,12 +36,9 @@ from hogeq.support.messages import EXACT, Text, loss, printable
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
-PROJECT: Final = "hog.py"
-"""Name of the file that holds the functions of a project."""
-
+PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
 MOST_SCORES: Final = 100  # scores of a player at which functions are compared
-
 _MOST_FILES: Final = 100  # of a project that are copied
 _MOST_NAMES: Final = 1000  # of files that are looked for
 _MOST_BYTES: Final = 2**20  # of each
@@ -68,43 +66,43 @@ _LANDINGS: Final = {
 """Functions by parts of `landing`; with 1 if they give the points that are added."""
 
 _UPDATES: Final = ("sus_update", "fuzzy_update", "square_update")
-
 _DEFINED: Final = re.compile(r"^def[ \t]+(\w+)[ \t]*\(([^()]*)\)", re.MULTILINE)
 _IMPORTED: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+(.*))", re.MULTILINE
 )
 
-DICE, OWN, OTHER, FACES = range(4)
-"""Parts of a `Call`."""
-
 
 class Call(NamedTuple):
     """What a function may be given."""
 
-    dice: int
-    own: int
-    other: int
+    dice: int  # number of dice
+    own: int  # score
+    other: int  # score of the opponent
     faces: Sequence[int] = ()  # that the dice will show
 
 
-class Asked(NamedTuple):
+DICE, OWN, OTHER, FACES = Call._fields
+"""What a parameter of a function takes: a field of a `Call`."""
+
+
+class RuleFunction(NamedTuple):
     """A function of the project, as the rules have it."""
 
     value: Callable[[Call], int]
-    single: int = OWN  # the score that a function of one score takes
+    single: str = OWN  # the score that a function of one score takes
     least: int = 0  # lowest score that it is asked for
     has_dice: bool = False
 
 
-class Found(NamedTuple):
+class ProjectFunction(NamedTuple):
     """A function that a file defines."""
 
     name: str
     file: PurePath
-    takes: tuple[int, ...]  # parts of a `Call`
+    parameters: tuple[str, ...]  # fields of a `Call`
 
 
-class Compared(NamedTuple):
+class ComparedFunction(NamedTuple):
     """A function, compared with the rules."""
 
     function: str
@@ -118,86 +116,104 @@ class Compared(NamedTuple):
     @property
     def told(self) -> str:
         """How it differs, and at what price; never how it should be written."""
-        cost = self.cost or 0.0
-        price = f", at a cost of {loss(cost)}" if cost > 0 else f", a gain of {loss(-cost)}"
-        if abs(cost) <= EXACT:
-            price = "" if self.cost is None else ", at no cost"
-        many = f"{self.differ:,} of {self.calls:,} {self.kind} differ"
-        return f"your {self.first}; {many}{price}" if self.differ else ""
+        if not self.differ:
+            return ""
+        line = f"your {self.first}; {self.differ:,} of {self.calls:,} {self.kind} differ"
+        if self.cost is None:
+            return line
+        if abs(self.cost) <= EXACT:
+            return f"{line}, at no cost"
+        gain = f", a gain of {loss(-self.cost)}"
+        return line + (f", at a cost of {loss(self.cost)}" if self.cost > 0 else gain)
 
 
 # --- what the rules say ---------------------------------------------------------------------------
 
 
-def functions_of(rules: Rules) -> dict[str, Asked]:
+def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     """Give the functions of a semester's project by name, each after those that it may call."""
     land = LANDINGS[rules.landing]
 
-    def points(at: Call) -> int:
-        return rolled_points(rules, at.faces) if at.dice else zero_points(rules, at.own, at.other)
+    def no_dice(call: Call) -> int:
+        return zero_points(rules, call.own, call.other)
 
-    def update(at: Call) -> int:
-        score = at.own + points(at)
-        return land(square_swine(score) if rules.square_swine else score, at.other)
+    def points(call: Call) -> int:
+        return rolled_points(rules, call.faces) if call.dice else no_dice(call)
 
-    found = {
-        "num_factors": Asked(
-            lambda at: sum(at.own % one == 0 for one in range(1, at.own + 1)), least=1
+    def update(call: Call) -> int:
+        score = call.own + points(call)
+        return land(square_swine(score) if rules.square_swine else score, call.other)
+
+    functions = {
+        "num_factors": RuleFunction(
+            lambda call: sum(call.own % divisor == 0 for divisor in range(1, call.own + 1)), least=1
         ),
-        "is_prime": Asked(lambda at: is_prime(at.own), least=2),
+        "is_prime": RuleFunction(lambda call: is_prime(call.own), least=2),
     }
     for part in base_names(rules.zero_dice):
         for name in ("free_bacon", _NO_DICE.get(part, part)):
-            found[name] = Asked(lambda at: zero_points(rules, at.own, at.other), OTHER)
+            functions[name] = RuleFunction(no_dice, OTHER)
     for part in base_names(rules.landing):
         name, added = _LANDINGS.get(part, ("", 0))
-        found[name] = Asked(partial(_landed, land, added))
+        functions[name] = RuleFunction(partial(_of_scores, land, added))
     for parts, part, names in (
         (SWAPS, rules.swap, ("is_swap",)),
         (MORE_BOAR, rules.more_boar, ("more_boar", "extra_turn")),
     ):
         if part != "none":
-            found |= dict.fromkeys(names, Asked(partial(_landed, parts[part], 0)))
-    return found | {
-        "roll_dice": Asked(points, has_dice=True),
-        "take_turn": Asked(points, OTHER, has_dice=True),
-        "simple_update": Asked(lambda at: at.own + points(at), has_dice=True),
-        **dict.fromkeys(_UPDATES, Asked(update, has_dice=True)),
+            functions |= dict.fromkeys(names, RuleFunction(partial(_of_scores, parts[part], 0)))
+    return functions | {
+        "roll_dice": RuleFunction(points, has_dice=True),
+        "take_turn": RuleFunction(points, OTHER, has_dice=True),
+        "simple_update": RuleFunction(lambda call: call.own + points(call), has_dice=True),
+        **dict.fromkeys(_UPDATES, RuleFunction(update, has_dice=True)),
     }
 
 
-def _landed(part: Callable[[int, int], int], added: int, at: Call) -> int:
-    """Give what a part makes of two scores, or the points that it adds."""
-    return part(at.own, at.other) - added * at.own
+def _of_scores(part: Callable[[int, int], int], added: int, call: Call) -> int:
+    """Give what a part of the rules makes of two scores, less the own score if `added` is 1."""
+    return part(call.own, call.other) - added * call.own
 
 
-def _calls(asked: Asked, takes: Sequence[int], rules: Rules) -> Iterator[Call]:
-    """List what a function is asked: no dice at all scores that it takes, then rolls."""
+def _calls(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Iterator[Call]:
+    """List the calls of a function: no dice at all scores that it takes, then rolls at one."""
     most = min(MOST_SCORES, *rules.goals)
-    scores = range(asked.least, most if OTHER in takes else most + PAST)  # where a turn may lead
-    owns, others = (scores if part in takes else [0] for part in (OWN, OTHER))
-    if len(owns) + len(others) > 2:
-        yield from (Call(0, own, other) for own, other in product(owns, others))
-    for dice in range(1, rules.max_dice + 1) if asked.has_dice else ():
-        rolls: Any = product(range(1, rules.sides + 1), repeat=dice)
-        if rules.sides**dice > _ROLLS:
-            draw = Random(dice)  # noqa: S311 - any rolls will do, and the same each time
-            least = [1, 2, 2, 2] * _DRAWN  # most rolls of many dice would have a 1
-            rolls = ([draw.randint(one, rules.sides) for _ in range(dice)] for one in least)
-        yield from (Call(dice, owns[0], others[0], [*faces]) for faces in rolls)
+    if OTHER not in parameters:
+        most += PAST  # where a turn may lead
+    scores = range(rule.least, most)
+    own_scores = scores if OWN in parameters else [0]
+    other_scores = scores if OTHER in parameters else [0]
+    if len(own_scores) * len(other_scores) > 1:
+        yield from (Call(0, own, other) for own, other in product(own_scores, other_scores))
+    if rule.has_dice:
+        for dice in range(1, rules.max_dice + 1):
+            for faces in _rolls(dice, rules.sides):
+                yield Call(dice, own_scores[0], other_scores[0], [*faces])
 
 
-def _values(asked: Asked, takes: Sequence[int], rules: Rules) -> Any:
-    """Give the values of a function as lists in lists, one for each score that it takes."""
-    sizes = (1, rules.goals[0] + _BEYOND, rules.goals[1] + _BEYOND)
+def _rolls(dice: int, sides: int) -> Iterable[Sequence[int]]:
+    """List all rolls of some dice, or if they are many some that are drawn."""
+    if sides**dice <= _ROLLS:
+        return product(range(1, sides + 1), repeat=dice)
+    random = Random(dice)  # noqa: S311 - any rolls will do, and the same each time
+    lowest_faces = [1, 2, 2, 2] * _DRAWN  # most rolls of many dice would have a 1
+    return [[random.randint(lowest, sides) for _ in range(dice)] for lowest in lowest_faces]
 
-    def values(left: Sequence[int], at: list[int]) -> Any:
-        if not left:
-            return int(asked.value(Call(at[DICE], at[OWN], at[OTHER])))
-        each = range(sizes[left[0]])
-        return [values(left[1:], [*at[: left[0]], n, *at[left[0] + 1 :]]) for n in each]
 
-    return values([part for part in takes if part != FACES], [0, 0, 0])
+def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Any:
+    """Give the values of a function as lists in lists, a level for each parameter but faces.
+
+    Scores go beyond the goals; the number of dice is 0.
+    """
+    sizes = {DICE: 1, OWN: rules.goals[0] + _BEYOND, OTHER: rules.goals[1] + _BEYOND}
+
+    def table(parameters: Sequence[str], given: dict[str, int]) -> Any:
+        if not parameters:
+            return int(rule.value(Call(given[DICE], given[OWN], given[OTHER])))
+        first, *rest = parameters
+        return [table(rest, {**given, first: number}) for number in range(sizes[first])]
+
+    return table([field for field in parameters if field != FACES], {DICE: 0, OWN: 0, OTHER: 0})
 
 
 # --- the project's files --------------------------------------------------------------------------
@@ -207,68 +223,83 @@ class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
     def __init__(self, game: "HogEngine", main: Path, more: Sequence[str] = ()) -> None:
-        self.game, self.known = game, functions_of(game.rules)
-        folder, self.main = main.parent.resolve(), PurePath(main.name)
-        self.texts: dict[PurePath, str] = {}
-        names = dict.fromkeys([self.main, *map(PurePath, more)])
-        for path in (waiting := [*names]):
+        self.game = game
+        self.rule_functions = functions_of(game.rules)
+        self.main = PurePath(main.name)
+        self.texts: dict[PurePath, str] = {}  # of files, by their paths in the folder
+        folder = main.parent.resolve()
+        waiting = [self.main, *map(PurePath, more)]
+        names = set(waiting)  # of all files looked for
+        for path in waiting:  # which grows by what each file imports
             with contextlib.suppress(OSError, ValueError):  # not of the project, or no text
                 text = read_whole(path, _MOST_BYTES, within=folder).decode()
                 self.texts[path] = text
-                new = [one for one in islice(_imported(text), _MOST_NAMES) if one not in names]
+                imported = islice(_imported(text), _MOST_NAMES)
+                new = [name for name in imported if name not in names]
                 waiting += new[: _MOST_NAMES - len(names)]
-                names |= dict.fromkeys(new)
+                names.update(new)
             if len(self.texts) == _MOST_FILES:
                 break
 
     @cached_property
-    def functions(self) -> list[Found]:
-        """The functions that are known by name, each once."""
-        found: dict[str, Found] = {}
+    def functions(self) -> list[ProjectFunction]:
+        """The functions that the rules know by name, each once: of the main file, then others."""
+        found: dict[str, ProjectFunction] = {}
         for path in sorted(self.texts, key=lambda path: (path != self.main, path.name != PROJECT)):
-            for name, parameters in _DEFINED.findall(self.texts[path]):
-                takes = _takes(parameters, self.known[name]) if name in self.known else ()
-                if takes:
-                    found.setdefault(name, Found(name, path, takes))
-        return [found[name] for name in self.known if name in found]
+            for name, written in _DEFINED.findall(self.texts[path]):
+                if name in self.rule_functions and name not in found:
+                    parameters = _parameters(written, self.rule_functions[name])
+                    if parameters:
+                        found[name] = ProjectFunction(name, path, parameters)
+        return [found[name] for name in self.rule_functions if name in found]
 
-    def ask(self, function: str, file: PurePath, cells: Sequence[Any], **more: Any) -> Heard:
-        """Run a copy of the project in the sandbox, and ask a function of a file."""
+    def ask(
+        self, function: str, file: PurePath, cells: Sequence[Cell], **options: Any
+    ) -> EntryOutput:
+        """Run a copy of the project, and ask a function: see :mod:`hogeq.contest.probe`."""
         module = ".".join(file.with_suffix("").parts)
-        asked = {"module": module, "file": str(file), "function": function}
+        options |= {"module": module, "file": str(file), "function": function}
         with tempfile.TemporaryDirectory(prefix="hogeq-project-") as temporary:
-            place = Path(temporary).resolve()
+            folder = Path(temporary).resolve()
             for path, text in self.texts.items():
-                (place / path).parent.mkdir(parents=True, exist_ok=True)
-                (place / path).write_text(text, newline="")
-            asks = place / "hogeq_probe.py"
-            asks.write_text(Path(probe.__file__).read_text())
-            (place / "probe.json").write_text(json.dumps(asked | more))
-            return hear(Entry(asks, False, SECONDS), cells)
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text, newline="")
+            program = folder / "hogeq_probe.py"
+            program.write_text(Path(probe.__file__).read_text())
+            (folder / "probe.json").write_text(json.dumps(options))
+            return run_entry(Entry(program, False, SECONDS), cells)
 
 
 def _imported(text: str) -> Iterator[PurePath]:
-    """List the files that a file may import from its folder."""
+    """List the files that a file may import from its folder: modules, and packages above them."""
     for source, several in _IMPORTED.findall(text):
         for name in [source] if source else re.findall(r"[\w.]+", several):
             parts = [part for part in name.split(".") if part]
-            for count in range(1, len(parts) + 1):
-                yield PurePath(*parts[:count], "__init__.py")
-                yield PurePath(*parts[: count - 1], f"{parts[count - 1]}.py")
+            for depth, part in enumerate(parts):
+                yield PurePath(*parts[:depth], part, "__init__.py")
+                yield PurePath(*parts[:depth], f"{part}.py")
 
 
-def _takes(parameters: str, asked: Asked) -> tuple[int, ...]:
-    """Say what a function takes, by the names of its parameters; nothing if that is not known."""
-    takes: list[int] = []
-    for one in parameters.split(","):
-        name, _, default = (part.strip() for part in one.partition("="))
+def _parameters(written: str, rule: RuleFunction) -> tuple[str, ...]:
+    """Say which fields of a `Call` the parameters of a function take; none if that is not known.
+
+    Dice are known by name. Others are the number of dice, if it has dice, and the scores.
+    """
+    parameters: list[str] = []
+    for parameter in written.split(","):
+        name, _, default = (part.strip() for part in parameter.partition("="))
         if "dice" in name:
-            takes.append(FACES)
+            parameters.append(FACES)
         elif name and not default:
-            takes.append(DICE if asked.has_dice and not takes else OTHER if OWN in takes else OWN)
-    if takes.count(OTHER) > 1 or asked.has_dice != (FACES in takes):
+            if rule.has_dice and not parameters:
+                parameters.append(DICE)
+            else:
+                parameters.append(OTHER if OWN in parameters else OWN)
+    if parameters.count(OTHER) > 1 or rule.has_dice != (FACES in parameters):
         return ()
-    return tuple(takes if OTHER in takes else [asked.single if n == OWN else n for n in takes])
+    if OTHER not in parameters and OWN in parameters:
+        parameters[parameters.index(OWN)] = rule.single
+    return tuple(parameters)
 
 
 def main_file(folder: Path) -> Path | None:
@@ -283,7 +314,7 @@ def main_file(folder: Path) -> Path | None:
 class Comparison(NamedTuple):
     """The functions of a project, compared."""
 
-    functions: list[Compared]
+    functions: list[ComparedFunction]
     failed: list[str]  # why files could not be asked, a line each
     exact: Strategy | None  # table of a final_strategy that samples, by exact means
 
@@ -297,92 +328,126 @@ class Comparison(NamedTuple):
 def compare_functions(
     project: Project, table: Strategy | None, against: Strategy, *, samples: bool
 ) -> Comparison:
-    """Compare the functions of a project, and measure what those that differ cost `table`.
+    """Compare the functions of a project with the rules, and measure what those that differ cost.
 
-    A function that calls a wrong one is given its right values, so as to be judged by itself. If
-    final_strategy `samples`, its table is the one that exact means give, if they give one.
+    1. A function is asked for all its calls. If it calls a wrong one, that is given its right
+       values, so that each is judged by itself.
+    2. The cost of a wrong one is the win rate that `table`, that of final_strategy, gains if this
+       function alone is given its right values.
+
+    If final_strategy `samples`, its table is the one that exact means give, if they give one.
     """
-    game, compared, values = project.game, list[Compared](), dict[str, Any]()
-    failed, rolls_right = dict[str, None](), True
-    for found in project.functions:
-        asked, scores = project.known[found.name], {OWN, OTHER} & {*found.takes}
-        calls = [
-            one for one in _calls(asked, found.takes, game.rules) if rolls_right or not one.dice
-        ]
-        given = [[call[part] for part in found.takes] for call in calls]
+    game = project.game
+    compared: list[ComparedFunction] = []
+    failures: dict[str, None] = {}  # a line for each file
+    right_values: dict[str, Any] = {}  # of wrong functions, by name
+    has_right_rolls = True
+    for function in project.functions:
+        rule = project.rule_functions[function.name]
+        calls = list(_calls(rule, function.parameters, game.rules))
+        if not has_right_rolls:
+            calls = [call for call in calls if not call.dice]
+        arguments = [[getattr(call, field) for field in function.parameters] for call in calls]
         cells = [(number, 0) for number in range(len(calls))]
-        heard = project.ask(found.name, found.file, cells, calls=given, values=values)
-        end = (heard.fault or ("", ""))[1]
-        if heard.failed or not heard.is_loaded:
-            failed[f"{printable(found.file)}: not compared: {heard.failed or end}"] = None
+        options = {"calls": arguments, "values": right_values}
+        output = project.ask(function.name, function.file, cells, **options)
+        if output.load_failure or not output.is_loaded:
+            reason = output.load_failure or _fault_line(output)
+            failures[f"{printable(function.file)}: not compared: {reason}"] = None
             continue
-        right = [asked.value(call) for call in calls]
-        told = [*heard.answers, *[None] * (len(calls) - len(heard.answers))]
-        wrong = [number for number, answer in enumerate(told) if answer != right[number]]
-        first = ""
-        if wrong:
-            at, word = wrong[0], _word(told[wrong[0]], type(right[wrong[0]]))
-            first = f"{_written(found, calls[at])} {word or end}, the game's is {right[at]}"
-            values |= {found.name: _values(asked, found.takes, game.rules)} if scores else {}
-            rolls_right = rolls_right and found.name != "roll_dice"
-        kind = "calls" if asked.has_dice else "pairs" if len(scores) > 1 else "scores"
-        numbers = len(calls), len(wrong)
-        compared.append(Compared(found.name, str(found.file), *numbers, kind, first, None))
+        result = _compared(function, rule, calls, output)
+        compared.append(result)
+        if result.differ:
+            has_right_rolls = has_right_rolls and function.name != "roll_dice"
+            if OWN in function.parameters or OTHER in function.parameters:
+                right_values[function.name] = _value_table(rule, function.parameters, game.rules)
     means = _means(game.rules) if samples else {}
     if samples:
         sampled = any(one.function == "roll_dice" and not one.differ for one in compared)
         table = _table(project, {}, means) if sampled else None
-    rate = None if table is None else _rate(game, table, against)
-    for place, one in enumerate(compared):
-        if rate is not None and one.function in values:
-            better = _table(project, {one.function: values[one.function]}, means)
-            cost = None if better is None else _rate(game, better, against) - rate
-            compared[place] = one._replace(cost=cost)
-    return Comparison(compared, [*failed], table if samples else None)
+    rate = None if table is None else _win_rate(game, table, against)
+    for index, one in enumerate(compared):
+        if rate is not None and one.function in right_values:
+            better = _table(project, {one.function: right_values[one.function]}, means)
+            cost = None if better is None else _win_rate(game, better, against) - rate
+            compared[index] = one._replace(cost=cost)
+    return Comparison(compared, [*failures], table if samples else None)
 
 
-def _rate(game: "HogEngine", table: Strategy, against: Strategy) -> float:
+def _compared(
+    function: ProjectFunction, rule: RuleFunction, calls: Sequence[Call], output: EntryOutput
+) -> ComparedFunction:
+    """Compare the answers to some calls with the values by the rules; without a cost."""
+    values = [rule.value(call) for call in calls]
+    missing = len(calls) - len(output.answers)  # if it was stopped
+    answers = [*output.answers, *[None] * missing]
+    wrong = [number for number, answer in enumerate(answers) if answer != values[number]]
+    first = ""
+    if wrong:
+        number = wrong[0]
+        value = values[number]
+        answer = _answer_text(answers[number], type(value)) or _fault_line(output)
+        first = f"{_call_text(function, calls[number])} {answer}, the game's is {value}"
+    has_pairs = OWN in function.parameters and OTHER in function.parameters
+    kind = "pairs" if has_pairs else "scores"
+    kind = "calls" if rule.has_dice else kind
+    file = str(function.file)
+    return ComparedFunction(function.name, file, len(calls), len(wrong), kind, first, None)
+
+
+def _fault_line(output: EntryOutput) -> str:
+    return output.fault[1] if output.fault else ""
+
+
+def _win_rate(game: "HogEngine", table: Strategy, against: Strategy) -> float:
     from hogeq.evaluation.values import win_rate  # brings compiled code with it
 
     return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 
-def _word(answer: int | str | None, kind: type) -> str:
-    """Say what a function did, whose answers are truth or numbers; nothing if it was stopped."""
-    if isinstance(answer, str):
-        rolled = answer.removeprefix("!RolledError: ")
-        if rolled != answer:
-            return rolled.partition(" (in ")[0]
-        return f"raised {answer[1:]}" if answer[0] == "!" else f"is {answer[1:]}"
-    return "" if answer is None else f"is {kind(answer) if answer in {0, 1} else answer}"
+def _answer_text(answer: int | str | None, kind: type) -> str:
+    """Describe an answer of a function of this type, bool or int; nothing if there is none."""
+    if answer is None:
+        return ""
+    if isinstance(answer, int):
+        return f"is {kind(answer) if answer in {0, 1} else answer}"
+    rolled = answer.removeprefix(f"{ERROR}RolledError: ")
+    if rolled != answer:
+        return rolled.partition(" (in ")[0]
+    return f"raised {answer[1:]}" if answer.startswith(ERROR) else f"is {answer[1:]}"
 
 
-def _written(found: Found, call: Call) -> str:
+def _call_text(function: ProjectFunction, call: Call) -> str:
     """Write a call, with its dice."""
-    given = ", ".join(str(call[part]) for part in found.takes if part != FACES)
+    fields = [field for field in function.parameters if field != FACES]
+    arguments = ", ".join(str(getattr(call, field)) for field in fields)
     dice = f" with dice {', '.join(map(str, call.faces))}" if call.faces else ""
-    return f"{found.name}({given}){dice}"
+    return f"{function.name}({arguments}){dice}"
 
 
 def _means(rules: Rules) -> dict[str, list[float]]:
-    """Give the mean points of all numbers of dice, by the names of the course's dice."""
-    turns, kinds = TurnTable(rules), {"six_sided": rules.sides, "four_sided": HOG_WILD_SIDES}
+    """Give the mean points of 0, 1, ... dice, by the names of the course's dice."""
+    turns = TurnTable(rules)
+    sides_by_name = {"six_sided": rules.sides, "four_sided": HOG_WILD_SIDES}
     return {
         name: [0.0, *(turns.mean(dice, Throw(sides)) for dice in range(1, rules.max_dice + 1))]
-        for name, sides in kinds.items()
+        for name, sides in sides_by_name.items()
     }
 
 
 def _table(project: Project, values: Any, means: Any) -> Strategy | None:
     """Ask final_strategy for its table, with right values and means; None if it has none."""
-    game, rules = project.game, project.game.rules
-    cells = [*product(range(game.goal), repeat=2)]
-    heard = project.ask("final_strategy", project.main, cells, values=values, means=means)
-    if heard.is_stopped:
+    game = project.game
+    rules = game.rules
+    cells = [*product(range(game.goal), range(game.goal))]
+    output = project.ask("final_strategy", project.main, cells, values=values, means=means)
+    if output.is_stopped:
         return None
-    rows = [heard.answers[first : first + game.goal] for first in range(0, len(cells), game.goal)]
+    rows = [output.answers[first : first + game.goal] for first in range(0, len(cells), game.goal)]
     try:
-        least, most = rules.least_answer, rules.most_answer
-        return strategy_of(game, check_matrix(rows, game.goal, rules.max_dice, "", least, most))
+        matrix = check_matrix(
+            rows, game.goal, rules.max_dice, "", rules.least_answer, rules.most_answer
+        )
     except StrategyError:
         return None
+    return strategy_of(game, matrix)

@@ -24,18 +24,15 @@ from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.yaml import parse_yaml
 
 METADATA: Final = "submission_metadata.yml"
-
 MOST_BYTES: Final = 16 * 2**20  # of the files of one student
 MOST_TOTAL: Final = 4 * 2**30  # of those of all
 MOST_METADATA: Final = 64 * 2**20  # of the metadata, which hold all results of tests
 MOST_MEMBERS: Final = 500_000  # files of a zip
-
+_HIDDEN: Final = (".", "__MACOSX")  # files of systems begin so
 _CANVAS: Final = re.compile(r"([^_]*)_?(?:LATE_)?(anon_[^_]+|[0-9]+)_[0-9]+_(.+)", re.DOTALL)
 _COPY: Final = re.compile(r"-[0-9]+(?=\.\w+$)")  # in a name that Canvas has met before
-
 _SECTION: Final = re.compile(r"^([^\s#:-].*?):[ \t]*\n((?:[ -].*\n|\n)*)", re.MULTILINE)
 _PEOPLE: Final = re.compile(r"^  :submitters:.*\n((?:  - .*\n|    .*\n)*)", re.MULTILINE)
-
 _BROKEN: Final = (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
@@ -59,53 +56,54 @@ def submissions_in(source: Path) -> list[Submission]:
     where = printable(source)
     try:
         listing = _in_folder(source) if source.is_dir() else _in_zip(source)
-        members = [one for one in listing if not one.path.parts[0].startswith((".", "__MACOSX"))]
-        tops = {one.path.parts[0] for one in members}
-        if len(tops) == 1 and all(len(one.path.parts) > 1 for one in members):
-            (top,) = tops  # the folder that was zipped
-            members = [one._replace(path=one.path.relative_to(top)) for one in members]
-        known: dict[str, list[dict[str, str]]] = {}
+        members = [file for file in listing if not file.path.parts[0].startswith(_HIDDEN)]
+        folders = {file.path.parts[0] for file in members}
+        if len(folders) == 1 and all(len(file.path.parts) > 1 for file in members):
+            (zipped,) = folders
+            members = [file._replace(path=file.path.relative_to(zipped)) for file in members]
+        submitters: dict[str, list[dict[str, str]]] = {}  # by submission, of Gradescope
         for path, read in members:
             if path == PurePath(METADATA):
                 text = f"{read(MOST_METADATA).decode(errors='replace')}\n"
-                known = _submitters(text, f"{where}: {METADATA}")
+                submitters = _submitters(text, f"{where}: {METADATA}")
     except BadInputError:
         raise
     except _BROKEN as error:
         raise BadInputError(f"{where}: cannot be read: {one_line(error)}") from error
     found: dict[str, Submission] = {}
-    for one in members:
-        top, *inside = one.path.parts
-        canvas = None if inside or known else _CANVAS.fullmatch(top)
-        people = known.get(top, [{"account": top}])
+    for member in members:
+        name, *inside = member.path.parts
+        people = submitters.get(name, [{"account": name}])
+        canvas = None if inside or submitters else _CANVAS.fullmatch(name)
         if canvas:
-            top, inside = f"{canvas[1]}_{canvas[2]}".strip("_"), [_COPY.sub("", canvas[3])]
-            people = [{"id": canvas[2], "name": canvas[1]}]
-        if one.path.name != METADATA:
-            file = one._replace(path=PurePath(*inside or [top]))
-            found.setdefault(top, Submission(top, people, [])).members.append(file)
+            student, number, file = canvas.groups()
+            name = f"{student}_{number}".strip("_")
+            inside = [_COPY.sub("", file)]
+            people = [{"id": number, "name": student}]
+        if member.path.name != METADATA:
+            own = member._replace(path=PurePath(*inside or [name]))  # in the student's folder
+            found.setdefault(name, Submission(name, people, [])).members.append(own)
     return [found[name] for name in in_order(found)]
 
 
 def _in_folder(source: Path) -> Iterator[Member]:
     """List the files of a folder; a folder of a student that has anything else is not read."""
-    inside = listed(source, PurePath())
-    for name, status in inside:
+    for name, status in listed(source, PurePath()):
         path = PurePath(name)
         try:
             files = files_within(source, path) if stat.S_ISDIR(status.st_mode) else [path]
         except StrategyError as error:
             yield Member(path / "unread", partial(_refuse, str(error)))
         else:
-            yield from (Member(one, partial(_read, source, one)) for one in files)
+            yield from (Member(file, partial(_read, source, file)) for file in files)
 
 
 def _read(source: Path, path: PurePath, most: int) -> bytes:
     return read_whole(path, most, within=source)
 
 
-def _refuse(why: str, _: int) -> bytes:
-    raise StrategyError(why)
+def _refuse(reason: str, _: int) -> bytes:
+    raise StrategyError(reason)
 
 
 def _in_zip(file: Path | IO[bytes]) -> Iterator[Member]:
@@ -113,32 +111,32 @@ def _in_zip(file: Path | IO[bytes]) -> Iterator[Member]:
     archive = zipfile.ZipFile(file)
     if len(archive.infolist()) > MOST_MEMBERS:
         raise ValueError(f"holds more than {MOST_MEMBERS:,} files")
-    for one in archive.infolist():
-        kind = stat.S_IFMT(one.external_attr >> 16)
-        path = PurePath(one.filename)
+    for info in archive.infolist():
+        kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip does not say it
+        path = PurePath(info.filename)
         if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
             yield Member(path, partial(_refuse, f"{printable(path)}: is a link, or not a file"))
-        elif not one.is_dir() and path.parts:
-            yield Member(path, partial(_unzip, archive, one))
+        elif not info.is_dir() and path.parts:
+            yield Member(path, partial(_unzip, archive, info))
 
 
-def _unzip(archive: zipfile.ZipFile, one: zipfile.ZipInfo, most: int) -> bytes:
-    with archive.open(one) as file:
+def _unzip(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    with archive.open(info) as file:
         return file.read(most + 1)
 
 
 def _submitters(text: str, where: str) -> dict[str, list[dict[str, str]]]:
     """Read who handed in each submission; dates and results of tests are passed over."""
-    found = {}
+    submitters = {}
     for name, section in _SECTION.findall(text):
-        people = _PEOPLE.search(section)
-        given = parse_yaml(people[1], f"{where}: {one_line(name)}") if people else None
-        found[name.strip("'\"")] = [
+        match = _PEOPLE.search(section)
+        people = parse_yaml(match[1], f"{where}: {one_line(name)}") if match else None
+        submitters[name.strip("'\"")] = [
             {str(key).lstrip(":"): str(value) for key, value in one.items() if value is not None}
-            for one in given or []
+            for one in people or []
             if isinstance(one, dict)
         ]
-    return found
+    return submitters
 
 
 def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
@@ -146,7 +144,8 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
 
     `total` are the bytes of all before it; `BadInputError` if all together are too many.
     """
-    used, waiting = 0, list(submission.members)
+    used = 0  # bytes
+    waiting = list(submission.members)  # to which the files of a zip among them are added
     folder.mkdir()
     try:
         for number, (path, read) in enumerate(waiting):
@@ -156,7 +155,8 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
                 return used, f"holds too much; allowed: {MOST_FILES:,} files, {MOST_BYTES:,} bytes"
             if path.is_absolute() or ".." in path.parts or "\\" in str(path):
                 return used, f"{printable(path)}: leads out of its folder"
-            if path.suffix.lower() == ".zip" and number < len(submission.members):
+            is_outer = number < len(submission.members)  # a zip in a zip stays one
+            if path.suffix.lower() == ".zip" and is_outer:
                 waiting += _in_zip(io.BytesIO(data))
                 continue
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

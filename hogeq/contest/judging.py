@@ -29,7 +29,6 @@ from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute
 
 LONGEST_REMARK: Final = 500  # most characters of a remark
-
 _OURS: Final = {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE}
 """Errors of copying that are of this machine, and no entry's."""
 
@@ -63,10 +62,13 @@ class Judged(NamedTuple):
     @property
     def remark(self) -> str:
         """Remark on the entry for the staff of a contest, one line; empty if there is none."""
-        one = self.submission
-        parts = ("reads other files", one.files), ("tried in vain", one.attempts)
-        remarks = ["draws random numbers"] * one.draws
-        remarks += [f"{what}: {', '.join(files)}" for what, files in parts if files]
+        remarks = []
+        if self.submission.draws:
+            remarks.append("draws random numbers")
+        if self.submission.files:
+            remarks.append(f"reads other files: {', '.join(self.submission.files)}")
+        if self.submission.attempts:
+            remarks.append(f"tried in vain: {', '.join(self.submission.attempts)}")
         return one_line("; ".join(remarks), LONGEST_REMARK)
 
 
@@ -85,41 +87,44 @@ class Judge(NamedTuple):
         *,
         skip_bad: bool = True,
     ) -> list[Judged]:
-        """Judge entries, several at once; code last, and maybe not."""
-        named = Counter(Path(one.name).parent for one in entrants if one.is_code and not one.folder)
-        seen: dict[int, Submission] = {}
-        for code in (False, True):
-            indices = [n for n, one in enumerate(entrants) if (self.trust and one.is_code) == code]
-            if code and not skip_bad and any(one.faults for one in seen.values()):
+        """Judge entries, several at once: code last, and without `skip_bad` only if none is bad."""
+        programs = [Path(one.name) for one in entrants if one.is_code and not one.folder]
+        counts = Counter(program.parent for program in programs)
+        crowded = {folder for folder, count in counts.items() if count > 1}
+        found: dict[int, Submission] = {}  # by index of the entrant
+        for runs in (False, True):
+            is_turn = [(self.trust and entrant.is_code) == runs for entrant in entrants]
+            indices = np.flatnonzero(is_turn).tolist()
+            if runs and not skip_bad and any(one.faults for one in found.values()):
                 break
-            found = compute(
-                partial(self._seen, {folder for folder, count in named.items() if count > 1}),
+            submissions = compute(
+                partial(self._judged, crowded),
                 [entrants[index] for index in indices],
                 lambda _: progress(),
                 local=True,
             )
-            seen |= zip(indices, found, strict=True)
-        return [Judged(entrants[index], seen[index]) for index in sorted(seen)]
+            found |= zip(indices, submissions, strict=True)
+        return [Judged(entrants[index], found[index]) for index in sorted(found)]
 
-    def _seen(self, crowded: Iterable[Path], entrant: Entrant) -> Submission:
-        """Look at an entry; `crowded` are folders of which several programs are named."""
-        path, folder = entrant.path, entrant.folder
+    def _judged(self, crowded: Iterable[Path], entrant: Entrant) -> Submission:
+        """Judge an entry; `crowded` are folders of which several programs are named."""
+        path = entrant.path
+        folder = entrant.folder
         if folder is None and entrant.is_code and Path(path).parent in crowded:
             # The shell may have named them for a pattern: they do not see each other.
-            folder, path = Path(path).parent, PurePath(path.name)
+            folder = Path(path).parent
+            path = PurePath(path.name)
         try:
             if entrant.fault:
                 return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
             if folder is not None:
-                return self._apart(folder, path, flat=len(path.parts) == 1)
+                return self._judged_copy(folder, path, flat=len(path.parts) == 1)
             if is_builtin(entrant.name) or not entrant.name or is_folder(path):
                 return _of(find_strategy(entrant.name, self.game))
             return self._inspected(Path(path))
         except StrategyError as error:
-            line = str(error)
-            for name in (printable(path), f"strategy {shown(entrant.name)}"):
-                line = line.removeprefix(f"{name}: ")
-            return refused(line)
+            line = str(error).removeprefix(f"{printable(path)}: ")
+            return refused(line.removeprefix(f"strategy {shown(entrant.name)}: "))
         except Exception as error:  # one entry never stops the others
             if isinstance(error, OSError) and error.errno in _OURS:
                 raise
@@ -130,38 +135,38 @@ class Judge(NamedTuple):
         if self.is_contest or (self.trust and path.suffix.lower() == ".py"):
             rules = self.game.rules
             return inspect_submission(path, rules, self.trust, time_limit=self.time_limit)
-        found = find_strategy(str(path), self.game)
-        return replace(_of(found), name=None if found.name == str(path) else found.name)
+        strategy = find_strategy(str(path), self.game)
+        return replace(_of(strategy), name=None if strategy.name == str(path) else strategy.name)
 
-    def _apart(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
-        """Look at a copy of a file of a folder; `flat` if its neighbours belong to others."""
-        alone, parts = self._is_alone(path, flat=flat), []
+    def _judged_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
+        """Judge a copy of a file of a folder; `flat` if its neighbours belong to others."""
+        alone = self._is_alone(path, flat=flat)
+        files: list[tuple[PurePath, bytes]] = []
         with tempfile.TemporaryDirectory(
             prefix="hogeq-entry-", ignore_cleanup_errors=True
         ) as temporary:
-            place = Path(temporary).resolve()
+            copy = Path(temporary).resolve()
             for name, content in contents(folder, path, alone=alone):
-                (place / name).parent.mkdir(parents=True, exist_ok=True)
-                (place / name).write_bytes(content)
-                parts.append((name, content))
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                (copy / name).write_bytes(content)
+                files.append((name, content))
 
-            def inside(text: str) -> str:  # the folder of the copy is another each time
-                for written in (f"{place}{os.sep}", printable(f"{place}{os.sep}")):
-                    text = text.replace(written, "")
-                return text
+            def relative(text: str) -> str:  # the folder of the copy is another each time
+                text = text.replace(f"{copy}{os.sep}", "")
+                return text.replace(printable(f"{copy}{os.sep}"), "")
 
             try:
-                found = self._inspected(place / path.name)
+                found = self._inspected(copy / path.name)
             except StrategyError as error:
-                line = inside(str(error)).removeprefix(f"{printable(path.name)}: ")
+                line = relative(str(error)).removeprefix(f"{printable(path.name)}: ")
                 raise StrategyError(line) from error
         return replace(
             found,
-            name=found.name and inside(found.name),
-            faults=tuple(fault._replace(line=inside(fault.line)) for fault in found.faults),
-            files=tuple(map(inside, found.files)),
-            attempts=tuple(map(inside, found.attempts)),
-            key=self._key(path, parts),
+            name=found.name and relative(found.name),
+            faults=tuple(fault._replace(line=relative(fault.line)) for fault in found.faults),
+            files=tuple(map(relative, found.files)),
+            attempts=tuple(map(relative, found.attempts)),
+            key=self._key(path, files),
         )
 
     def key_of(self, entrant: Entrant) -> str:
@@ -177,9 +182,9 @@ class Judge(NamedTuple):
     def _is_alone(self, path: PurePath, *, flat: bool) -> bool:
         return flat or not self.trust or path.suffix.lower() != ".py"
 
-    def _key(self, path: PurePath, parts: Iterable[tuple[PurePath, bytes]]) -> str:
+    def _key(self, path: PurePath, files: Iterable[tuple[PurePath, bytes]]) -> str:
         limit = self.time_limit if path.suffix.lower() == ".py" else None
-        hashes = [(str(name), hashlib.sha256(content).hexdigest()) for name, content in parts]
+        hashes = [(str(name), hashlib.sha256(content).hexdigest()) for name, content in files]
         return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
 
 
@@ -197,17 +202,17 @@ def refused(line: str) -> Submission:
 
 def facts(submission: Submission) -> dict[str, Any]:
     """Give a submission as plain values, its table as two digits a cell."""
-    one = submission.strategy
-    table = None if one is None else one.dice.tobytes().hex()
+    strategy = submission.strategy
+    table = None if strategy is None else strategy.dice.tobytes().hex()
     return {**asdict(replace(submission, strategy=None)), "strategy": table}
 
 
-def submission_from(given: dict[str, Any], game: HogEngine) -> Submission:
+def submission_from(values: dict[str, Any], game: HogEngine) -> Submission:
     """Make a submission of the values that `facts` gave."""
-    table = given["strategy"]
-    if table is not None:
-        cells = np.frombuffer(bytes.fromhex(table), np.int8)
-        table = strategy_of(game, cells.reshape(game.goal, game.goal))
-    lists = {key: tuple(given[key]) for key in _LISTS if given[key] is not None}
-    faults = tuple(Fault(*fault) for fault in given["faults"])
-    return Submission(**{**given, **lists, "strategy": table, "faults": faults})
+    strategy = None
+    if values["strategy"] is not None:
+        cells = np.frombuffer(bytes.fromhex(values["strategy"]), np.int8)
+        strategy = strategy_of(game, cells.reshape(game.goal, game.goal))
+    tuples = {key: tuple(values[key]) for key in _LISTS if values[key] is not None}
+    faults = tuple(Fault(*fault) for fault in values["faults"])
+    return Submission(**{**values, **tuples, "strategy": strategy, "faults": faults})

@@ -23,49 +23,59 @@ class RolledError(Exception):
     """Dice were not rolled as often as they should be."""
 
 
-def ask(function: Callable[..., Any], given: list[Any]) -> Any:
-    """Call a function; a list is the dice that it is given."""
-    faces = iter([face for one in given if isinstance(one, list) for face in one])
+def ask(function: Callable[..., Any], arguments: list[Any]) -> Any:
+    """Call a function; in place of a list it is given dice that show these faces in turn."""
+    faces = [face for argument in arguments if isinstance(argument, list) for face in argument]
+    left = faces[::-1]
 
     def dice() -> int:
-        for face in faces:
-            return int(face)
-        raise RolledError("rolls more dice than it should")
+        if not left:
+            raise RolledError("rolls more dice than it should")
+        return int(left.pop())
 
-    found = function(*(dice if isinstance(one, list) else one for one in given))
-    if next(faces, None) is not None:
+    value = function(*(dice if isinstance(argument, list) else argument for argument in arguments))
+    if left:
         raise RolledError("rolls fewer dice than it should")
-    return found
+    return value
 
 
-def _exact(values: Any, theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """Put right values in the place of a function, where there are any."""
+def _with_values(values: Any, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function: it gives the value of a table, if its arguments have one there.
 
-    def right(*given: Any, **named: Any) -> Any:
-        found = values
-        for one in () if named else [one for one in given if not callable(one)]:
-            known = type(found) is list and type(one) is int and 0 <= one < len(found)
-            found = found[one] if known else None
-        return theirs(*given, **named) if named or type(found) is not int else found
+    ``values`` are lists in lists, a level for each argument but dice.
+    """
 
-    return right
+    def replaced(*arguments: Any, **named: Any) -> Any:
+        if named:
+            return original(*arguments, **named)
+        value = values
+        for argument in arguments:
+            if not callable(argument):  # dice
+                is_index = type(value) is list and type(argument) is int
+                value = value[argument] if is_index and 0 <= argument < len(value) else None
+        return value if type(value) is int else original(*arguments)
+
+    return replaced
 
 
-def _mean(means: dict[str, list[float]], theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """Put exact means of `roll_dice` in the place of those that ``make_averaged`` samples."""
+def _with_means(means: dict[str, list[float]], original: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap ``make_averaged``: what it makes of `roll_dice` gives exact means, by number of dice.
+
+    ``means`` are by the names that dice have in the course's module ``dice``.
+    """
 
     def make_averaged(function: Callable[..., Any], *more: Any, **named: Any) -> Any:
-        sampled = theirs(function, *more, **named)
+        sampled = original(function, *more, **named)
         if getattr(function, "__name__", "") != "roll_dice":
             return sampled
 
         def averaged(number: Any, dice: Any = None) -> Any:
-            known = vars(sys.modules["dice"]) if "dice" in sys.modules else {}
-            kinds = [kind for kind in means if dice is None or known.get(kind) is dice]
-            row = means[kinds[0]] if kinds else []
-            is_known = type(number) is int and 0 < number < len(row)
-            given = (number,) if dice is None else (number, dice)
-            return row[number] if is_known else sampled(*given)
+            module = vars(sys.modules["dice"]) if "dice" in sys.modules else {}
+            names = [name for name in means if dice is None or module.get(name) is dice]
+            row = means[names[0]] if names else []
+            if type(number) is int and 0 < number < len(row):
+                return row[number]
+            return sampled(number) if dice is None else sampled(number, dice)
 
         return averaged
 
@@ -73,18 +83,20 @@ def _mean(means: dict[str, list[float]], theirs: Callable[..., Any]) -> Callable
 
 
 class _Loader(SourceFileLoader):
-    """Loads a module of the project; of each name in `replaced` its function is another."""
+    """Loads a module of the project, with another function in place of each name in `replaced`."""
 
-    replaced: dict[str, Callable[[Any], Any]]
+    replaced: dict[str, Callable[[Any], Any]]  # makes the other function of the original one
 
     def source_to_code(self, data: Any, path: Any, **_: Any) -> Any:  # type: ignore[override]
-        """Let another definition follow each function that is replaced; lines stay as they are."""
-        tree, body = ast.parse(data, path), []
+        """Let an assignment follow each function that is replaced; lines stay as they are."""
+        tree = ast.parse(data, path)
+        body: list[ast.stmt] = []
         for node in tree.body:
             body.append(node)
             if isinstance(node, ast.FunctionDef) and node.name in self.replaced:
                 text = f"{node.name} = __hogeq__[{node.name!r}]({node.name})"
-                body += [ast.copy_location(one, node) for one in ast.parse(text).body]
+                (assignment,) = ast.parse(text).body
+                body.append(ast.copy_location(assignment, node))
         tree.body = body
         return compile(ast.fix_missing_locations(tree), path, "exec")
 
@@ -98,18 +110,17 @@ def _finder(path: str) -> Any:
 
 def _project() -> tuple[Callable[..., Any], list[list[Any]]]:
     """Run the project's file; give the function to ask, and its calls."""
-    asked = json.loads(Path(__file__).with_name("probe.json").read_text())
+    options = json.loads(Path(__file__).with_name("probe.json").read_text())
     # By this name the harness says in which line of a file an error was raised.
-    sys.argv[:] = [str(Path(__file__).with_name(asked["file"]))]
-    _Loader.replaced = {
-        name: partial(_exact, values) for name, values in asked.get("values", {}).items()
-    }
-    if asked.get("means"):
-        _Loader.replaced["make_averaged"] = partial(_mean, asked["means"])
+    sys.argv[:] = [str(Path(__file__).with_name(options["file"]))]
+    tables = options.get("values", {})
+    _Loader.replaced = {name: partial(_with_values, table) for name, table in tables.items()}
+    if options.get("means"):
+        _Loader.replaced["make_averaged"] = partial(_with_means, options["means"])
     vars(builtins)["__hogeq__"] = _Loader.replaced
     sys.path_hooks.insert(0, _finder)
-    module = importlib.import_module(asked["module"])
-    return getattr(module, asked["function"]), asked.get("calls", [])
+    module = importlib.import_module(options["module"])
+    return getattr(module, options["function"]), options.get("calls", [])
 
 
 if __name__ == "final_strategy":  # as the harness calls what it runs
@@ -119,5 +130,5 @@ if __name__ == "final_strategy":  # as the harness calls what it runs
         """Answer the call of this number; without calls, what the harness asks for."""
         if not CALLS:
             return FUNCTION(number, other)
-        found = ask(FUNCTION, CALLS[number])
-        return int(found) if isinstance(found, bool) else found
+        value = ask(FUNCTION, CALLS[number])
+        return int(value) if isinstance(value, bool) else value

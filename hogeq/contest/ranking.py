@@ -18,9 +18,7 @@ from hogeq.support.files import csv_text
 from hogeq.support.messages import Table, Text, one_line, percent, printable
 
 MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
-
 WIDEST: Final = 100  # characters of a line of ranks in a terminal
-
 _LEAST_SHOWN: Final = 8  # characters of a name there
 
 _COLUMNS: Final = (
@@ -67,9 +65,12 @@ def named_ranking(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[s
 
 
 def _cell(value: Any, kind: str, key: str) -> object:
-    if kind == "share":
-        return percent(value) if value or key != "nash" else "-"
-    return f"{value:,.0f}" if kind == "number" else value
+    """Write a cell of a column of `_COLUMNS`; a weight of 0 is a dash."""
+    if kind == "number":
+        return f"{value:,.0f}"
+    if kind == "text":
+        return value
+    return "-" if key == "nash" and not value else percent(value)
 
 
 @dataclass(frozen=True)
@@ -77,18 +78,13 @@ class Ranking:
     """A field with all win rates, ranked."""
 
     field: Entries
-    rates: Floats
-    """(n, n), row against column."""
+    rates: Floats  # (n, n), row against column
     start: tuple[int, int] = (0, 0)
     threshold: float = WIN
-    goals: list[int] | None = None
-    """Of each entry, if each has its own."""
-    tie_break: str | None = None
-    """Strategy, or ``bytes``, by which equals are told apart."""
-    broken: list[float] | None = None
-    """Number of each entry by it, the higher first."""
-    public: list[str] | None = None
-    """Names for everybody in place of the entries' own, and of their files."""
+    goals: list[int] | None = None  # of each entry, if each has its own
+    tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
+    broken: list[float] | None = None  # number of each entry by it, the higher first
+    public: list[str] | None = None  # names for everybody, in place of the entries' own
 
     @property
     def names(self) -> list[str]:
@@ -97,27 +93,34 @@ class Ranking:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        means, lowest = mean_win_rates(self.rates), lowest_win_rates(self.rates)
-        files, names, broken = short_names(self.field.entries), self.field.names, self.broken
+        means = mean_win_rates(self.rates)
+        lowest = lowest_win_rates(self.rates)
+        files = short_names(self.field.entries)
+        names = self.field.names
         weights, gap = field_equilibrium(self.rates)
-        ranking = [
-            {
-                "rank": one.rank,
-                "name": names[one.entry],
-                "file": files[one.entry],
-                "entry": self.field.entries[one.entry],
-                "index": one.entry,
-                **({} if self.goals is None else {"goal": self.goals[one.entry]}),
-                "wins": one.wins,
-                "ties": one.ties,
-                **({} if broken is None else {"tie_break": self._told(broken[one.entry])}),
-                "mean_win_rate": means[one.entry],
-                "nash": float(weights[one.entry]),
-                "lowest_win_rate": lowest[one.entry][0],
-                "lowest_against": lowest[one.entry][1],
+        ranking = []
+        for index, place, wins, ties in rank(self.rates, self.threshold, self.broken):
+            line: dict[str, Any] = {
+                "rank": place,
+                "name": names[index],
+                "file": files[index],
+                "entry": self.field.entries[index],
+                "index": index,
             }
-            for one in rank(self.rates, self.threshold, broken)
-        ]
+            if self.goals is not None:
+                line["goal"] = self.goals[index]
+            line |= {"wins": wins, "ties": ties}
+            if self.broken is not None:
+                number = self.broken[index]
+                # Fewer bytes are better: they have a minus there.
+                line["tie_break"] = int(-number) if self.tie_break == "bytes" else number
+            line |= {
+                "mean_win_rate": means[index],
+                "nash": float(weights[index]),
+                "lowest_win_rate": lowest[index][0],
+                "lowest_against": lowest[index][1],
+            }
+            ranking.append(line)
         return {
             "start": list(self.start),
             "threshold": self.threshold,
@@ -132,10 +135,6 @@ class Ranking:
             **({} if self.tie_break is None else {"tie_break": self.tie_break}),
         }
 
-    def _told(self, number: float) -> float:
-        """Give what ties are broken by: bytes, of which fewer are better, or a win rate."""
-        return int(-number) if self.tie_break == "bytes" else number
-
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
 
@@ -149,62 +148,62 @@ class Ranking:
 
     def text(self, title: str, remarks: Text) -> Text:
         """Lay out remarks on entries, those given, the equilibrium, and last the ranks."""
-        found, names = self._data, self.names
-        ranking = named_ranking(found, names)
-        mixed = sorted(ranking, key=lambda line: -line["nash"])
-        shares = [f"{percent(one['nash'])} {one['name']}" for one in mixed if one["nash"] > 0.0]
-        more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
-        begins = ", from {}:{}".format(*self.start) if any(self.start) else ""
+        names = self.names
+        start = ", from {}:{}".format(*self.start) if any(self.start) else ""
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
-        text: Text = [f"{title}, {len(names)} strategies, {matches} each{begins}"]
+        text: Text = [f"{title}, {len(names)} strategies, {matches} each{start}"]
+        identical, namesakes = (
+            [link.join(names[index] for index in group) for group in self._data[key]]
+            for key, link in (("identical", " = "), ("namesakes", " and "))
+        )
         for heading, lines in (
-            (
-                "the same strategy",
-                [" = ".join(names[one] for one in same) for same in found["identical"]],
-            ),
-            (
-                "the same name",
-                [" and ".join(names[one] for one in same) for same in found["namesakes"]],
-            ),
+            ("the same strategy", identical),
+            ("the same name", namesakes),
             ("left out", self.field.left_out),
-            ("remark", [f"{one.entry}: {one.remark}" for one in self.field.remarks]),
+            ("remark", [f"{entry}: {remark}" for entry, remark in self.field.remarks]),
         ):
             if lines:
                 text += ["", *(f"{heading}: {line}" for line in lines)]
+        if remarks:
+            text += ["", *remarks]
+        ranking = named_ranking(self._data, names)
+        mixture = [line for line in ranking if line["nash"] > 0.0]
+        mixture.sort(key=lambda line: -line["nash"])
+        shares = [f"{percent(line['nash'])} {line['name']}" for line in mixture]
+        more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
         nash = f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}"
-        return [*text, *([""] if remarks else []), *remarks, "", nash, "", self._table(ranking)]
+        return [*text, "", nash, "", self._table(ranking)]
 
     def _table(self, ranking: Sequence[Mapping[str, Any]]) -> Table:
         """Lay out the ranks, names cut so that a line has at most `WIDEST` characters."""
         columns = columns_of(ranking, self.tie_break)
         columns.sort(key=lambda column: _IN_TEXT.index(column[2]))
-        if any(key == "file" for *_, key in columns):  # which need not be in brackets too
-            given = self.field.player_names
-            ranking = [{**line, "name": given[line["index"]] or line["name"]} for line in ranking]
+        header = [title for title, _, _ in columns]
+        kinds = [kind for _, kind, _ in columns]
+        keys = [key for _, _, key in columns]
+        if "file" in keys:  # which need not be in brackets too
+            players = self.field.player_names
+            ranking = [{**line, "name": players[line["index"]] or line["name"]} for line in ranking]
         rows = [
             [printable(_cell(line[key], kind, key)) for _, kind, key in columns] for line in ranking
         ]
-        header = [title for title, *_ in columns]
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        texts = [place for place, (_, kind, _) in enumerate(columns) if kind == "text"]
+        texts = [column for column, kind in enumerate(kinds) if kind == "text"]
+        rival = keys.index("lowest_against")
         excess = sum(widths) + 2 * (len(widths) - 1) - WIDEST
-        for _ in range(max(0, excess)):
+        for _ in range(excess):
             # The rival first, whom the table names elsewhere; then the widest.
-            rival = next(n for n, (*_, key) in enumerate(columns) if key == "lowest_against")
             widest = max(texts, key=widths.__getitem__)
             widths[rival if widths[rival] > _LEAST_SHOWN else widest] -= 1
-        cut = [
-            [one_line(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows
-        ]
-        return Table(cut, header)
+        return Table([list(map(one_line, row, widths)) for row in rows], header)
 
     def ranks_csv(self) -> str:
         """Write the ranks as a table with a header."""
-        lines = named_ranking(self._data, self.names)
+        ranking = named_ranking(self._data, self.names)
         if self.public is not None:
-            lines = [{**line, "file": ""} for line in lines]
-        header = [key for key in lines[0] if key not in {"entry", "index"}]
-        return csv_text(header, ([line[key] for key in header] for line in lines))
+            ranking = [{**line, "file": ""} for line in ranking]
+        header = [key for key in ranking[0] if key not in {"entry", "index"}]
+        return csv_text(header, ([line[key] for key in header] for line in ranking))
 
     def rates_csv(self) -> str:
         """Write all win rates as a table with a header."""

@@ -68,10 +68,13 @@ def rule_of(text: str) -> list[Term]:
 
 def points(rule: Sequence[Term], rank: float, rates: Mapping[str, float]) -> float:
     """Give the points of a valid entry: the most for its rank, and the most against each rival."""
-    earned: dict[str, float] = {}
-    for rival, limit, worth in rule:
-        if rates[rival] >= limit - 1e-12 if rival else rank <= limit:
-            earned[rival] = max(worth, earned.get(rival, 0.0))
+    earned: dict[str, float] = {}  # by rival
+    for term in rule:
+        is_met = rank <= term.limit
+        if term.rival:
+            is_met = rates[term.rival] >= term.limit - 1e-12
+        if is_met:
+            earned[term.rival] = max(term.points, earned.get(term.rival, 0.0))
     return sum(earned.values())
 
 
@@ -79,47 +82,53 @@ class Roster:
     """Students by account, number and name; their groups, and the settings of the contest."""
 
     def __init__(self, path: Path) -> None:
-        where, lines = printable(path), read_text(path).splitlines()
-        self.settings = _settings(lines, where)
+        self._path = printable(path)
+        lines = read_text(path).splitlines()
+        self.settings = _settings(lines, self._path)
         try:
             rows = [[cell.strip() for cell in row] for row in csv.reader(lines, strict=True)]
         except csv.Error as error:
-            raise BadInputError(f"{where}: cannot be read: {error}") from error
+            raise BadInputError(f"{self._path}: cannot be read: {error}") from error
         header = [cell.lower() for cell in rows[0]] if rows else []
-        places: dict[str, int] = {}
-        for kind, names in COLUMNS.items():
-            for name in names:
-                if name in header:
-                    places.setdefault(kind, header.index(name))
-        if not {"account", "sid", "id", "name"} & {*places}:
-            raise BadInputError(refusal(where, header, "columns account, name, group"))
-        self.people: list[dict[str, str]] = []
-        self.words: dict[str, int | None] = {}
+        columns: dict[str, int] = {}  # by their keys in `COLUMNS`
+        for kind, titles in COLUMNS.items():
+            present = [title for title in titles if title in header]
+            if present:
+                columns[kind] = header.index(present[0])
+        if columns.keys().isdisjoint({"account", "sid", "id", "name"}):
+            raise BadInputError(refusal(self._path, header, "columns account, name, group"))
+        self.people: list[dict[str, str]] = []  # cells of each student, by keys of `COLUMNS`
+        self._by_word: dict[str, int | None] = {}  # index of a student; None if two have the word
         for row in rows[1:]:
-            one = {kind: row[at] if at < len(row) else "" for kind, at in places.items()}
-            one = {**dict.fromkeys(COLUMNS, ""), **one}
-            one["name"] = one["name"] or f"{one['first name']} {one['last name']}".strip()
-            is_student = one["role"].lower() in {"", "student"}
-            if is_student and any(row) and one["name"] not in {"Points Possible", "Student, Test"}:
-                # Two of the same name are known by other words alone.
-                for word in dict.fromkeys(_words(one)):
-                    if word in self.words and not word.startswith("name "):
-                        allowed = "each account and number once"
-                        raise BadInputError(
-                            f"{where}: {printable(word)} comes twice; allowed: {allowed}"
-                        )
-                    self.words[word] = None if word in self.words else len(self.people)
-                self.people.append(one)
+            person = dict.fromkeys(COLUMNS, "")
+            person |= {kind: row[at] for kind, at in columns.items() if at < len(row)}
+            full_name = f"{person['first name']} {person['last name']}".strip()
+            person["name"] = person["name"] or full_name
+            is_student = person["role"].lower() in {"", "student"}
+            is_other_row = person["name"] in {"Points Possible", "Student, Test"}
+            if is_student and any(row) and not is_other_row:
+                self._add(person)
+
+    def _add(self, person: dict[str, str]) -> None:
+        """Add a student; two of the same name are known by other words alone."""
+        for word in dict.fromkeys(_words(person)):
+            if word in self._by_word and not word.startswith("name "):
+                allowed = "each account and number once"
+                raise BadInputError(
+                    f"{self._path}: {printable(word)} comes twice; allowed: {allowed}"
+                )
+            self._by_word[word] = None if word in self._by_word else len(self.people)
+        self.people.append(person)
 
     def group_of(self, people: Sequence[Mapping[str, str]]) -> list[int]:
-        """Give the numbers of students of whom something is known, and of those in their groups."""
-        known = set()
-        for one in people:
-            found = (self.words.get(word) for word in _words(one))
-            known |= {*[number for number in found if number is not None][:1]}
-        groups = {self.people[number]["group"] for number in known} - {""}
-        others = (number for number, one in enumerate(self.people) if one["group"] in groups)
-        return sorted({*known, *others})
+        """Find students of whom something is known, and those in their groups: their indices."""
+        found = set()
+        for person in people:
+            indices = [self._by_word.get(word) for word in _words(person)]
+            found.update([index for index in indices if index is not None][:1])
+        groups = {self.people[index]["group"] for index in found} - {""}
+        members = [index for index, one in enumerate(self.people) if one["group"] in groups]
+        return sorted(found.union(members))
 
 
 def _settings(lines: list[str], where: str) -> dict[str, str]:
@@ -139,9 +148,11 @@ def _words(given: Mapping[str, str]) -> list[str]:
     words = [
         f"{kind} {given[kind].lower()}" for kind in ("account", "sid", "id") if given.get(kind)
     ]
-    name = re.findall(r"\w+", given.get("name", "").lower())
-    last = name[-1:] + name[:-1] if "," not in given.get("name", "") else name
-    return [*words, *(f"name {''.join(parts)}" for parts in (name, last) if parts)]
+    name = given.get("name", "").lower()
+    parts = re.findall(r"\w+", name)
+    # The family name stands last, unless there is a comma.
+    family_first = parts if "," in name else parts[-1:] + parts[:-1]
+    return [*words, *(f"name {''.join(order)}" for order in (parts, family_first) if order)]
 
 
 class HandedIn(NamedTuple):
@@ -154,28 +165,33 @@ class HandedIn(NamedTuple):
 
 def hand_in(source: Path, target: Path, roster: Roster | None) -> HandedIn:
     """Unpack the last submission of each group, or student, of a zip or a folder."""
-    last: dict[str, list[Submission]] = {}
-    students, unknown = dict[str, list[int]](), list[str]()
-    for one in submissions_in(source):
-        people, numbers = one.submitters, list[int]()
-        if roster is not None:
-            numbers = roster.group_of(people)
-            people = [roster.people[number] for number in numbers] or people
-            unknown += [one.name] * (not numbers)
-        names = [person.get("account") or person.get("email") or one.name for person in people]
-        name = next(filter(None, (person.get("group") for person in people)), "+".join(names))
-        student = _folder_name((name or one.name).lower())
-        last.setdefault(student, []).append(one)
-        students[student] = numbers
-    used, faults = 0, {}
-    for student, several in last.items():
-        more, faults[student] = unpack(several[-1], target / student, used)
-        used += more
+    submissions: dict[str, list[Submission]] = {}  # of each group, in order, by its folder
+    students: dict[str, list[int]] = {}
+    unknown: list[str] = []
+    for submission in submissions_in(source):
+        people = submission.submitters
+        indices = [] if roster is None else roster.group_of(people)
+        if roster is not None and indices:
+            people = [roster.people[index] for index in indices]
+        elif roster is not None:
+            unknown.append(submission.name)
+        name = submission.name
+        groups = [person["group"] for person in people if person.get("group")]
+        accounts = [person.get("account") or person.get("email") or name for person in people]
+        group = groups[0] if groups else "+".join(accounts)
+        folder = _folder_name((group or name).lower())
+        submissions.setdefault(folder, []).append(submission)
+        students[folder] = indices
+    total_bytes = 0
+    faults: dict[str, str] = {}
+    for folder, several in submissions.items():
+        unpacked_bytes, faults[folder] = unpack(several[-1], target / folder, total_bytes)
+        total_bytes += unpacked_bytes
     found = []
     for entrant in entrants(target, ()):
-        student = entrant.path.parts[0]
-        earlier = [printable(one.name) for one in last[student][:-1]]
-        fault = faults[student] or entrant.fault
+        folder = entrant.path.parts[0]
+        earlier = [printable(submission.name) for submission in submissions[folder][:-1]]
+        fault = faults[folder] or entrant.fault
         found.append(entrant._replace(fault=fault, earlier=(*entrant.earlier, *earlier)))
     return HandedIn(found, students, unknown)
 
@@ -196,8 +212,8 @@ class Grades:
         usual = self.roster.settings["points"] if self.roster else ""
         self.rule = rule_of(usual if rule is None else rule)
         self.handed = hand_in(source, target, self.roster)
+        # Entrants whose table another hands in too, and the other, who plays for both.
         self.same: dict[str, str] = {}
-        """Entrants whose table another hands in too, and the other, who plays for both."""
 
     @property
     def rivals(self) -> list[str]:
@@ -213,42 +229,48 @@ class Grades:
 
     def count_once(self, contest: Contest) -> Entries:
         """Let a table that several hand in play once, if there is a roster; give the valid ones."""
-        first: dict[object, str] = {}
-        for place, one in enumerate(contest.judged if self.roster else ()):
-            table, student = one.submission.strategy, one.entrant.student
-            goal = contest.own_goals.get(one.entrant)
-            if table is None or student == first.setdefault((table.array.tobytes(), goal), student):
+        first: dict[object, str] = {}  # students by table and goal
+        for index, one in enumerate(contest.judged if self.roster else ()):
+            table = one.submission.strategy
+            student = one.entrant.student
+            if table is None:
                 continue
-            self.same[student] = first[table.array.tobytes(), goal]
-            line = "is the table of another entry too; it plays once, for both"
-            same = replace(one.submission, strategy=None, faults=(Fault("same", 1, line),))
-            contest.judged[place] = one._replace(submission=same)
+            goal = contest.own_goals.get(one.entrant)
+            other = first.setdefault((table.array.tobytes(), goal), student)
+            if other != student:
+                self.same[student] = other
+                line = "is the table of another entry too; it plays once, for both"
+                same = replace(one.submission, strategy=None, faults=(Fault("same", 1, line),))
+                contest.judged[index] = one._replace(submission=same)
         return entries_of(contest.judged, inside=True)
 
     @property
     def notes(self) -> list[str]:
         """Lines for staff about what was handed in."""
-        lines = [f"the same table, played once: {two} = {one}" for one, two in self.same.items()]
+        once = "the same table, played once"
+        lines = [f"{once}: {player} = {student}" for student, player in self.same.items()]
         unknown = [*map(printable, self.handed.unknown)]
-        more = f", and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""
-        return lines + [f"not in the roster: {', '.join(unknown[:LISTED])}{more}"] * bool(unknown)
+        if unknown:
+            more = f", and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""
+            lines.append(f"not in the roster: {', '.join(unknown[:LISTED])}{more}")
+        return lines
 
     def csv(self, ranks: Mapping[str, float], rates: Mapping[str, Mapping[str, float]]) -> str:
         """Write the sheet of grades, from ranks and win rates of valid entrants by name.
 
         What is not valid has 0 points, and who handed in nothing has none.
         """
-        earned: dict[int, float] = {}
-        for student, numbers in self.handed.students.items():
+        earned: dict[int, float] = {}  # by index in the roster
+        for student, indices in self.handed.students.items():
             player = self.same.get(student, student)
-            worth = points(self.rule, ranks[player], rates[player]) if player in ranks else 0.0
-            earned |= {number: max(worth, earned.get(number, 0.0)) for number in numbers}
+            own = points(self.rule, ranks[player], rates[player]) if player in ranks else 0.0
+            earned |= {index: max(own, earned.get(index, 0.0)) for index in indices}
         best = points(self.rule, 0, dict.fromkeys((term.rival for term in self.rule), 1.0))
         fields = ("name", "id", "sid", "account", "section")
         rows: list[tuple[str, ...]] = [("    Points Possible", "", "", "", "", f"{best:g}")]
-        for number, one in enumerate(self.roster.people if self.roster else ()):
-            score = f"{earned[number]:g}" if number in earned else ""
-            rows.append((*(one[field] for field in fields), score))
+        for index, person in enumerate(self.roster.people if self.roster else ()):
+            score = f"{earned[index]:g}" if index in earned else ""
+            rows.append((*(person[field] for field in fields), score))
         title = self.roster.settings["assignment"] if self.roster else ""
         header = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", title)
         return csv_text(header, rows)

@@ -10,7 +10,8 @@ import os
 import re
 import secrets
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
@@ -25,6 +26,7 @@ from hogeq.contest.judging import Judge, Judged, facts, submission_from
 from hogeq.contest.tournament import round_robin
 from hogeq.model.game import HogEngine
 from hogeq.strategies.files import MAX_BYTES
+from hogeq.strategies.submissions import Submission
 from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
 from hogeq.support.messages import BadInputError
@@ -32,18 +34,12 @@ from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
 
-PUBLIC: Final = "public"
-"""The part of a contest's folder for everybody."""
+PUBLIC: Final = "public"  # part of a contest's folder, for everybody
+STAFF: Final = "staff"  # part for those who run the contest
+CACHE: Final = "cache.json"  # in STAFF, of earlier calls; without it all is computed again
 
-STAFF: Final = "staff"
-"""The part for those who run the contest."""
-
-CACHE: Final = "cache.json"
-"""What is known of earlier calls, in `STAFF`; without it everything is computed again."""
-
+# Faults that another call may not find. A time limit is a part of what is known by.
 _NOT_KEPT: Final = {"crash", "unread"}
-"""Faults that another call may not find. A time limit is a part of what is known by."""
-
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
@@ -69,24 +65,28 @@ class Contest:
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
     ) -> None:
-        self.entrants, self.game, self.out, self.start = entrants, game, out, start
+        self.entrants = entrants
+        self.game = game
+        self.out = out
+        self.start = start
         names = [one.entry if out is None else one.student for one in entrants]
-        own = read_goals(goals, names, game.goal)
-        self.own_goals = {} if own is None else dict(zip(entrants, own, strict=True))
+        own_goals = read_goals(goals, names, game.goal)
+        self.own_goals = {} if own_goals is None else dict(zip(entrants, own_goals, strict=True))
         self.made_by = {
             "version": __version__,
             "rules": plain(game.rules),
             "plugins": [plugin.sha256 for plugin in loaded()],  # whose parts the rules only name
             "start": list(start),
         }
-        known = {} if out is None else _read_cache(out / STAFF / CACHE)
-        self.salt: str = known.get("salt") or secrets.token_hex(16)
-        self.replaces = bool(known) and known["made_by"]["rules"] != self.made_by["rules"]
-        if known.get("made_by") != self.made_by:
-            known = {}
-        self.files: dict[str, dict[str, Any]] = known.get("files", {})
-        self.tables: list[str] = known.get("tables", [])
-        self.rates: list[list[float]] = known.get("rates", [])
+        cache = {} if out is None else _read_cache(out / STAFF / CACHE)
+        self.salt: str = cache.get("salt") or secrets.token_hex(16)  # of pseudonyms
+        # Whether the folder has a contest by other rules.
+        self.replaces = bool(cache) and cache["made_by"]["rules"] != self.made_by["rules"]
+        if cache.get("made_by") != self.made_by:
+            cache = {}
+        self.files: dict[str, dict[str, Any]] = cache.get("files", {})  # verdicts by `key_of`
+        self.tables: list[str] = cache.get("tables", [])  # hashes of tables that have played
+        self.rates: list[list[float]] = cache.get("rates", [])  # (n, n), of these
 
     @property
     def valid(self) -> list[Judged]:
@@ -103,50 +103,54 @@ class Contest:
         judge = Judge(self.game, trust, time_limit, is_contest=self.out is not None)
         keys = [judge.key_of(one) if self.files else "" for one in self.entrants]
         pairs = list(zip(self.entrants, keys, strict=True))
-        new = [one for one, key in pairs if key not in self.files]
+        new = [entrant for entrant, key in pairs if key not in self.files]
         with phase("reading", len(new), "files") as progress:
-            found = iter(judge.judge(new, progress.step, skip_bad=skip_bad))
-        self.judged = [
-            Judged(one, submission_from(self.files[key], self.game))
-            if key in self.files
-            else next(found)
-            for one, key in pairs
-        ]
-        # What other files say may change, and so may a machine that was full. The key is that of
-        # the files that were judged: a file may change after it was looked up.
-        known = [one.submission for one in self.judged if not one.submission.files]
-        self.files = {
-            one.key: facts(one)
-            for one in known
-            if self.out and one.key and _NOT_KEPT.isdisjoint(fault.kind for fault in one.faults)
-        }
+            verdicts = judge.judge(new, progress.step, skip_bad=skip_bad)
+        by_entrant = {verdict.entrant: verdict for verdict in verdicts}
+        self.judged = []
+        for entrant, key in pairs:
+            if key in self.files:
+                known = submission_from(self.files[key], self.game)
+                self.judged.append(Judged(entrant, known))
+            elif entrant in by_entrant:  # code is not run if a bad entry stops the contest anyway
+                self.judged.append(by_entrant[entrant])
+        if self.out is not None:
+            self.files = {
+                one.submission.key: facts(one.submission)
+                for one in self.judged
+                if _may_be_kept(one.submission)
+            }
         return entries_of(self.judged, inside=self.out is not None)
 
     def play(self, field: Entries) -> Floats:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
-        tables, goals = field.strategies, self.goals
-        ends = goals or [self.game.goal] * len(tables)
-        plays = [
-            table.array.tobytes() + b"%d" % end for table, end in zip(tables, ends, strict=True)
-        ]
-        # The same table twice is two entries, whose match is known as well.
-        keys = [_hash(b"%d " % plays[:number].count(one) + one) for number, one in enumerate(plays)]
+        tables = field.strategies
+        goals = self.goals
+        keys: list[str] = []
+        times: Counter[bytes] = Counter()
+        for table, goal in zip(tables, goals or [self.game.goal] * len(tables), strict=True):
+            content = table.array.tobytes() + b"%d" % goal
+            # The same table twice is two entries, whose match is known as well.
+            keys.append(_hash(b"%d " % times[content] + content))
+            times[content] += 1
         known = self._known_rates(keys)
         unplayed = int(np.isnan(known).sum() - len(known)) // 2
         with phase("tournament", unplayed, "matches") as progress:
             rates = round_robin(self.game, tables, progress.step, known, self.start, goals)
-        self.tables, self.rates = keys, rates.tolist()
+        self.tables = keys
+        self.rates = rates.tolist()
         return rates
 
     def _known_rates(self, keys: Sequence[str]) -> Floats:
-        before = {key: number for number, key in enumerate(self.tables)}
-        known = np.full((len(keys), len(keys)), np.nan)
-        new = [number for number, key in enumerate(keys) if key in before]
-        if new:
-            old = [before[keys[number]] for number in new]
-            known[np.ix_(new, new)] = np.array(self.rates)[np.ix_(old, old)]
-        np.fill_diagonal(known, np.nan)
-        return known
+        """Win rates (n, n) of the tables of these keys that an earlier call computed, else NaN."""
+        old_index = {key: index for index, key in enumerate(self.tables)}
+        rates = np.full((len(keys), len(keys)), np.nan)
+        known = [index for index, key in enumerate(keys) if key in old_index]
+        if known:
+            old = [old_index[keys[index]] for index in known]
+            rates[np.ix_(known, known)] = np.array(self.rates)[np.ix_(old, old)]
+        np.fill_diagonal(rates, np.nan)
+        return rates
 
     def public_names(self, pseudonyms: bool) -> list[str]:
         """Name the valid submissions, never two the same: namesakes by numbers.
@@ -156,15 +160,14 @@ class Contest:
         """
         names: dict[str, str] = {}  # by what looks the same
         for one in self.valid:
-            given = one.player or ""
-            hidden = pseudonyms or not _alike(given).strip()
-            names |= [self._pseudonym(one, names) if hidden else _numbered(given, names)]
+            name = one.player or ""
+            choices: Iterator[str] = chain([name], (f"{name} ({number})" for number in count(2)))
+            if pseudonyms or not _look(name).strip():
+                code = self.code_of(one.entrant)
+                choices = (f"Hog {code[:size]}" for size in range(4, len(code)))
+            unused = next(choice for choice in choices if _look(choice) not in names)
+            names[_look(unused)] = unused
         return [*names.values()]
-
-    def _pseudonym(self, one: Judged, names: Collection[str]) -> tuple[str, str]:
-        code = self.code_of(one.entrant)
-        sizes = (f"Hog {code[:size]}" for size in range(4, len(code)))
-        return next((alike, name) for name in sizes if (alike := _alike(name)) not in names)
 
     def code_of(self, entrant: Entrant) -> str:
         """Pseudonym of a student in names that others may see."""
@@ -180,11 +183,21 @@ class Contest:
         """Write all verdicts for the next call: the first file, as the mark of a contest."""
         out.mkdir(parents=True, exist_ok=True)
         (out / STAFF).mkdir(0o700, exist_ok=True)
-        known = {
+        cache = {
             name: getattr(self, name) for name in ("made_by", "salt", "files", "tables", "rates")
         }
-        sha256 = _hash(json.dumps(known).encode())
-        write_whole(out / STAFF / CACHE, json.dumps(known | {"sha256": sha256}))
+        sha256 = _hash(json.dumps(cache).encode())
+        write_whole(out / STAFF / CACHE, json.dumps(cache | {"sha256": sha256}))
+
+
+def _may_be_kept(submission: Submission) -> bool:
+    """Whether the next call would find the same.
+
+    What other files say may change, and so may a machine that was full. The key is that of the
+    files that were judged: a file may change after it was looked up.
+    """
+    kinds = {fault.kind for fault in submission.faults}
+    return bool(submission.key) and not submission.files and not kinds & _NOT_KEPT
 
 
 def check_out(out: Path, folder: Path) -> None:
@@ -197,7 +210,7 @@ def check_out(out: Path, folder: Path) -> None:
     is_other = out.is_dir() and not (out / STAFF / CACHE).exists() and _holds_files(out)
     if is_other or out.resolve() == folder.resolve():
         raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
-    above = next(one for one in (out, *out.absolute().parents) if os.path.lexists(one))
+    above = next(path for path in (out, *out.absolute().parents) if os.path.lexists(path))
     if not (above.is_dir() and os.access(above, os.W_OK)):
         raise BadInputError(f"{out}: cannot be made; allowed: a folder that can be written to")
 
@@ -210,25 +223,17 @@ def _holds_files(out: Path) -> bool:
     )
 
 
-def _alike(name: str) -> str:
+def _look(name: str) -> str:
     """Map names that look the same to one text."""
     return _UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold()
-
-
-def _numbered(given: str, names: Collection[str]) -> tuple[str, str]:
-    """Give a name that no other looks like, by a number if it must be."""
-    numbered = (f"{given} ({number})" for number in count(2))
-    return next(
-        (alike, name) for name in chain([given], numbered) if (alike := _alike(name)) not in names
-    )
 
 
 def _read_cache(path: Path) -> dict[str, Any]:
     """Read the cache that `Contest.keep` wrote; nothing if it was changed."""
     with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
-        known: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
-        if known.pop("sha256") == _hash(json.dumps(known).encode()):
-            return known
+        cache: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
+        if cache.pop("sha256") == _hash(json.dumps(cache).encode()):
+            return cache
     return {}
 
 

@@ -53,6 +53,20 @@ def as_one_file(found: Submission, export: str) -> Submission:
     return replace(found, faults=(*found.faults, Fault("files", 1, cure)))
 
 
+def contest_notes(submission: Submission) -> list[str]:
+    """List notes for a contest that are no faults."""
+    notes = []
+    if submission.files:
+        alone = "works without them" if submission.alone else "does not work without them"
+        notes.append(f"it reads other files, and {alone}: {', '.join(submission.files)}")
+    if submission.draws:
+        seed = "without a seed of its own: another run may give other answers"
+        notes.append(f"it draws random numbers {seed}")
+    if submission.prints:
+        notes.append("it prints: what it prints is not shown")
+    return notes
+
+
 def is_named(found: Submission) -> bool:
     """Whether a file says a name of its player that a contest takes."""
     return not _name_faults(found.name, is_asked=True)

@@ -80,8 +80,8 @@ class Talk:
 
     def after_turn(self, turn: Turn) -> Text:
         """Say the effect of a turn, and the loss of the person's own roll."""
-        what, *others = turn.effects(self.rules)
-        lines: Text = [f"{PLAYERS[turn.before.mover]} {what}", *(f"  {line}" for line in others)]
+        roll, *others = turn.effects(self.rules)
+        lines: Text = [f"{PLAYERS[turn.before.mover]} {roll}", *(f"  {line}" for line in others)]
         lines.append(f"  {self.score()}")
         if turn.before.mover == 0:
             won = f"win probability {percent(turn.value)}"
@@ -99,16 +99,18 @@ class Talk:
 
     def summary(self) -> Text:
         """Sum up: the winner, and the losses by the person's choices."""
-        session, lines = self.session, Text([""])
-        winner = session.situation.winner
-        if winner is not None:
-            you, engine = session.situation.scores
-            lines.append(f"{'you win' if winner == 0 else 'the engine wins'}, {you} to {engine}")
-        own = session.tally
+        lines: Text = [""]
+        situation = self.session.situation
+        if situation.winner is not None:
+            you, engine = situation.scores
+            winner = "you win" if situation.winner == 0 else "the engine wins"
+            lines.append(f"{winner}, {you} to {engine}")
+        own = self.session.tally
         if own.moves:
-            counts = [counted(own.grades[name], name) for name in ("mistake", "blunder")]
+            mistakes = counted(own.grades["mistake"], "mistake")
+            blunders = counted(own.grades["blunder"], "blunder")
             lines.append(
-                f"{counts[0]} and {counts[1]} in {counted(own.moves, 'turn')}; all choices "
+                f"{mistakes} and {blunders} in {counted(own.moves, 'turn')}; all choices "
                 f"together lost {loss(own.loss)} of win probability"
             )
         if own.costliest:
@@ -122,10 +124,10 @@ class Talk:
 
     def _hint(self) -> Text:
         odds = self.session.odds()
-        best = [entry.dice for entry in odds if entry.loss == 0.0]
-        also = f" (as good: {', '.join(map(str, best[1:]))})" if best[1:] else ""
+        best, *equals = [entry.dice for entry in odds if entry.loss == 0.0]
+        also = f" (as good: {', '.join(map(str, equals))})" if equals else ""
         chance = percent(odds[0].win_probability)
-        return [f"best: roll {best[0]}{also}, win probability {chance} with {self._then()}"]
+        return [f"best: roll {best}{also}, win probability {chance} with {self._then()}"]
 
     def _odds(self, only: int | None = None) -> Text:
         rows = [
@@ -136,10 +138,10 @@ class Talk:
         return [Table(rows, ("dice", "win probability", "loss"), left=0), f"then {self._then()}"]
 
     def _undo(self) -> Text:
-        taken = self.session.undo()
-        if not taken:
+        undone = self.session.undo()
+        if not undone:
             return ["nothing to take back"]
-        return [f"taken back: {counted(len(taken), 'turn')}, you rolled {taken[0].dice}"]
+        return [f"taken back: {counted(len(undone), 'turn')}, you rolled {undone[0].dice}"]
 
     def _then(self) -> str:
         """Name the play that win probabilities assume."""

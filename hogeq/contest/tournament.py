@@ -22,10 +22,10 @@ from hogeq.support.messages import HogeqError, percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
-
 ROUNDING = 1e-9  # by how much a win rate may be out of its range
-
 MOST_PAIRS = 8  # matches that are computed together: few, since their strategies may have to travel
+
+_Match = tuple[Strategy, Strategy, tuple[int, int] | None]  # with the goal of each, if it has one
 
 
 class Standing(NamedTuple):
@@ -57,12 +57,12 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         if not self.names:
             return None
         ranked = rank(self)
-        order = [one.entry for one in ranked]
+        order = [standing.entry for standing in ranked]
         rows = [
-            (one.rank, self.names[one.entry], one.wins, *map(percent, self[one.entry, order]))
-            for one in ranked
+            (place, self.names[entry], wins, *map(percent, self[entry, order]))
+            for entry, place, wins, _ in ranked
         ]
-        header = ("rank", "name", "won", *(f"against {one.rank}" for one in ranked))
+        header = ("rank", "name", "won", *(f"against {standing.rank}" for standing in ranked))
         return html.table(rows, header, "Win rate of row against column")
 
 
@@ -81,7 +81,8 @@ def round_robin(
     pair. With `goals` each strategy has its own, at most that of the rules.
     """
     tables = [
-        strategy_of(game, one, f"strategy {number}") for number, one in enumerate(strategies, 1)
+        strategy_of(game, strategy, f"strategy {number}")
+        for number, strategy in enumerate(strategies, 1)
     ]
     game.rules.require_one_goal()
     rates = np.full((len(tables), len(tables)), np.nan) if known is None else known.copy()
@@ -90,8 +91,8 @@ def round_robin(
     if goals is not None:
         _check_goals(goals, len(tables), game.goal)
         # Games to the same goals one after the other: each pair of goals is compiled once.
-        both = [pair if goals[pair[0]] <= goals[pair[1]] else pair[::-1] for pair in pairs]
-        pairs = sorted(both, key=lambda pair: (goals[pair[1]], goals[pair[0]]))
+        ordered = [(a, b) if goals[a] <= goals[b] else (b, a) for a, b in pairs]
+        pairs = sorted(ordered, key=lambda pair: (goals[pair[1]], goals[pair[0]]))
     size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
     blocks = [pairs[first : first + size] for first in range(0, len(pairs), size)]
 
@@ -99,38 +100,36 @@ def round_robin(
         for _ in blocks[block]:
             progress()
 
-    tasks = [
-        [(tables[a], tables[b], None if goals is None else (goals[a], goals[b])) for a, b in block]
-        for block in blocks
-    ]
-    found = compute(partial(_play, game, start), tasks, report)
-    for (a, b), rate in zip(chain(*blocks), chain(*found), strict=True):
-        rates[a, b], rates[b, a] = rate, 1.0 - rate
+    def match(a: int, b: int) -> _Match:
+        return tables[a], tables[b], None if goals is None else (goals[a], goals[b])
+
+    tasks = [[match(a, b) for a, b in block] for block in blocks]
+    computed = compute(partial(_play, game, start), tasks, report)
+    for (a, b), rate in zip(chain(*blocks), chain(*computed), strict=True):
+        rates[a, b] = rate
+        rates[b, a] = 1.0 - rate
     return rates
 
 
-def _play(
-    game: HogEngine,
-    start: tuple[int, int],
-    matches: Sequence[tuple[Strategy, Strategy, tuple[int, int] | None]],
-) -> list[float]:
-    """Win rate of the first of each pair; strategies come as given, as policies are large."""
+def _play(game: HogEngine, start: tuple[int, int], matches: Sequence[_Match]) -> list[float]:
+    """Compute the win rate of the first strategy of each match."""
     rates = []
-    for one, two, goals in matches:
-        here, both = game, [one, two]
+    for first, second, goals in matches:
+        played = game
+        pair = [first, second]
         if goals is not None:
-            here = compile_game(replace(game.rules, goal=goals), own_goals=True)
-            both = [_cut(here, strategy) for strategy in both]
-        rates.append(win_rate(here, *both, endless_is_draw=True, start=start).win_rate)
+            played = compile_game(replace(game.rules, goal=goals), own_goals=True)
+            pair = [_without_high_scores(played, strategy) for strategy in pair]
+        rates.append(win_rate(played, *pair, endless_is_draw=True, start=start).win_rate)
     return rates
 
 
-def _cut(game: HogEngine, strategy: Strategy) -> Strategy:
+def _without_high_scores(game: HogEngine, strategy: Strategy) -> Strategy:
     """Leave out the scores of a strategy that are past both goals."""
-    is_mixture = strategy.kind == "mixture"
-    scores = (slice(None),) * is_mixture + (slice(game.goal),) * 2
-    array = strategy.array[scores]
-    return strategy_of(game, Mixture(strategy.weights, array) if is_mixture else array)
+    goal = game.goal
+    if strategy.kind == "mixture":
+        return strategy_of(game, Mixture(strategy.weights, strategy.array[:, :goal, :goal]))
+    return strategy_of(game, strategy.array[:goal, :goal])
 
 
 def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
@@ -192,11 +191,12 @@ def rank(
     np.fill_diagonal(won, val=False)
     wins = won.sum(axis=1).tolist()
     ties = (len(won) - 1 - won.sum(axis=1) - won.sum(axis=0)).tolist()
-    places = list(zip(wins, tie_break or [0.0] * len(wins), strict=True))
-    return [
-        Standing(entry, 1 + sum(one > places[entry] for one in places), wins[entry], ties[entry])
-        for entry in sorted(range(len(wins)), key=places.__getitem__, reverse=True)
-    ]
+    keys = list(zip(wins, tie_break or [0.0] * len(wins), strict=True))
+    standings = []
+    for entry in sorted(range(len(wins)), key=keys.__getitem__, reverse=True):
+        better = sum(key > keys[entry] for key in keys)
+        standings.append(Standing(entry, 1 + better, wins[entry], ties[entry]))
+    return standings
 
 
 def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
@@ -210,10 +210,11 @@ def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
     rates = check_rates(win_rates)
     # Of entries with equal rows one plays for all, and they share its weight.
     _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
-    group = group.reshape(-1)
-    one_each = equilibrium(rates[np.ix_(first, first)])
-    weights = (one_each / np.bincount(group))[group]
-    return weights, max(0.0, float((rates @ weights).max()) - 0.5)
+    group = group.reshape(-1)  # of each entry
+    group_weights = equilibrium(rates[np.ix_(first, first)])
+    weights = (group_weights / np.bincount(group))[group]
+    best_win_rate = float((rates @ weights).max())
+    return weights, max(0.0, best_win_rate - 0.5)
 
 
 def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:

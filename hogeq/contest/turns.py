@@ -28,7 +28,6 @@ GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05
 """Names of losses of win probability, which are below these numbers; best rolls lose nothing."""
 
 COSTLIEST: Final = 3  # turns of a player that a review points out
-
 YOU, ENGINE = 0, 1
 PLAYERS = ("you", "engine")
 
@@ -130,12 +129,14 @@ class Turn(NamedTuple):
         }
 
 
-def advance(rules: Rules, before: Situation, given: tuple[int, ...] | None) -> Turn:
+def advance(rules: Rules, before: Situation, roll: tuple[int, ...] | None) -> Turn:
     """Play the mover's turn by the faces of its dice, None for the choice -1; or a ValueError."""
-    dice, faces = (-1, ()) if given is None else (len(given), given)
-    rules = rules.for_second() if before.mover else rules
+    dice = -1 if roll is None else len(roll)
+    faces = () if roll is None else roll
+    mover = before.mover
+    rules = rules if mover == 0 else rules.for_second()
     outcome = play_turn(rules, *before.view, before.memory, dice, faces)
-    landing, mover = outcome.landing, before.mover
+    landing = outcome.landing  # as the mover sees it: player 0 is the mover
     own, other = landing.score, landing.opponent
     winner = None
     if landing.winner is not None:
@@ -162,19 +163,26 @@ class Tally(NamedTuple):
     costliest: tuple[Turn, ...]
     """Turns that lost most, at most `COSTLIEST`, the worst first; none that lost nothing."""
 
+    def plain(self) -> dict[str, Any]:
+        """Give it as plain values, the costliest turns by their numbers as ``dearest``."""
+        plain = self._asdict()
+        plain["dearest"] = [turn.number for turn in plain.pop("costliest")]
+        return plain
+
 
 def tally(turns: Sequence[Turn], player: int) -> Tally:
     """Sum up a player's turns, which are valued."""
     own = [turn for turn in turns if turn.before.mover == player]
-    kept = [turn.value / turn.best_value if turn.best_value else 1.0 for turn in own]
-    wrong = sorted((turn for turn in own if turn.loss > 0.0), key=lambda turn: -turn.loss)
+    accuracies = [turn.value / turn.best_value if turn.best_value else 1.0 for turn in own]
+    mistakes = [turn for turn in own if turn.loss > 0.0]
+    mistakes.sort(key=lambda turn: -turn.loss)
     return Tally(
         moves=len(own),
         grades={name: sum(turn.grade == name for turn in own) for name in GRADES},
         loss=sum(turn.loss for turn in own),
         luck=sum(turn.luck for turn in own),
-        accuracy=sum(kept) / len(kept) if kept else 1.0,
-        costliest=tuple(wrong[:COSTLIEST]),
+        accuracy=sum(accuracies) / len(accuracies) if accuracies else 1.0,
+        costliest=tuple(mistakes[:COSTLIEST]),
     )
 
 
@@ -187,35 +195,39 @@ class Engine:
     def __init__(self, game: HogEngine, strategy: Any = None) -> None:
         self.optimal = strategy is None
         self._choices = game.choices
-        self._memory = {memory: index for index, memory in enumerate(game.memories)}
-        self._policy: Floats | None = None
-        self._values: list[Callable[[int, int], Floats]]  # of each player, or of either
+        self._memory_index = {memory: index for index, memory in enumerate(game.memories)}
+        self._policy: Floats | None = None  # (G, G, K)
+        # Values (M, K) at two scores; of each player, or one for both.
+        self._values: list[Callable[[int, int], Floats]]
         if strategy is None:
-            other = compile_game(game.rules.for_second(), own_goals=True)
-            self._values = [solve(one).roll_values for one in dict.fromkeys((game, other))]
+            second = compile_game(game.rules.for_second(), own_goals=True)
+            games = dict.fromkeys((game, second))  # one, if both players have the same rules
+            self._values = [solve(of_player).roll_values for of_player in games]
             return
         self._policy = policy_of(game, strategy)
-        players = 1 + game.has_own_goals
-        valued = hidden_values(game, np.stack([self._policy] * players))
-        self._values = [partial(values_at, valued, player=player) for player in range(players)]
+        players = 2 if game.has_own_goals else 1
+        hidden = hidden_values(game, np.stack([self._policy] * players))
+        self._values = [partial(values_at, hidden, player=player) for player in range(players)]
 
-    def values(self, here: Situation) -> Floats:
+    def values(self, situation: Situation) -> Floats:
         """Win probability of every choice of the player to move, float64 (K,)."""
-        values = self._values[here.mover % len(self._values)]
-        return values(*here.view)[self._memory[here.memory]]
+        values = self._values[situation.mover % len(self._values)]
+        return values(*situation.view)[self._memory_index[situation.memory]]
 
-    def rolls(self, here: Situation) -> dict[int, float]:
+    def rolls(self, situation: Situation) -> dict[int, float]:
         """Win probability of every choice of the player to move, by its dice."""
-        return dict(zip(self._choices, self.values(here).tolist(), strict=True))
+        return dict(zip(self._choices, self.values(situation).tolist(), strict=True))
 
-    def choose(self, here: Situation, random: np.random.Generator) -> int:
+    def choose(self, situation: Situation, random: np.random.Generator) -> int:
         """Choose dice: the fewest of the best rolls, or a draw from its policy."""
         if self._policy is None:
-            return self._choices[best_first(self.values(here))[0]]
-        row = self._policy[here.view]
+            return self._choices[best_first(self.values(situation))[0]]
+        probabilities = self._policy[situation.view]
         # Not Generator.choice, which refuses rows that miss 1 by the rounding policies may have.
-        drawn = np.searchsorted(row.cumsum(), random.random() * row.sum(), side="right")
-        return self._choices[min(int(drawn), int(row.nonzero()[0][-1]))]
+        number = random.random() * probabilities.sum()
+        action = int(np.searchsorted(probabilities.cumsum(), number, side="right"))
+        last_action = int(probabilities.nonzero()[0][-1])  # rounding might draw a later one
+        return self._choices[min(action, last_action)]
 
 
 class Session:
@@ -271,26 +283,28 @@ class Session:
 
     def play(self, dice: int | None = None) -> Turn:
         """Play the turn of the player to move, by default with the dice that the engine chooses."""
-        here = self.situation
-        if here.winner is not None:
+        situation = self.situation
+        if situation.winner is not None:
             raise HogeqError("turn: the game is over")
-        random = np.random.default_rng([self.seed, here.turns + 1])
+        random = np.random.default_rng([self.seed, situation.turns + 1])
         if dice is None:
-            dice = self.engine.choose(here, random)
-        faces = None
+            dice = self.engine.choose(situation, random)
+        faces = None  # of the choice -1
         if dice >= 0:
-            throw = throw_of(self.game.rules, *here.view, here.memory)
+            throw = throw_of(self.game.rules, *situation.view, situation.memory)
             faces = tuple(random.integers(1, throw.sides + 1, throw.dice(dice)).tolist())
-        turn = advance(self.game.rules, here, faces)._replace(rolls=self.engine.rolls(here))
+        turn = advance(self.game.rules, situation, faces)
+        turn = turn._replace(rolls=self.engine.rolls(situation))
         self.turns += (turn,)
         return turn
 
     def undo(self) -> tuple[Turn, ...]:
         """Take back, and give, the person's last turn and the engine's turns since."""
-        own = [i for i, turn in enumerate(self.turns) if turn.before.mover == YOU]
+        own = [index for index, turn in enumerate(self.turns) if turn.before.mover == YOU]
         last = own[-1] if own else len(self.turns)
-        taken, self.turns = self.turns[last:], self.turns[:last]
-        return taken
+        undone = self.turns[last:]
+        self.turns = self.turns[:last]
+        return undone
 
     def record(self) -> dict[str, Any]:
         """Give the whole game as plain numbers and texts, fit for JSON."""

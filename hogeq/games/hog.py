@@ -40,8 +40,9 @@ from hogeq.support.parameters import NotNegative, check
 if TYPE_CHECKING:
     from hogeq.contest.assessment import Assessment
     from hogeq.contest.field import Difference
+    from hogeq.contest.review import Review
     from hogeq.contest.tournament import WinRates
-    from hogeq.contest.transcript import Review, Transcript
+    from hogeq.contest.transcript import Transcript
     from hogeq.model.priced import Problem
     from hogeq.solvers.existence import Existence
     from hogeq.trees.recall import Audit
@@ -407,7 +408,8 @@ class Hog(ByScores):
 
     def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
         """Loss of each roll of a played game, or of its file, and how much was luck."""
-        from hogeq.contest.transcript import read_transcript, review
+        from hogeq.contest.review import review
+        from hogeq.contest.transcript import read_transcript
 
         if isinstance(transcript, str | os.PathLike):
             transcript = read_transcript(transcript, self.rules)

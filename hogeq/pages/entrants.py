@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.contest.assessment import (
     Assessment,
+    Facts,
     Part,
     Reference,
-    contest_notes,
     facts_of,
     game_to,
     outcome,
@@ -26,12 +27,13 @@ from hogeq.contest.assessment import (
 )
 from hogeq.contest.judging import Judged, facts
 from hogeq.contest.staff import Contest
+from hogeq.contest.submission import contest_notes
 from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.field import DECIMALS, SHARED
 from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
-from hogeq.strategies.submissions import Fault
+from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.files import read_whole
 from hogeq.support.messages import counted, duration, percent, printable
 from hogeq.support.progress import phase
@@ -40,20 +42,21 @@ from hogeq.support.workers import compute
 LATEST: Final = "of a student's files the last by name counts"
 
 
-def checked_page(findings: Mapping[str, Any], assessment: Assessment | None) -> str:
+def checked_page(facts: Facts, functions: Sequence[str] = ()) -> str:
     """Write the page about a submission, one self-contained HTML file.
 
-    `findings` are what `hogeq.contest.assessment.facts_of` gives; the assessment has the rolls of
-    the submission, the best ones and the losses, (G, G) each, and is None if it is not valid.
+    ``functions`` are lines about those of a project that differ from the rules.
     """
-    title = printable(f"{findings['player_name'] or findings['file']}, {findings['rules']}")
-    verdict = _verdict(findings)
-    sections = _fault_lists(findings["faults"])
+    submission, assessment = facts.submission, facts.assessment
+    title = printable(f"{submission.name or facts.file}, {facts.rules}")
+    verdict = _verdict(submission, functions)
+    sections = _fault_lists(submission.faults)
     map_data: dict[str, Any] = {}
     if assessment is not None:
-        sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary(findings)))}.</p>"
-        sections += _tables(chain(reasons(findings), results(findings), positions(findings)))
-        sections += _map(findings)
+        why = summary(str(facts.against), assessment)
+        sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(why))}.</p>"
+        tables = chain(reasons(assessment), results(facts.win_rates), positions(assessment))
+        sections += _tables(tables) + _map(facts.rules, assessment)
         map_data = {
             "dice": assessment.rolls.tolist(),
             "best": assessment.best.tolist(),
@@ -66,30 +69,29 @@ def checked_page(findings: Mapping[str, Any], assessment: Assessment | None) -> 
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} check", data=map_data)
 
 
-def _verdict(findings: Mapping[str, Any]) -> str:
+def _verdict(submission: Submission, functions: Sequence[str]) -> str:
     """Write whether a submission is valid, notes of the contest, and faults of its functions."""
-    if findings["valid"]:
-        seconds = findings["seconds"]
-        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
-        verdict = f'<p><b class="good">Valid.</b> {findings["bytes"]:,} bytes{answers}.</p>'
-    else:
+    if submission.faults:
         verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
-    notes = "; ".join(contest_notes(findings))
+    else:
+        seconds = submission.seconds
+        answers = f", asked for every position in {duration(seconds['table'])}" if seconds else ""
+        verdict = f'<p><b class="good">Valid.</b> {submission.size:,} bytes{answers}.</p>'
+    notes = "; ".join(contest_notes(submission))
     if notes:
         verdict += f"<p>{html.escape(_sentence(notes))}.</p>"
-    functions = [function["told"] for function in findings.get("functions", ()) if function["told"]]
     if functions:
         verdict += f"<h2>Functions of the project</h2>{frame.html_list(functions)}"
     return verdict
 
 
-def _fault_lists(faults: Sequence[Mapping[str, Any]]) -> str:
-    """Write a list for each kind of fault: the lines that tell of it, and how many more it has."""
+def _fault_lists(faults: Sequence[Fault]) -> str:
+    """Write a list for each kind of fault: the line about the first, and how many more it has."""
     lists = []
     for fault in faults:
-        lines = list(fault["told"])
-        if fault["count"] > len(lines):
-            lines.append(f"and {fault['count'] - len(lines):,} more like these")
+        lines = [fault.line]
+        if fault.times > 1:
+            lines.append(f"and {fault.times - 1:,} more like these")
         lists.append(frame.html_list(lines))
     return "".join(lists)
 
@@ -131,12 +133,12 @@ def _sentence(line: str) -> str:
 _COLUMN_CLASSES: Final = {"positions": "roomy"}  # a phone has no room for all columns
 
 
-def _map(findings: Mapping[str, Any]) -> str:
+def _map(rules: str, assessment: Assessment) -> str:
     """Write the frame of the map of losses, which a script draws; empty if nothing is lost."""
-    if not findings["losses"]:
+    if not assessment.losses:
         return ""
-    response = "the best response found" if findings["effort"] else "a best response"
-    return frame.fill("every.html", rules=html.escape(findings["rules"]), response=response)
+    response = "the best response found" if assessment.effort else "a best response"
+    return frame.fill("every.html", rules=html.escape(rules), response=response)
 
 
 # --- the pages of entrants ------------------------------------------------------------------------
@@ -221,15 +223,14 @@ def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, 
     """
     submission = task.judged.submission
     game, reference = games[task.goal]
-    file = task.judged.entrant.file
-    submission_facts, assessment = facts_of(game, file, title, submission, reference)
-    for fault, fault_facts in zip(submission.faults, submission_facts["faults"], strict=True):
-        fault_facts["told"] = [_in_our_words(fault)]
-    if submission_facts["files"]:
-        submission_facts["files"] = [counted(len(submission_facts["files"]), "file")]
-    if any(fault.kind == "name" for fault in submission.faults):
-        submission_facts["player_name"] = None
-    page = checked_page(submission_facts, assessment)
+    has_bad_name = any(fault.kind == "name" for fault in submission.faults)
+    in_our_words = replace(
+        submission,
+        name=None if has_bad_name else submission.name,
+        faults=tuple(fault._replace(line=_in_our_words(fault)) for fault in submission.faults),
+        files=(counted(len(submission.files), "file"),) if submission.files else (),
+    )
+    page = checked_page(facts_of(game, task.judged.entrant.file, title, in_our_words, reference))
     page = page.replace("</h1>", f"</h1>{_opening_tag('standing', task.key)}</section>", 1)
     page = page.replace("</main>", f"{_opening_tag('matches', task.key)}</section></main>", 1)
     return _with_sections(page, task.key, task.sections) or page

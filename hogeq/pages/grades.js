@@ -1,4 +1,4 @@
-// A game reviewed: what every choice lost, and what was luck. As hogeq.contest.transcript has it.
+// A game reviewed: what every choice lost, and what was luck. As hogeq.contest.review has it.
 
 // Names of losses, by the win probability below which they end.
 const GRADES = [

@@ -47,13 +47,23 @@ _PROCESSORS: Final = {"x86_64": (0xC000003E, 56, 72), "aarch64": (0xC00000B7, 22
 _LEASE: Final = 1024  # F_SETLEASE of fcntl; what has higher numbers is not for an entry either,
 _DUPLICATE: Final = 1030  # but for F_DUPFD_CLOEXEC
 _CLONE3: Final = 435  # as if not there: threads are then made by clone, whose flags are seen
+_CLONE_THREAD: Final = 0x10000  # flag of clone
+_FIRST_X32: Final = 0x40000000  # of the other numbers that x86-64 has for the same calls
+
+# Instructions of BPF, the language of seccomp's rules, and the results of RETURN.
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW: Final = (_RETURN, 0, 0, 0x7FFF0000)
+_REFUSE: Final = (_RETURN, 0, 0, 0x00050001)  # EPERM
+_NOT_THERE: Final = (_RETURN, 0, 0, 0x00050026)  # ENOSYS
+# Where they find what a process calls, in bytes of struct seccomp_data.
+_CALL, _PROCESSOR, _FIRST_ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 
 # Nothing from the current folder or a home, and no bytecode left behind.
 PYTHON: Final = ("-P", "-s", "-B")
 
 
 def _environment(seed: int) -> dict[str, str]:
-    """Variables of a process of an entry; none of ours."""
+    """Give the environment variables of a process of an entry; none of ours."""
     threads = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     # A Python that finds its library beside itself needs /proc for that.
     library = {"LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"} if sys.platform == "linux" else {}
@@ -65,14 +75,14 @@ def _environment(seed: int) -> dict[str, str]:
 def _mounts() -> tuple[str, ...]:
     """Options of bubblewrap that show Python and the system's libraries, and no folder above."""
     program = os.path.realpath(sys.executable)
-    shown = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"]
-    prefixes = dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix))
-    shown += [f"{prefix}/{lib}" for prefix in prefixes for lib in ("lib", "lib64")]
-    shown += [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-    shown += [path for path in sys.path if path.endswith(("/site-packages", "/dist-packages"))]
-    shown += [f"{sys.prefix}/pyvenv.cfg", "/etc/ld.so.cache", program]
+    paths = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"]
+    for prefix in (sys.base_prefix, sys.base_exec_prefix, sys.prefix):
+        paths += [f"{prefix}/lib", f"{prefix}/lib64"]
+    paths += [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
+    paths += [path for path in sys.path if path.endswith(("/site-packages", "/dist-packages"))]
+    paths += [f"{sys.prefix}/pyvenv.cfg", "/etc/ld.so.cache", program]
     options: list[str] = []
-    for path in dict.fromkeys(shown):
+    for path in dict.fromkeys(paths):  # each once
         options += ("--ro-bind-try", path, path)
     if program != sys.executable:
         options += ("--symlink", program, sys.executable)
@@ -89,54 +99,69 @@ def _mounts() -> tuple[str, ...]:
 @contextlib.contextmanager
 def sandboxed(
     bubblewrap: Sequence[str],
-    code: Sequence[str],
-    options: Sequence[str],
+    arguments: Sequence[str],
+    mounts: Sequence[str],
     seed: int = 1,
     questions: IO[bytes] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start Python in a sandbox, with more options of bubblewrap."""
-    rules = _filter()
-    ours, theirs = os.pipe()  # which holds the rules until bubblewrap reads them
-    os.write(theirs, rules)
-    os.close(theirs)
+    """Start Python in a sandbox with these arguments; kill it at the end of the block.
+
+    ``bubblewrap`` is the program and its options, ``mounts`` are more of these, ``seed`` is of
+    Python's hashes, and ``questions`` its standard input.
+    """
+    rules = _seccomp_rules()
+    read_end, write_end = os.pipe()  # which holds the rules until bubblewrap reads them
+    os.write(write_end, rules)
+    os.close(write_end)
     try:
-        filtered = ("--seccomp", str(ours)) if rules else ()
-        apart = (*bubblewrap, *_mounts(), *filtered, *options, "--remount-ro", "/", "--")
-        command = [*apart, sys.executable, *PYTHON, *code]
-        with process_of(command, "/", seed, questions, ours) as process:
+        seccomp = ("--seccomp", str(read_end)) if rules else ()
+        options = (*_mounts(), *seccomp, *mounts, "--remount-ro", "/", "--")
+        command = [*bubblewrap, *options, sys.executable, *PYTHON, *arguments]
+        with process_of(command, "/", seed, questions, read_end) as process:
             yield process
     finally:
-        os.close(ours)
+        os.close(read_end)
 
 
-def _filter() -> bytes:
-    """Write the rules of seccomp: all calls but `_REFUSED`, and none of other processors."""
+def _seccomp_rules() -> bytes:
+    """Write a seccomp filter in BPF, which allows all system calls but those refused.
+
+    Refused are `_REFUSED`, some uses of fcntl and clone, and all calls of another processor. An
+    instruction is (code, how many instructions to skip if true, and if false, number). No bytes:
+    the numbers of this processor's calls are not known here.
+    """
     machine = os.uname().machine
     if machine not in _PROCESSORS:
         return b""
     processor, clone, fcntl = _PROCESSORS[machine]
     column = 1 + [*_PROCESSORS].index(machine)
-    calls = [line.split()[column] for line in _REFUSED.split(",")]
-    load, equal, at_least, has_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    allow, refuse, unknown = ((give, 0, 0, what) for what in (0x7FFF0000, 0x00050001, 0x00050026))
+    refused_calls = [line.split()[column] for line in _REFUSED.split(",")]
     rules = [
-        *((load, 0, 0, 4), (equal, 1, 0, processor), refuse),
-        # From 0x40000000 on: the other numbers of x86-64.
-        *((load, 0, 0, 0), (at_least, 0, 1, 0x40000000), refuse, (equal, 0, 1, _CLONE3), unknown),
+        (_LOAD, 0, 0, _PROCESSOR),
+        *((_IF_EQUAL, 1, 0, processor), _REFUSE),
+        (_LOAD, 0, 0, _CALL),
+        *((_IF_AT_LEAST, 0, 1, _FIRST_X32), _REFUSE),
+        *((_IF_EQUAL, 0, 1, _CLONE3), _NOT_THERE),
     ]
-    for call in calls:
-        rules += [(equal, 0, 1, int(call)), refuse] if call != "-" else []
-    rules += [(equal, 0, 5, fcntl), (load, 0, 0, 24)]
-    rules += [(equal, 1, 0, _DUPLICATE), (at_least, 1, 0, _LEASE), allow, refuse]
-    rules += [(equal, 1, 0, clone), allow, (load, 0, 0, 16), (has_bit, 0, 1, 0x10000), allow]
-    return b"".join(struct.pack("HBBI", *rule) for rule in [*rules, refuse])
+    for call in refused_calls:
+        if call != "-":  # this processor lacks it
+            rules += [(_IF_EQUAL, 0, 1, int(call)), _REFUSE]
+    rules += [
+        (_IF_EQUAL, 0, 5, fcntl),
+        (_LOAD, 0, 0, _SECOND_ARGUMENT),
+        *((_IF_EQUAL, 1, 0, _DUPLICATE), (_IF_AT_LEAST, 1, 0, _LEASE), _ALLOW, _REFUSE),
+        *((_IF_EQUAL, 1, 0, clone), _ALLOW),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        *((_IF_BIT, 0, 1, _CLONE_THREAD), _ALLOW, _REFUSE),
+    ]
+    return b"".join(struct.pack("HBBI", *rule) for rule in rules)
 
 
 @contextlib.contextmanager
 def process_of(
     command: Sequence[str], folder: str, seed: int, questions: IO[bytes] | None, *descriptors: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process with two pipes, in a folder; kill it at the end of the block."""
+    """Start a process with two pipes, in a folder; kill it, and its group, after the block."""
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         command,
         bufsize=0,

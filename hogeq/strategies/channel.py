@@ -13,7 +13,6 @@ from hogeq.strategies import child
 from hogeq.support.messages import one_line
 
 LONGEST: Final = 4096  # bytes of a line
-
 MOST_NOTES: Final = 200  # lines after the answers
 
 CRASH: Final = "crash", "ended without an answer (out of memory or time, or it crashed)"
@@ -24,24 +23,31 @@ class _FormError(Exception):
     """A line of no form that answers have."""
 
 
-Cell = tuple[int, int]
+Cell = tuple[int, int]  # own score and opponent's, of a question
 _NUMBER: Final = re.compile(rb"0|-?[1-9][0-9]{0,8}")
 _TIMES: Final = re.compile(rb"s([0-9]{1,12}) ([0-9]{1,12}) ([0-9]{1,12})")
 
 
-class Heard:
-    """Answers of an entry's process to so many questions: all that there are when it is stopped."""
+class EntryOutput:
+    """What the process of an entry wrote until it ended, or was killed for a fault (kind, line).
+
+    ``data`` is its standard output, and ``questions`` the number of questions.
+    """
 
     def __init__(self, data: bytes, questions: int, fault: tuple[str, str] | None = None) -> None:
-        self.is_ready = self.is_loaded = self.prints = False
-        self.draws = self.may_draw = False  # random numbers without a seed of its own
-        self.failed = ""  # why there is no function to ask
-        self.name: str | None = None
-        self.answers: list[int | str] = []  # numbers, and lines of child.answer
-        self.files: list[str] = []
-        self.attempts: list[str] = []
-        self.seconds: dict[str, float] = {}
-        self.fault = fault  # kind and words
+        self.is_ready = False  # it has started
+        self.is_loaded = False  # the file has run, or raised an error
+        self.load_failure = ""  # why there is no function to ask; empty if there is one
+        self.name: str | None = None  # of its player
+        self.answers: list[int | str] = []  # numbers, and other lines of child.answer
+        # The rest is its own word, at the end.
+        self.prints = False
+        self.draws = False  # random numbers without a seed of its own
+        self.may_draw = False
+        self.files: list[str] = []  # of its folder that it opened
+        self.attempts: list[str] = []  # to reach other things
+        self.seconds: dict[str, float] = {}  # as `Submission.seconds`
+        self.fault = fault
         lines = iter(data.split(b"\n")[:-1])
         try:
             self._read(lines, questions)
@@ -52,73 +58,77 @@ class Heard:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether there are no answers to all questions."""
-        return bool(self.failed or self.fault)
+        """Whether some questions have no answer, or the output has another fault."""
+        return bool(self.load_failure or self.fault)
 
     def _read(self, lines: Iterator[bytes], questions: int) -> None:
-        if next(lines) != b"ready":
+        """Read all lines in their order; StopIteration if they end early."""
+        if next(lines) != child.READY.encode():
             raise StopIteration
         self.is_ready = True
         line = next(lines)
-        if line == b"?":
-            self.failed = "defines no function final_strategy(score, opponent_score)"
-        elif line.startswith(b"!"):
-            self.failed = f"raised {_text(line)}"
-        elif line != b"-":
-            self.name = _quoted(line)[: child.LINE]
+        if line == child.NO_FUNCTION.encode():
+            self.load_failure = "defines no function final_strategy(score, opponent_score)"
+        elif line.startswith(child.ERROR.encode()):
+            self.load_failure = f"raised {_printable_text(line[1:])}"
+        elif line != child.NO_NAME.encode():
+            self.name = _json_text(line)[: child.LINE]
         self.is_loaded = True
-        for _ in range(0 if self.failed else questions):
-            self.answers.append(_answer(next(lines)))
+        if not self.load_failure:
+            for _ in range(questions):
+                self.answers.append(_answer(next(lines)))
         for _ in range(MOST_NOTES):
             line = next(lines)
-            if line == b"." and next(lines, None) is None:
+            if line == child.END.encode() and next(lines, None) is None:
                 return
             self._read_note(line)
         raise _FormError
 
     def _read_note(self, line: bytes) -> None:
+        """Read one of the lines after the answers."""
         times = _TIMES.fullmatch(line)
-        if line == b"p":
+        if line == child.PRINTS.encode():
             self.prints = True
-        elif line == b"r":
+        elif line == child.DRAWS.encode():
             self.draws = True
-        elif line == b"n":
+        elif line == child.MAY_DRAW.encode():
             self.may_draw = True
-        elif line.startswith(b"f"):
-            self.files.append(_quoted(line[1:]))
-        elif line.startswith(b"t"):
-            self.attempts.append(one_line(_quoted(line[1:])))
+        elif line.startswith(child.FILE.encode()):
+            self.files.append(_json_text(line[1:]))
+        elif line.startswith(child.ATTEMPT.encode()):
+            self.attempts.append(one_line(_json_text(line[1:])))
         elif times:
-            keys = ("load", "table", "slowest")
-            self.seconds = {
-                key: int(time) / 1e6 for key, time in zip(keys, times.groups(), strict=True)
-            }
+            load, table, slowest = (int(microseconds) / 1e6 for microseconds in times.groups())
+            self.seconds = {"load": load, "table": table, "slowest": slowest}
         else:
             raise _FormError
 
 
 def _answer(line: bytes) -> int | str:
-    """Check the form of an answer: a number, or one of the other forms with its text."""
+    """Read an answer: a number, or the mark of another value or of an error, and its text."""
     if _NUMBER.fullmatch(line):
         return int(line)
-    if line[:1] in {b"?", b"!"}:
-        return line[:1].decode() + _text(line)
+    mark = line[:1].decode(errors="replace")
+    if mark in {child.OTHER_VALUE, child.ERROR}:
+        return mark + _printable_text(line[1:])
     raise _FormError
 
 
-def _text(line: bytes) -> str:
-    """Give the text of a line, as one may print it."""
-    if len(line) > LONGEST or not line.isascii() or not line.decode().isprintable():
+def _printable_text(text: bytes) -> str:
+    """Check that a text is short and of printable ASCII."""
+    if len(text) >= LONGEST or not text.isascii() or not text.decode().isprintable():
         raise _FormError
-    return one_line(line[1:].decode())
+    return one_line(text.decode())
 
 
-def _quoted(line: bytes) -> str:
+def _json_text(line: bytes) -> str:
     """Read a text in JSON."""
+    if not line.startswith(b'"') or len(line) > LONGEST:
+        raise _FormError
     try:
-        text = json.loads(line) if line.startswith(b'"') and len(line) <= LONGEST else None
-    except (ValueError, RecursionError):
-        text = None
+        text = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _FormError from error
     if not isinstance(text, str):
         raise _FormError
     return text

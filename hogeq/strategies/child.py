@@ -31,11 +31,19 @@ from time import perf_counter_ns as clock
 from types import FrameType
 from typing import Any
 
-LINE = 200  # most characters of a text that is told
-
-_MOST_TOLD = 100  # files, and 20 attempts
-_MOST_TRIED = 20
-_DIGITS = 10**9  # numbers from here on are told by their size
+# Lines, and marks at the start of lines, as described above.
+READY = "ready"
+NO_NAME = "-"
+NO_FUNCTION = "?"
+OTHER_VALUE = "?"
+ERROR = "!"
+FILE, ATTEMPT, TIMES = "f", "t", "s"
+DRAWS, MAY_DRAW, PRINTS = "r", "n", "p"
+END = "."
+LINE = 200  # most characters of a text in a line
+_MOST_FILES = 100
+_MOST_ATTEMPTS = 20
+_TOO_LARGE = 10**9  # integers from here on are described by their size
 
 # Of the audit events of these modules, all but those that change the process alone.
 _MODULES = ("os.", "socket.", "subprocess.", "shutil.")
@@ -44,82 +52,95 @@ _LOOKS = {"open", "os.listdir", "os.scandir"}
 
 
 def answer(strategy: Callable[[int, int], Any], own: int, other: int) -> str:
-    """Ask for one position, and write the answer as a line."""
+    """Call the function for one position, and write what it returns or raises as a line."""
     try:
         dice = strategy(own, other)
     except BaseException as error:  # noqa: BLE001 - SystemExit too: this must answer
         return raised(error)
     # By type: True == 1, and 6.0 == 6.
-    if type(dice) is int and -_DIGITS < dice < _DIGITS:
+    if type(dice) is int and -_TOO_LARGE < dice < _TOO_LARGE:
         return str(dice)
-    return f"?{_described(dice)}"
+    return OTHER_VALUE + _described(dice)
 
 
 def raised(error: BaseException) -> str:
-    """Write an error as a line, with the last frame of the file that raised it."""
-    kind, where, trace = "an error that cannot be written", "", error.__traceback__
+    """Write an error as a line, with the innermost line of the entry's file in its traceback."""
+    kind = "an error that cannot be written"
     try:
         kind = _one_line(type(error).__name__)
         text = _one_line(f"{kind}: {error}".removesuffix(": "))
     except BaseException:  # noqa: BLE001 - somebody's class of errors may raise anything
         text = kind
+    place = ""
+    trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if [code.co_filename] == sys.argv[:1]:
-            frame = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
-            where = f" ({frame}line {trace.tb_lineno})"
+            function = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
+            place = f" ({function}line {trace.tb_lineno})"
         trace = trace.tb_next
-    most = LINE - len(where)
-    return f"!{text if len(text) <= most else f'{text[: most - 3]}...'}{where}"
+    return ERROR + _shortened(text, LINE - len(place)) + place
 
 
 def _described(value: Any) -> str:
+    """Write a value that is no small integer, with its type."""
     if type(value) is int:
         return f"a whole number of {value.bit_length()} bits (int)"
-    shorter = Repr()
-    shorter.maxother = shorter.maxstring = 60
+    short_repr = Repr()
+    short_repr.maxother = short_repr.maxstring = 60
     try:
-        return _one_line(f"{shorter.repr(value)} ({type(value).__name__})")
+        return _one_line(f"{short_repr.repr(value)} ({type(value).__name__})")
     except BaseException:  # noqa: BLE001 - as above
         return "a value that cannot be written (object)"
 
 
 def _one_line(text: str) -> str:
-    line = ascii(" ".join(text[: 4 * LINE].split()))[1:-1]
-    return line if len(line) <= LINE else line[: LINE - 3] + "..."
+    """Write a text in one line of printable ASCII."""
+    escaped = ascii(" ".join(text[: 4 * LINE].split()))
+    return _shortened(escaped[1:-1], LINE)  # without its quotation marks
 
 
-class _Chance:
-    """Sources of random numbers, seeded by the judge, so that a run can be repeated.
+def _shortened(text: str, size: int) -> str:
+    return text if len(text) <= size else text[: size - 3] + "..."
+
+
+class _RandomSources:
+    """Random numbers of Python, seeded by the judge so that a run can be repeated, and their use.
 
     These are `random`, `os.urandom` and what draws from them: `secrets`, `uuid` and numpy. Clocks,
-    addresses of objects and threads are not.
+    addresses of objects and threads are not. Draws by code in `folder` are noted.
     """
 
     def __init__(self, seed: int, folder: str) -> None:
-        self._is_drawn, self._folder = False, f"{folder}{os.sep}"
-        source = random.Random(seed)  # noqa: S311 - it has to repeat
-        shared = random._inst  # noqa: SLF001 - whose methods random.random() and others are
-        shared.seed(seed)
-        self._shared = shared
-        self._start: Any = shared.getstate()  # None once the entry has given its own seed
-        seeded = random.Random.seed
+        self._folder = f"{folder}{os.sep}"
+        self._is_drawn = False
+        self._system = random.Random(seed)  # noqa: S311 - in place of the system's; it has to repeat
+        # random.random() and others are methods of this one.
+        self._shared = random._inst  # noqa: SLF001
+        self._shared.seed(seed)
+        self._start: Any = self._shared.getstate()  # None once the entry has given its own seed
+        self._original_seed = random.Random.seed
 
-        def urandom(size: int, /) -> bytes:
-            self._note()
-            return source.randbytes(size)
+        def seed_generator(generator: random.Random, a: Any = None, version: int = 2) -> None:
+            self._seed(generator, a, version)  # a function: as an attribute it binds its generator
 
-        def seed_by(one: random.Random, a: Any = None, version: int = 2) -> None:
-            if a is None:
-                self._note()
-                a = source.getrandbits(64)
-            elif one is shared:
-                self._is_drawn, self._start = self.is_drawn, None
-            seeded(one, a, version)
+        os.urandom = random._urandom = self._urandom  # type: ignore[attr-defined]  # noqa: SLF001
+        random.Random.seed = seed_generator  # type: ignore[method-assign,assignment]
+        random.seed = self._shared.seed
 
-        os.urandom = random._urandom = urandom  # type: ignore[attr-defined]  # noqa: SLF001
-        random.Random.seed = seed_by  # type: ignore[method-assign,assignment]
-        random.seed = shared.seed
+    def _urandom(self, size: int, /) -> bytes:
+        self._note_draw()
+        return self._system.randbytes(size)
+
+    def _seed(self, generator: random.Random, a: Any, version: int) -> None:
+        """Seed a generator with `a`, or if that is None with a number that repeats."""
+        if a is None:
+            self._note_draw()
+            a = self._system.getrandbits(64)
+        elif generator is self._shared:
+            self._is_drawn = self.is_drawn  # up to now: later draws of it are seeded
+            self._start = None
+        self._original_seed(generator, a, version)
 
     @property
     def is_drawn(self) -> bool:
@@ -127,8 +148,8 @@ class _Chance:
         start = self._start
         return self._is_drawn or (start is not None and self._shared.getstate() != start)
 
-    def _note(self) -> None:
-        """Note a draw, unless it is a library's while that is imported."""
+    def _note_draw(self) -> None:
+        """Note a draw by code of the entry, unless it imports a library that draws."""
         frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - inspect loads slowly
         while frame is not None and "importlib._bootstrap" not in frame.f_code.co_filename:
             if frame.f_code.co_filename.startswith(self._folder):
@@ -146,17 +167,17 @@ class _Output(io.TextIOWrapper):
         return super().write(text)
 
 
-class _Notes:
-    """Files of its folder that the code opens, and its attempts to reach others."""
+class _AccessNotes:
+    """Audit hook: files of its folder that the code opens, and its attempts to reach others."""
 
     def __init__(self, folder: str) -> None:
-        self.files: dict[str, None] = {}
-        self.tried: dict[str, None] = {}
-        self.folder = f"{folder}{os.sep}"
+        self.files: dict[str, None] = {}  # relative to the folder, each once
+        self.attempts: dict[str, None] = {}
+        self._folder = f"{folder}{os.sep}"
         # This file too: a warning reads its lines.
         system = ("/usr", "/lib", "/lib64", "/dev", __file__)
         libraries = (sys.prefix, sys.base_prefix, *sys.path, *system)
-        self.known = tuple(f"{library}{os.sep}" for library in libraries if library)
+        self._libraries = tuple(f"{library}{os.sep}" for library in libraries if library)
 
     def __call__(self, event: str, details: tuple[Any, ...]) -> None:
         if event in _LOOKS:
@@ -164,48 +185,52 @@ class _Notes:
             if isinstance(path, str | bytes | Path):
                 writes = event == "open" and details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
                 absolute = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - as fast as it can
-                self._look(event, absolute, bool(writes))
+                self._note_access(event, absolute, bool(writes))
         elif event.startswith(_MODULES) and event not in _HARMLESS:
-            # Not written by their own code, which may do anything.
-            words = [str(one) for one in details if type(one) in {str, bytes, int, tuple}]
-            self._try(" ".join([event, *words]))
+            # Values of these types alone: to write others would run code of their own.
+            words = [str(value) for value in details if type(value) in {str, bytes, int, tuple}]
+            self._note_attempt(" ".join([event, *words]))
 
-    def _look(self, event: str, path: str, writes: bool) -> None:
+    def _note_access(self, event: str, path: str, writes: bool) -> None:
+        """Note a file or folder that is opened or listed, by its absolute path."""
         if writes and path != os.devnull:
-            self._try(f"open to write {path}")
-        elif path.startswith(self.folder):
-            if event == "open" and len(self.files) < _MOST_TOLD:
+            self._note_attempt(f"open to write {path}")
+        elif path.startswith(self._folder):
+            if event == "open" and len(self.files) < _MOST_FILES:
                 with suppress(ValueError):  # it is no file of bytecode
                     path = source_from_cache(path)
-                self.files[path.removeprefix(self.folder)] = None
-        elif not f"{path}{os.sep}".startswith((self.folder, *self.known)):
-            self._try(f"{event} {path}")
+                self.files[path.removeprefix(self._folder)] = None
+        elif not f"{path}{os.sep}".startswith((self._folder, *self._libraries)):
+            self._note_attempt(f"{event} {path}")
 
-    def _try(self, what: str) -> None:
-        if len(self.tried) < _MOST_TRIED:
-            self.tried[_one_line(what)] = None
+    def _note_attempt(self, attempt: str) -> None:
+        if len(self.attempts) < _MOST_ATTEMPTS:
+            self.attempts[_one_line(attempt)] = None
 
 
-def _limit(seconds: int, size: int, tasks: int) -> None:
+def _limit_resources(cpu_seconds: int, memory: int, threads: int) -> None:
+    """Limit this process; `memory` is in bytes of address space, and 0 `threads` are no limit."""
     try:
         import resource
     except ImportError:  # Windows has none
         return
-    for kind, most in (
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, size),
-        (resource.RLIMIT_FSIZE, 0),  # no file is written
-        (resource.RLIMIT_NOFILE, 256),
-        (resource.RLIMIT_CORE, 0),
-        *([(resource.RLIMIT_NPROC, tasks)] if tasks else []),
-    ):
+    limits = {
+        resource.RLIMIT_CPU: cpu_seconds,
+        resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: 0,  # no file is written
+        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_CORE: 0,
+    }
+    if threads:
+        limits[resource.RLIMIT_NPROC] = threads
+    for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)
-        if hard == resource.RLIM_INFINITY or hard > most:
-            resource.setrlimit(kind, (most, most))
+        if hard == resource.RLIM_INFINITY or hard > limit:
+            resource.setrlimit(kind, (limit, limit))
 
 
-def _load(file: str, notes: _Notes) -> tuple[Any, str]:
-    """Run the file; give its function, and the line that says how it went."""
+def _load(file: str, notes: _AccessNotes) -> tuple[Any, str]:
+    """Run the file; give its function, or None, and the line that stands for its name."""
     namespace: dict[str, Any] = {"__name__": "final_strategy", "__file__": file}
     # Last, so that files beside the strategy cannot stand in for the standard library.
     sys.path.append(str(Path(file).parent))
@@ -218,45 +243,51 @@ def _load(file: str, notes: _Notes) -> tuple[Any, str]:
         return None, raised(error)
     strategy = namespace.get("final_strategy")
     if not callable(strategy):
-        return None, "?"
+        return None, NO_FUNCTION
     name = namespace.get("PLAYER_NAME", namespace.get("TEAM_NAME"))
-    return strategy, json.dumps(name[:LINE]) if type(name) is str else "-"
+    return strategy, json.dumps(name[:LINE]) if type(name) is str else NO_NAME
 
 
 def _run() -> None:
+    """Answer the questions on standard input; the lines are those listed at the top."""
     file, folder, seed, *limits = sys.argv[1:7]
     # What the strategy prints must not mix with the answers, nor may it read the questions.
-    questions, answers = os.fdopen(0, "rb", closefd=False).read().splitlines(), os.dup(1)
+    questions = os.fdopen(0, "rb", closefd=False).read().splitlines()
+    answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in range(3):
         os.dup2(nowhere, standard)
     sys.stdout = sys.__stdout__ = _Output(os.fdopen(1, "wb", closefd=False))  # type: ignore[misc]
-    _limit(*map(int, limits))
+    _limit_resources(*map(int, limits))
 
-    def tell(line: str) -> None:
+    def write_line(line: str) -> None:
         os.write(answers, line.encode() + b"\n")
 
-    tell("ready")
-    notes, chance, slowest, begun = _Notes(folder), _Chance(int(seed), folder), 0, clock()
+    write_line(READY)
+    notes = _AccessNotes(folder)
+    sources = _RandomSources(int(seed), folder)
+    start_time = clock()
     strategy, line = _load(file, notes)
-    tell(line)
-    loaded = asked = clock()
+    write_line(line)
+    load_time = last_time = clock()
+    slowest = 0
     for question in questions if strategy is not None else ():
         own, other = map(int, question.split())
-        tell(answer(strategy, own, other))
-        slowest, asked = max(slowest, clock() - asked), clock()
-    for mark, texts in (("f", notes.files), ("t", notes.tried)):
+        write_line(answer(strategy, own, other))
+        slowest = max(slowest, clock() - last_time)
+        last_time = clock()
+    for mark, texts in ((FILE, notes.files), (ATTEMPT, notes.attempts)):
         for text in texts:
-            tell(mark + json.dumps(text[:LINE]))
-    tell("s{} {} {}".format(*(time // 1000 for time in (loaded - begun, asked - loaded, slowest))))
-    for mark, holds in (
-        ("r", chance.is_drawn),
-        ("n", "numpy.random" in sys.modules),  # whose own generator is not looked into
-        ("p", _Output.is_used),
-    ):
-        if holds:
-            tell(mark)
-    tell(".")
+            write_line(mark + json.dumps(text[:LINE]))
+    nanoseconds = (load_time - start_time, last_time - load_time, slowest)
+    write_line(TIMES + " ".join(str(time // 1000) for time in nanoseconds))
+    if sources.is_drawn:
+        write_line(DRAWS)
+    if "numpy.random" in sys.modules:  # whose own generator is not looked into
+        write_line(MAY_DRAW)
+    if _Output.is_used:
+        write_line(PRINTS)
+    write_line(END)
 
 
 if __name__ == "__main__":

@@ -41,8 +41,17 @@ class Form(NamedTuple):
     player_name: str | None = None  # what the file calls its player
 
 
+class _CellValue(NamedTuple):
+    """A cell of a table, as an object or a list of records says it."""
+
+    own: int
+    other: int
+    value: Any
+    place: str  # where it stands, for a message if the cell stands elsewhere too
+
+
 def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> Form:
-    """Read a table from text in any known form."""
+    """Read a table from text in any known form: JSON, printed lists, or lines of cells."""
     start = text.lstrip()
     if is_json or start[:1] in {"[", "{"}:
         try:
@@ -52,6 +61,7 @@ def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> 
                 raise StrategyError(str(error)) from error
         else:
             return _from_object(content, goal)
+    # Two brackets at the start, or after an equals sign or a bracket of a declaration.
     declared = re.search(r"(?:^|[=(])\s*(?=[\[{(]\s*[\[{(])", start[:_BEFORE_LIST])
     if declared:
         return _from_brackets(start[declared.end() :], goal)
@@ -69,34 +79,38 @@ def read_code(source: bytes, goal: int) -> Form | None:
         }
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-    texts = [node for node in statements if isinstance(node, ast.Expr)]
-    is_data = all(isinstance(node.value, ast.Constant) for node in texts)
-    if not is_data or len(values) + len(texts) != len(statements):
+    docstrings = [node for node in statements if isinstance(node, ast.Expr)]
+    is_data = all(isinstance(node.value, ast.Constant) for node in docstrings)
+    # Fewer values: a statement of another kind, or a name that is assigned twice.
+    if not is_data or len(values) + len(docstrings) != len(statements):
         return None
     tables = [value for value in values.values() if isinstance(value, list | tuple | dict)]
     if len(tables) != 1:
         return None
-    read = _from_object(_plain(tables[0]), goal)
-    called = values.get("PLAYER_NAME", values.get("TEAM_NAME"))
-    return Form(read.rows, "Python's list", called if isinstance(called, str) else None)
+    rows = _from_object(_as_json_values(tables[0]), goal).rows
+    player_name = values.get("PLAYER_NAME", values.get("TEAM_NAME"))
+    return Form(rows, "Python's list", player_name if isinstance(player_name, str) else None)
 
 
 def without_goal(table: Form, goal: int) -> Form:
     """Leave out a last row and column for the goal itself, at which nobody is asked."""
-    rows, size = table.rows, goal + 1
-    if not isinstance(rows, list):
-        is_larger = isinstance(rows, np.ndarray) and rows.shape == (size, size)
-        return table._replace(rows=rows[:goal, :goal]) if is_larger else table
-    is_larger = len(rows) == size and all(isinstance(r, list) and len(r) == size for r in rows)
-    return table._replace(rows=[row[:goal] for row in rows[:goal]]) if is_larger else table
+    rows = table.rows
+    size = goal + 1
+    if isinstance(rows, np.ndarray) and rows.shape == (size, size):
+        return table._replace(rows=rows[:goal, :goal])
+    if not isinstance(rows, list) or len(rows) != size:
+        return table
+    if all(isinstance(row, list) and len(row) == size for row in rows):
+        return table._replace(rows=[row[:goal] for row in rows[:goal]])
+    return table
 
 
-def _plain(value: Any) -> Any:
-    """Give Python's tuples and keys as JSON would have them."""
+def _as_json_values(value: Any) -> Any:
+    """Make lists of Python's tuples, and texts of the keys of its dictionaries."""
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_as_json_values(element) for element in value]
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _as_json_values(element) for key, element in value.items()}
     return value
 
 
@@ -104,12 +118,17 @@ def _plain(value: Any) -> Any:
 
 
 def _from_object(content: Any, goal: int) -> Form:
+    """Read a table from a value of JSON.
+
+    That is a list of rows or records, an object of cells by two scores, one of rows by own score,
+    or an object that holds one of these.
+    """
     if isinstance(content, list):
-        if content and all(isinstance(one, dict) for one in content):
+        if content and all(isinstance(record, dict) for record in content):
             header = list(content[0])
-            if any(list(one) != header for one in content):
+            if any(list(record) != header for record in content):
                 raise StrategyError("is a list of records whose keys differ")
-            records = [list(one.values()) for one in content]
+            records = [list(record.values()) for record in content]
             return Form(_from_records(header, records, goal), "a list of records")
         return Form(content)
     if not isinstance(content, dict):
@@ -121,38 +140,38 @@ def _from_object(content: Any, goal: int) -> Form:
         raise StrategyError("is a saved game; allowed: a table; `hogeq review` opens games")
     tables = [value for value in content.values() if isinstance(value, list | dict)]
     if len(tables) == 1 and len(content) <= _MOST_KEYS and goal > 1:
-        called = (content[key] for key in content if key.lower() in _NAMES)
-        player = next((one for one in called if isinstance(one, str)), None)
+        names = [content[key] for key in content if key.lower() in _NAMES]
+        player = next((name for name in names if isinstance(name, str)), None)
         return _from_object(tables[0], goal)._replace(player_name=player)
-    if tables and len(tables) == len(content) and not all(map(_scores, content)):
-        rows = {
-            own: cells if isinstance(cells, dict) else dict(enumerate(cells))
-            for own, cells in content.items()
-        }
-        keys = {f"{own},{other}": cell for own, row in rows.items() for other, cell in row.items()}
-        return Form(_by_keys(keys, goal), "an object of rows by score")
+    if tables and len(tables) == len(content) and any(_scores(key) is None for key in content):
+        cells_by_key: dict[str, Any] = {}
+        for own, row in content.items():
+            cells = row if isinstance(row, dict) else dict(enumerate(row))
+            cells_by_key |= {f"{own},{other}": value for other, value in cells.items()}
+        return Form(_by_keys(cells_by_key, goal), "an object of rows by score")
     return Form(_by_keys(content, goal))
 
 
-def _by_keys(entries: dict[str, Any], goal: int) -> list[list[Any]]:
+def _by_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
     """Fill a table from an object whose keys are two scores, the own first."""
-    found: list[tuple[int, int, Any, str]] = []
-    for key, value in entries.items():
+    cells = []
+    for key, value in values.items():
         scores = _scores(key)
-        cell = (int(scores[1]), int(scores[2])) if scores else (goal + 1, goal)
-        if max(cell) > goal:
+        if scores is None or max(scores) > goal:
             raise StrategyError(
                 f"key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
                 'own first, as "12,30" or "(12, 30)"'
             )
-        found.append((*cell, value, f"as {shown(key)} too"))
-    return _filled(found, goal)
+        cells.append(_CellValue(*scores, value, f"as {shown(key)} too"))
+    return _filled(cells, goal)
 
 
-def _scores(key: str) -> re.Match[str] | None:
-    """Find the two scores of a key."""
-    # The pattern takes quadratic time where spaces are many.
-    return _KEY.fullmatch(key) if len(key) <= _KEY_LENGTH else None
+def _scores(key: str) -> tuple[int, int] | None:
+    """Read the two scores of a key; None if it is of another form."""
+    if len(key) > _KEY_LENGTH:  # the pattern takes quadratic time where spaces are many
+        return None
+    match = _KEY.fullmatch(key)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def _from_records(
@@ -160,42 +179,42 @@ def _from_records(
 ) -> list[list[Any]]:
     """Fill a table from records of two scores and a number of dice, by the names of the columns."""
     titles = list(map(_title, header))
-    columns = []
-    for known in (SCORE, OPPONENT, ROLLS):
-        matches = [column for column, title in enumerate(titles) if title in known]
+    columns: list[int] = []  # of the own score, the opponent's and the dice
+    for names in (SCORE, OPPONENT, ROLLS):
+        matches = [column for column, title in enumerate(titles) if title in names]
         if len(matches) != 1:
             raise StrategyError(
                 f"has columns {shown(list(header))}; allowed: one called "
                 "score, one opponent_score and one rolls"
             )
         columns += matches
-    found: list[tuple[int, int, Any, str]] = []
+    cells = []
     for number, record in enumerate(records, 1):
         if len(record) != len(header):
             raise StrategyError(f"record {number} has {len(record)} of {len(header)} cells")
         own, other, rolls = (record[column] for column in columns)
-        if not all(type(one) is int and 0 <= one <= goal for one in (own, other)):
+        if not all(type(score) is int and 0 <= score <= goal for score in (own, other)):
             scores = f"{shown(own)} and {shown(other)}"
             raise StrategyError(f"record {number} has scores {scores}; allowed: 0 to {goal - 1}")
-        found.append((own, other, rolls, f"in record {number} too"))
-    return _filled(found, goal)
+        cells.append(_CellValue(own, other, rolls, f"in record {number} too"))
+    return _filled(cells, goal)
 
 
-def _filled(entries: list[tuple[int, int, Any, str]], goal: int) -> list[list[Any]]:
-    """Fill a table from cells and their values; the text tells a cell that stands twice.
+def _filled(cells: list[_CellValue], goal: int) -> list[list[Any]]:
+    """Fill a table, goal rows of goal values, from its cells in any order.
 
     At the goal nobody is asked: such cells are left out.
     """
-    cells: dict[tuple[int, int], Any] = {}
-    for row, column, value, again in entries:
-        if (row, column) in cells:
-            raise StrategyError(f"cell (row {row}, column {column}) stands twice, {again}")
-        cells[row, column] = value
+    values: dict[tuple[int, int], Any] = {}
+    for row, column, value, place in cells:
+        if (row, column) in values:
+            raise StrategyError(f"cell (row {row}, column {column}) stands twice, {place}")
+        values[row, column] = value
     for row, column in product(range(goal), range(goal)):
-        if (row, column) not in cells:
-            where = f"cell (row {row}, column {column})"
-            raise StrategyError(f"{where} is missing; allowed: {goal * goal} entries")
-    return [[cells[row, column] for column in range(goal)] for row in range(goal)]
+        if (row, column) not in values:
+            cell = f"cell (row {row}, column {column})"
+            raise StrategyError(f"{cell} is missing; allowed: {goal * goal} entries")
+    return [[values[row, column] for column in range(goal)] for row in range(goal)]
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -207,47 +226,57 @@ def _from_brackets(text: str, goal: int) -> Form:
         raise StrategyError("is a list printed with parts left out (...); allowed: all of it")
     text = text.translate(_BRACKETS)
     rows = re.findall(r"\[([^\[\]]*)\]", text)
-    rest = re.sub(r"\[[^\[\]]*\]", "", text)
-    if not re.fullmatch(r"\s*\[[\s,]*\](?:[\s,]*dtype=[\w.]+)?[\s;,\]]*", rest):
+    around = re.sub(r"\[[^\[\]]*\]", "", text)  # all but the rows: one list of nothing
+    if not re.fullmatch(r"\s*\[[\s,]*\](?:[\s,]*dtype=[\w.]+)?[\s;,\]]*", around):
         raise StrategyError(f"is no list of {goal} lists of {goal} numbers")
-    number = cache(_number)
-    cells = [row.rstrip().removesuffix(",") for row in rows]
-    split = [row.split(",") if "," in row else row.split() for row in cells]
-    return Form([[number(cell) for cell in row] for row in split], "printed lists")
+    parse = cache(_number)  # a table has few different cells
+    table = []
+    for row in rows:
+        line = row.rstrip().removesuffix(",")
+        cells = line.split(",") if "," in line else line.split()
+        table.append([parse(cell) for cell in cells])
+    return Form(table, "printed lists")
 
 
 def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
+    """Read a table from lines: one digit a cell, a line for each position, or rows of cells.
+
+    Above the last two there may be a line with the player's name.
+    """
     lines = [line for line in lines if line.strip()]
     digits = re.compile(rf"\s*[0-9aA]{{{goal}}}\s*")
     if goal > 1 and len(lines) == goal and all(digits.fullmatch(line) for line in lines):
-        cells = [[int(cell, 36) for cell in line.strip()] for line in lines]
+        cells = [[int(digit, 36) for digit in line.strip()] for line in lines]  # a is 10
         return Form(cells, "one digit a cell")
-    rows = _cells(lines)
+    rows = _split(lines)
     if not rows:
         return Form(rows)
-    player = None
     if all(isinstance(cell, str) for cell in rows[0]):
         titles = set(map(_title, rows[0]))
         if titles & SCORE and titles & OPPONENT:
-            found = _from_records(rows[0], rows[1:], goal)
-            return Form(found, "a line for each position")
+            table = _from_records(rows[0], rows[1:], goal)
+            return Form(table, "a line for each position")
+    player = None
     if len(rows) > goal and len(rows[0]) != len(rows[1]) and lines[0].strip()[0].isalpha():
         player = lines[0].strip().rstrip(",;")
-        rows = _cells(lines[1:])
+        rows = _split(lines[1:])
     if goal > 1 and len(rows) >= goal * goal:
-        filled = _without_header(rows, goal)
-        if filled is not None:
-            return Form(filled, "a line for each position", player)
+        by_position = _from_untitled_records(rows, goal)
+        if by_position is not None:
+            return Form(by_position, "a line for each position", player)
     if all(row[-1] == "" for row in rows):  # a separator ends each line
         rows = [row[:-1] for row in rows]
-    table = _without_labels(rows, goal, max_dice)
-    if table is not None:
-        return Form(table, "cells beside their scores", player)
+    unlabelled = _without_labels(rows, goal, max_dice)
+    if unlabelled is not None:
+        return Form(unlabelled, "cells beside their scores", player)
     return Form(rows, "", player)
 
 
-def _without_header(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
-    """Fill a table from lines of own score, opponent's, dice and a chance that is not all whole."""
+def _from_untitled_records(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
+    """Fill a table from lines of own score, opponent's score, dice and chance to win.
+
+    None if a line is not three whole numbers and one from 0 to 1, or all chances are whole too.
+    """
     widths = {len(row) for row in rows}
     if widths == {3}:
         raise StrategyError(
@@ -256,11 +285,11 @@ def _without_header(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
         )
     if widths != {4} or {*map(type, chain.from_iterable(rows))} != {int, float}:
         return None
-    own, other, rolls, chance = zip(*rows, strict=True)
-    whole = {*map(type, (*own, *other, *rolls))} == {int}
-    if not whole or not all(0 <= one <= 1 for one in chance):
-        return None
-    if sum((row[0] - row[1]) * row[3] for row in rows) < 0:
+    for *whole_numbers, chance in rows:
+        if any(type(number) is not int for number in whole_numbers) or not 0 <= chance <= 1:
+            return None
+    # The chance to win rises with the own score: otherwise the first may be the opponent's.
+    if sum((own - other) * chance for own, other, _, chance in rows) < 0:
         raise StrategyError(
             "has lines of 4 cells and no header, whose chance falls with the first; "
             "allowed: the own score first, or a first line that names the columns"
@@ -269,43 +298,51 @@ def _without_header(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
 
 
 def _title(cell: str) -> str:
+    """Write the title of a column in lower case, with an underscore for all but letters."""
     return re.sub(r"[^a-z]+", "_", cell.lower()).strip("_")
 
 
-def _cells(lines: Sequence[str]) -> list[list[Any]]:
-    """Split lines by semicolons, commas or white space, whichever is in most of them."""
-    number = cache(_number)  # a table has few different cells ...
+def _split(lines: Sequence[str]) -> list[list[Any]]:
+    """Split lines by commas or semicolons, whichever is in most of them, or else by white space."""
     counts = {mark: sum(mark in line for line in lines) for mark in ",;"}
-    mark = max(counts, key=lambda one: counts[one])
+    separator = max(counts, key=lambda mark: counts[mark])
+    has_separator = counts[separator] > 0
+    parse = cache(_number)  # a table has few different cells ...
 
     @cache  # ... and one of a million rows has few different rows
-    def row(line: str) -> list[Any]:
+    def split_line(line: str) -> list[Any]:
+        if not has_separator:
+            return [parse(cell) for cell in line.split()]
         try:
-            cells = next(csv.reader([line], delimiter=mark)) if counts[mark] else line.split()
+            cells = next(csv.reader([line], delimiter=separator))
         except csv.Error:
             return [line]
-        return [number(cell) for cell in cells]
+        return [parse(cell) for cell in cells]
 
-    return [row(line) for line in lines]
+    return [split_line(line) for line in lines]
 
 
 def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
-    """Give the cells of a table whose first row or column is the scores; None if it has neither."""
+    """Remove a first row and column of the scores 0, 1, ...; None if it has neither.
+
+    One alone is removed if it holds scores that could not be rolls.
+    """
     for size in (goal, goal + 1):
         scores = list(range(size))
-        above = len(rows) == size + 1 and rows[0][-size:] == scores
-        below = rows[1:] if above else rows
-        beside = [row[0] for row in below] == scores and {*map(len, below)} == {size + 1}
-        corner = rows[0][0] if above and len(rows[0]) > size else ""
-        if above and beside and isinstance(corner, str) and size > 1:
+        has_top_labels = len(rows) == size + 1 and rows[0][-size:] == scores
+        below = rows[1:] if has_top_labels else rows
+        has_side_labels = [row[0] for row in below] == scores
+        has_side_labels = has_side_labels and all(len(row) == size + 1 for row in below)
+        corner = rows[0][0] if has_top_labels and len(rows[0]) > size else ""
+        if has_top_labels and has_side_labels and isinstance(corner, str) and size > 1:
             if re.search(r"opp|other", corner.lower()):
                 raise StrategyError(
                     f"has the corner {shown(corner)}, by which rows may be the opponent's "
                     "scores; allowed: an empty corner, and a row for each own score"
                 )
             return [row[1:] for row in below]
-        if above != beside and corner == "" and goal - 1 > max_dice:
-            return [row[1:] for row in below] if beside else below
+        if has_top_labels != has_side_labels and corner == "" and goal - 1 > max_dice:
+            return [row[1:] for row in below] if has_side_labels else below
     return None
 
 

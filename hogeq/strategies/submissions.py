@@ -30,12 +30,9 @@ class Submission:
     """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
     itself; empty if it is none."""
     answered: int  # positions that have an answer, good or bad, of G * G
-    asked: tuple[int, int] | None = None
-    """Position that a ``.py`` was asked for when it was stopped; None if it was not."""
-    files: tuple[str, ...] = ()
-    """Other files of its folder that a ``.py`` opened, printable, as it says itself."""
-    alone: bool | None = None
-    """Whether a ``.py`` gives its table with no other file; None if it has no valid table."""
+    asked: tuple[int, int] | None = None  # position at which a ``.py`` was stopped, if it was
+    files: tuple[str, ...] = ()  # others of its folder that a ``.py`` says it opened, printable
+    alone: bool | None = None  # whether a ``.py`` needs no other file; None if it is not valid
     prints: bool = False  # whether a ``.py`` printed anything, as it says; the text is lost
     draws: bool = False  # whether it drew random numbers without a seed of its own, as it says
     attempts: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from hogeq.contest import folders
 from hogeq.contest.entries import Entries, entries_of, identical_entries, short_names
 from hogeq.contest.folders import named_entries
 from hogeq.contest.judging import Judge
+from hogeq.contest.staff import Contest
 from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -104,6 +105,8 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
     quick = read(names, trust=True, skip_bad=False)
     assert [one.entry for one in quick.refused] == ["README.txt"]
     assert quick.entries == ["optimal"]
+    field = Contest(named_entries(names), GAME).judge(True, 60.0, skip_bad=False)
+    assert (field.entries, field.refused) == (quick.entries, quick.refused)
 
 
 def test_nobody_is_called_as_another_would_be(folder: Path) -> None:

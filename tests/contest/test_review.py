@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hogeq.contest.transcript import Review, Transcript, parse_transcript, review
+from hogeq.contest.review import Review, review
+from hogeq.contest.transcript import Transcript, parse_transcript
 from hogeq.contest.turns import (
     COSTLIEST,
     GRADES,

@@ -26,7 +26,7 @@ from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, read_checkpoint, write_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.channel import Heard
+from hogeq.strategies.channel import EntryOutput
 from hogeq.strategies.files import read_strategy
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
@@ -272,10 +272,10 @@ def test_answers_of_trusted_code() -> None:
     bad = [b"ready", b"-", *[b"!ValueError: no", b"?6.0 (float)"] * (GOAL * GOAL // 2), b"."]
 
     def read(data: bytes) -> None:
-        heard = Heard(data, len(cells))
+        heard = EntryOutput(data, len(cells))
         if heard.fault:
             raise StrategyError(heard.fault[1])
-        assert heard.failed or len(heard.answers) == len(cells)
+        assert heard.load_failure or len(heard.answers) == len(cells)
 
     seeds = [b"\n".join([*lines, b""]) for lines in (good, bad)]
     fuzz(read, StrategyError, mutated(seeds, [b"ready", b"-0", b"\n", b".", b"?", b"!", b'"']))

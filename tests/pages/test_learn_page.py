@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from hogeq.contest.transcript import Review, Transcript, TranscriptError, parse_transcript, review
+from hogeq.contest.review import Review, review
+from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
 from hogeq.contest.turns import Situation, advance
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game

@@ -302,7 +302,7 @@ def test_processes_and_threads_are_few(
 ) -> None:
     """Both by the kernel, which refuses them, and by the judge, who kills them."""
     if not filters:
-        monkeypatch.setattr(bubblewrap, "_filter", lambda: b"")
+        monkeypatch.setattr(bubblewrap, "_seccomp_rules", lambda: b"")
     start = time.perf_counter()
     path = code(tmp_path, "return 3")
     text = f"import os, sys, threading, time\n{CROWDS[crowd]}\ntime.sleep(1)\nraise SystemExit\n"
@@ -551,17 +551,17 @@ def test_thousands_of_forged_transcripts_are_answers_or_faults() -> None:
     ]  # fmt: skip
     outcomes = {"heard": 0, "code": 0, "crash": 0}
     for _ in range(5000):
-        heard = channel.Heard(mutated(draw, honest), len(cells))
+        heard = channel.EntryOutput(mutated(draw, honest), len(cells))
         if heard.fault:
             outcomes[heard.fault[0]] += 1
             continue
         outcomes["heard"] += 1
-        assert heard.failed or len(heard.answers) == len(cells)
+        assert heard.load_failure or len(heard.answers) == len(cells)
         for one in heard.answers:
             assert isinstance(one, int) or one[:1] in {"?", "!"}
             assert isinstance(one, int) or (one.isprintable() and one.isascii())
         assert heard.name is None or isinstance(heard.name, str)
-        assert heard.failed.isprintable()
+        assert heard.load_failure.isprintable()
         assert all(one.isprintable() and len(one) <= 200 for one in heard.attempts)
     assert min(outcomes.values()) > 100
 

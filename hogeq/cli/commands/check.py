@@ -1,9 +1,8 @@
 """`hogeq check`: validate a submission and measure it."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
@@ -19,6 +18,9 @@ from hogeq.cli.options import (
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
+
+if TYPE_CHECKING:
+    from hogeq.strategies.submissions import Submission
 
 NOT_VALID = 2  # exit status
 
@@ -56,7 +58,7 @@ def check(
     rules = chosen.choose()
     from hogeq.baselines.registry import require_known
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
-    from hogeq.contest.submission import as_one_file, inspect_submission, is_named
+    from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named
 
     if against is not None:
         require_known(against)
@@ -72,7 +74,6 @@ def check(
         OPPONENTS,
         Reference,
         assessed_text,
-        contest_notes,
         facts_of,
         opponents,
         usual_reference,
@@ -91,16 +92,20 @@ def check(
             project, submission.strategy, reference.against, samples=is_random
         )
         submission = replace(submission, strategy=compared.exact or submission.strategy)
-    data, assessed = facts_of(engine, str(file), chosen.name, submission, reference)
+    facts = facts_of(engine, str(file), chosen.name, submission, reference)
     functions = compared.functions if compared else []
-    data["functions"] = [{**one._asdict(), "told": one.told} for one in functions]
-    about = {**data, "rules": chosen.title}
     if page is not None:
+        lines = [one.told for one in functions if one.told]
         with refusing():
-            write_whole(page, checked_page(about, assessed))
-    # For the one who asks, and on no page: the entry's own words.
-    data["attempts"] = list(submission.attempts)
-    notes = contest_notes(data) + [f"it tried, in its own words: {one}" for one in data["attempts"]]
+            write_whole(page, checked_page(replace(facts, rules=chosen.title), lines))
+    data = {
+        **facts.to_json(),
+        "functions": [{**one._asdict(), "told": one.told} for one in functions],
+        # For the one who asks, and on no page: the entry's own words.
+        "attempts": list(submission.attempts),
+    }
+    notes = contest_notes(submission)
+    notes += [f"it tried, in its own words: {attempt}" for attempt in submission.attempts]
     told = compared.text() if compared else []
     if submission.faults:
         refusal: Text = [f"{file}: not valid for {chosen.title}"]
@@ -108,23 +113,23 @@ def check(
             more_like = f" ({fault.times:,} like this)" if fault.times > 1 else ""
             refusal += ["", f"  {fault.line}{more_like}"]
         refusal += [*([""] if notes else []), *notes, *told]
-        if assessed is not None:
+        if facts.assessment is not None:
             table = "its table, all the same:"
             if compared and compared.exact:
                 table = "it is random; its table with exact means in place of its samples:"
-            refusal += ["", table, *assessed_text(data), *chosen.endless]
+            refusal += ["", table, *assessed_text(facts), *chosen.endless]
         return Result(data, refusal, NOT_VALID)
-    verdict = [*_valid(data, chosen.title), *notes, *told]
-    return Result(data, [*verdict, *assessed_text(data), *chosen.endless])
+    verdict = [*_valid(submission, chosen.title), *notes, *told]
+    return Result(data, [*verdict, *assessed_text(facts), *chosen.endless])
 
 
-def _valid(data: Mapping[str, Any], title: str) -> list[str]:
+def _valid(submission: "Submission", title: str) -> list[str]:
     """Say that a submission is valid, and how long it took."""
-    name = f", by {data['player_name']}" if data["player_name"] else ""
-    verdict = [f"valid for {title}{name}: {data['bytes']:,} bytes"]
-    if data["seconds"]:
+    name = f", by {submission.name}" if submission.name else ""
+    verdict = [f"valid for {title}{name}: {submission.size:,} bytes"]
+    if submission.seconds:
         load, table, slowest = (
-            duration(data["seconds"][key]) for key in ("load", "table", "slowest")
+            duration(submission.seconds[key]) for key in ("load", "table", "slowest")
         )
         verdict.append(
             f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"

@@ -274,7 +274,7 @@ def improve(
 
 def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     """Say why a table or a policy loses to one opponent."""
-    from hogeq.contest.assessment import assess, assessed_facts, explained_text, positions_text
+    from hogeq.contest.assessment import assess, explained_text, positions_text
 
     game = chosen.load("matches", "search", strategies=[table, *(against or [])])
     rivals = _rivals(game, against)
@@ -282,10 +282,10 @@ def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()
     found = assess(game.engine, game.strategy(table), rival)
-    why = {"against": name, **assessed_facts(found)}
+    why = {"against": name, **found.to_json()}
     data = {**chosen.facts, "table": table, "against": [name], "why": why}
     title = f"{table}, {chosen.title}"
-    return Result(data, [title, *explained_text(why), *positions_text(why)])
+    return Result(data, [title, *explained_text(name, found), *positions_text(found)])
 
 
 def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":

@@ -1,0 +1,219 @@
+"""Reviews of games: what the choice of every turn lost, and what was luck of its dice."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any, Final, NamedTuple
+
+from hogeq.contest.transcript import Transcript
+from hogeq.contest.turns import Engine, Situation, Tally, Turn, tally
+from hogeq.model.game import HogEngine
+from hogeq.rules import Rules
+from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
+from hogeq.support import html
+from hogeq.support.messages import HogeqError, Table, Text, loss, one_line, percent, pp
+
+_FEW: Final = 3  # best rolls that are named
+_LONGEST: Final = 10  # characters of a name beside every turn
+
+
+class Review(NamedTuple):
+    """Worth of every turn of a game, loss of its choice, and luck of its dice.
+
+    Win probabilities are those of optimal play from there on by both, who remember everything.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> rules = hogeq.rules_from({"edition": "fa22", "goal": 9, "max_dice": 2})
+    >>> played = hogeq.Transcript.of([[1, 5], [5, 6]], rules, ("Ann", "Bob"))
+    >>> round(hogeq.Game(rules).review(played).tallies[1].loss, 3)
+    0.694
+    """
+
+    transcript: Transcript
+    turns: tuple[Turn, ...]
+    """All valued."""
+    start: tuple[float, float]
+    """Win probability of either player before the first turn."""
+    result: tuple[float, float]
+    """The same at the end: 1 and 0, or in between if the game was left."""
+    tallies: tuple[Tally, Tally]
+
+    def _repr_html_(self) -> str:
+        """Write a line for each turn, in a notebook."""
+        names = self.transcript.players
+        rows = []
+        for turn in self.turns:
+            own, other = turn.before.view
+            position = (turn.number, names[turn.before.mover], f"{own} to {other}")
+            figures = (turn.dice, turn.best[0], loss(turn.loss), pp(turn.luck), turn.grade)
+            rows.append((*position, *figures))
+        header = ("turn", "player", "scores", "rolled", "best", "loss", "luck", "grade")
+        first, second = (loss(tally.loss) for tally in self.tallies)
+        lost = f"Lost by choices: {names[0]} {first}, {names[1]} {second}"
+        return html.table(rows, header, lost)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        transcript = self.transcript
+        rules = transcript.rules
+        return {
+            "rules": rules.name,
+            "seed": transcript.seed,
+            "players": list(transcript.players),
+            "winner": transcript.end.winner,
+            "start": list(self.start),
+            "result": list(self.result),
+            "turns": [
+                {
+                    "turn": turn.number,
+                    **turn.plain(rules),
+                    **_memory(turn, rules),
+                    "best_rolls": list(turn.best),
+                    "win_probability": {
+                        "before": turn.best_value,
+                        "chosen": turn.value,
+                        "after": turn.value_after,
+                    },
+                    "loss": turn.loss,
+                    "luck": turn.luck,
+                    "grade": turn.grade,
+                }
+                for turn in self.turns
+            ],
+            "tallies": [
+                {"player": name, **tally.plain()}
+                for name, tally in zip(transcript.players, self.tallies, strict=True)
+            ],
+        }
+
+    def text(self, title: str, notes: Sequence[str] = ()) -> Text:
+        """Lay out all turns, the gain of each choice and of the dice, and the costliest rolls."""
+        transcript = self.transcript
+        rules = transcript.rules
+        names = transcript.players
+        hidden = memory_columns(rules)
+        memory = [  # in short: tables fit 80 columns
+            part.replace("opponent's", "their").replace("last points", "last") for part in hidden
+        ]
+        played = [_played_row(turn, names, rules) for turn in self.turns]
+        valued = [_valued_row(turn, rules.max_dice) for turn in self.turns]
+        grades, sums, accuracies, costliest = [], [], [], Text([])
+        for player, own in enumerate(self.tallies):
+            name = names[player]
+            other = self.tallies[1 - player]
+            changes = _without_unit(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
+            grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
+            sums.append((name, percent(self.start[player]), *changes, percent(self.result[player])))
+            accuracies.append(f"{name} {percent(own.accuracy)}")
+            if own.costliest:
+                costliest += ["", f"costliest rolls of {name}", *map(_costly_roll, own.costliest)]
+        order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
+        play = "optimal play that remembers everything" if hidden else "optimal play"
+        return [
+            _heading(title, transcript),
+            "",
+            Table(played, ("player", "turn", "scores", *memory, "rolled", "dice", "rules")),
+            "",
+            Table(valued, order, left=0),
+            "",
+            *wrap(
+                f"Win probabilities, with {play} from there on, are those of whoever moves: "
+                "before, by the best roll; by the roll chosen; after the dice. Loss, in percentage "
+                "points, is what the choice lost of the first; luck is what the dice added to the "
+                "second.",
+                79,
+            ),
+            *notes,
+            "",
+            Table(grades, ("player", "turns", *self.tallies[0].grades, "loss")),
+            "",
+            *wrap(
+                "Accuracy, the mean of what a choice kept of the best roll's win probability: "
+                f"{', '.join(accuracies)}.",
+                79,
+            ),
+            "",
+            Table(
+                sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")
+            ),
+            *costliest,
+        ]
+
+
+def review(game: HogEngine, transcript: Transcript) -> Review:
+    """Value every turn of a game, played by the rules that `game` is compiled from."""
+    if transcript.rules != game.rules:
+        raise HogeqError(
+            f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
+        )
+    engine = Engine(game)
+    end = transcript.end
+    last_value = float(end.winner == end.mover)
+    if end.winner is None:
+        last_value = max(engine.rolls(end).values())
+    rolls = [engine.rolls(turn.before) for turn in transcript.turns]
+    # Win probabilities after each turn, of the player who moves next.
+    next_values = [*(max(values.values()) for values in rolls[1:]), last_value]
+    turns = []
+    for turn, values, value in zip(transcript.turns, rolls, next_values, strict=True):
+        own_value = value if turn.after.mover == turn.before.mover else 1.0 - value
+        turns.append(turn._replace(rolls=values, value_after=own_value))
+    return Review(
+        transcript,
+        tuple(turns),
+        _of_both(turns[0].before, turns[0].best_value),
+        _of_both(end, last_value),
+        (tally(turns, 0), tally(turns, 1)),
+    )
+
+
+def _heading(title: str, transcript: Transcript) -> str:
+    first, second = transcript.players
+    seed = "" if transcript.seed is None else f", seed {transcript.seed}"
+    scores, winner = transcript.end.scores, transcript.end.winner
+    end = f"left at {scores[0]} to {scores[1]}"
+    if winner is not None:
+        end = f"{transcript.players[winner]} wins, {max(scores)} to {min(scores)}"
+    return f"{title}, {first} against {second}{seed}: {end}"
+
+
+def _played_row(turn: Turn, names: Sequence[str], rules: Rules) -> tuple[Any, ...]:
+    own, other = turn.before.view
+    name = one_line(names[turn.before.mover], _LONGEST)
+    memory = memory_texts(rules, turn.before.memory)
+    faces = " ".join(map(str, turn.faces))
+    fired = ", ".join(turn.fired(rules))
+    return (name, turn.number, f"{own} to {other}", *memory, turn.dice, faces, fired)
+
+
+def _valued_row(turn: Turn, max_dice: int) -> tuple[Any, ...]:
+    best = " ".join(map(str, turn.best[:_FEW])) + (" ..." if len(turn.best) > _FEW else "")
+    if len(turn.best) > max_dice:
+        best = "any"
+    probabilities = map(percent, (turn.best_value, turn.value, turn.value_after))
+    changes = _without_unit(loss(turn.loss), pp(turn.luck))
+    return (turn.number, turn.dice, best, *probabilities, *changes, turn.grade)
+
+
+def _without_unit(*texts: str) -> list[str]:
+    return [text.removesuffix(" pp") for text in texts]
+
+
+def _costly_roll(turn: Turn) -> str:
+    own, other = turn.before.view
+    return (
+        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
+        f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
+    )
+
+
+def _of_both(situation: Situation, value: float) -> tuple[float, float]:
+    """Win probabilities of players 0 and 1, of that of the mover."""
+    return (value, 1.0 - value) if situation.mover == 0 else (1.0 - value, value)
+
+
+def _memory(turn: Turn, rules: Rules) -> dict[str, Any]:
+    """Give the memory before a turn under the key ``memory``, if the rules have any."""
+    fields = memory_fields(rules, turn.before.memory)
+    return {"memory": fields} if fields else {}
