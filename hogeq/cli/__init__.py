@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hogeq.cli.application import app
     from hogeq.cli.inputs import Chosen
+    from hogeq.cli.options import RulesName, StrategyName, Trust
     from hogeq.cli.shell import Result
     from hogeq.support.messages import Table, pp
 else:
@@ -33,9 +34,24 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Chosen", "Result", "Table", "app", "main", "pp"]
+__all__ = [
+    "Chosen",
+    "Result",
+    "RulesName",
+    "StrategyName",
+    "Table",
+    "Trust",
+    "app",
+    "main",
+    "pp",
+]
 
-_HOMES = "cli.inputs", "cli.shell", "support.messages"  # imported when they are first needed
+_HOMES = (
+    "cli.inputs",
+    "cli.options",
+    "cli.shell",
+    "support.messages",
+)  # imported when they are first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

@@ -28,6 +28,7 @@ from hogeq.search.attack import Saturation, attack
 from hogeq.search.bounds import SEARCHING, full_memory_bound
 from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.files import LONGEST_NAME
 from hogeq.strategies.infosets import policy_csv
 from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
@@ -282,7 +283,7 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
     for file, strategy in strategy_files.items():
         if strategy is not None:
             with reported(folder / file, "written"):
-                player_name = config.name if file == FINAL_STRATEGY else None
+                player_name = config.name[:LONGEST_NAME] if file == FINAL_STRATEGY else None
                 game.strategy(strategy).write(folder / file, player_name)
     for file, policy in policy_tables.items():
         with reported(folder / file, "written"):

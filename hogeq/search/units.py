@@ -138,7 +138,7 @@ def below(number: Fraction) -> float:
 
 def above(number: Fraction) -> float:
     """Round a fraction up to a double."""
-    return -below(-number)
+    return -below(-number) + 0.0  # no -0.0
 
 
 def agreed(lower: float, upper: float) -> tuple[float, float]:

@@ -66,15 +66,17 @@ class Value(_Payoffs):
     def to_json(self, units: "Units") -> dict[str, Any]:
         """Return it as plain values in the digits that hold: ``payoff``, ``first``, ``second``.
 
-        Where the command writes both ends of one there are ``ends``, too: all three by these keys.
+        Where the command writes both ends of one, or they agree in no digit after the point, there
+        are ``ends``, too: all three by these keys.
         """
         keys, pairs = ("payoff", "first", "second"), self._pairs
-        numbers = []
+        numbers, are_one = [], all(units.are_one(*pair) for pair in pairs)
         for one, pair in zip(self, pairs, strict=True):
             lower, upper = agreed(*pair)
             numbers.append(min(max(one, lower), upper))
+            are_one = are_one and lower == upper
         found: dict[str, Any] = dict(zip(keys, numbers, strict=True))
-        if not all(units.are_one(*pair) for pair in pairs):
+        if not are_one:
             found["ends"] = dict(zip(keys, map(list, pairs), strict=True))
         return found
 

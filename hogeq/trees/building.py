@@ -247,7 +247,9 @@ def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
     if sides is not None:
         known = [Fraction(one) if isinstance(one, int) else one for one in given]
         paid = paid_to([one if isinstance(one, Fraction) else meant(one) for one in known], sides)
-    total = sum(paid) if len(paid) > 1 else 0
+    total: Any = sum(paid) if len(paid) > 1 else 0
+    if total and any(isinstance(one, float) for one in paid):
+        total = float(sum(map(meant, paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
     return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
 
 

@@ -62,7 +62,8 @@ class FullInformation:
         lower, upper = start_of(self.graph, self.values)
         if self.mover == 0:
             return lower, upper
-        return self.graph.total - upper, self.graph.total - lower
+        total = meant(self.graph.total)
+        return below(total - Fraction(upper)), above(total - Fraction(lower))
 
     @property
     def value(self) -> float:
@@ -279,15 +280,17 @@ def respond(
         allowed = "games that have a tree: a game by its positions has no integer program"
         raise BadInputError(f"{positions.name}: exact seconds: allowed: {allowed}")
     deadline, search = Deadline(budget.limit), None
+    bounding = deadline.share(0.5)
     best = [
-        payoff_in_seat(positions, None, target, seat, deadline.share(share))
-        for seat, share in enumerate((0.25, 0.33))
+        payoff_in_seat(positions, None, target, seat, bounding.share(share))
+        for seat, share in enumerate((0.5, 1.0))
     ]
+    has_choice = positions.graph.legal.sum(axis=1).max(initial=0) > 1
+    joint = target.policies[0].copy()
     if positions.is_open and target.kind != "mixture":
-        joint = target.policy.copy()
         for seat in (0, 1):
             _choose(joint, positions, best[seat].values, seat)
-    else:
+    elif has_choice and not are_passes_slow(positions, bounding):
         search = attack(engine, target, budget, deadline=deadline.share(0.5))
         joint = playable(positions, engine.legal, search.matrix, "response").policy
     first, second = (
@@ -310,6 +313,14 @@ def respond(
         search=search,
         is_told=target.kind == "mixture",
     )
+
+
+def are_passes_slow(positions: Positions, bounding: Deadline) -> bool:
+    """Whether passes may take longer than a search has time for, since bounds took all of theirs.
+
+    A pass goes on until positions that recur stand still, and nothing interrupts it.
+    """
+    return bounding.is_over and bool(positions.graph.recurring.any())
 
 
 def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:

@@ -433,6 +433,40 @@ def test_answers_hold_whenever_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(enclosures, "STATES", 1)
 
 
+def test_a_response_without_a_choice_needs_no_search() -> None:
+    """Each row has one action and is met at two positions, so that it hides something."""
+
+    class Waits(Walk):
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.movers, self.moves, self.odds = [0, 1, -1], [[1, 1], [2, 2], [0, -3]], [0.5] * 3
+
+        def actions(self, state: Any) -> Any:
+            return [0, 1] if self.movers[state] < 0 else [0]
+
+        def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002
+            return "the same"
+
+    found = hogeq.Game(Waits()).attack("uniform")
+    assert found.value <= 0.0 <= found.bound
+    assert found.bound - found.value <= 1e-9
+
+
+def test_ends_of_a_constant_sum_hold_for_who_is_second() -> None:
+    class Second(Walk):
+        def __init__(self) -> None:
+            super().__init__(0)
+            self.movers, self.moves, self.odds = [1], [[-1, -1]], [0.5]
+
+        def payoffs(self, state: Any) -> Any:  # noqa: ARG002 - there is one end
+            return -1.0, 2.3
+
+    solved = hogeq.Game(of_rules(Second())).tablebase()
+    lower, upper = solved.ends
+    assert Fraction(lower) <= Fraction(23, 10) <= Fraction(upper)
+    assert abs(Fraction(solved.value) - Fraction(23, 10)) <= Fraction(solved.error)
+
+
 def test_chance_that_moves_first_and_players_that_wait() -> None:
     """Who is about to lose goes round for ever, which is the draw that the rules name."""
 

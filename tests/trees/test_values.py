@@ -352,3 +352,41 @@ def test_positions_that_recur_have_ends_of_what_numbers_stand_for() -> None:
         assert upper - lower < 1e-2
     assert " to " in found.written(held.units)[0]
     assert found.to_json(held.units)["ends"]["payoff"] == [*found.ends[0]]
+
+
+def test_json_gives_both_ends_where_they_agree_in_no_digit_after_the_point() -> None:
+    units = payoffs(0.0, 1e14, 1e14)
+    ends = Fraction(342620194989959, 10), Fraction(342620194989961, 10)
+    found = Value.between(ends, ends).to_json(units)
+    for key in ("payoff", "first", "second"):
+        lower, upper = found["ends"][key]
+        assert lower < upper
+        assert lower <= found[key] <= upper
+
+
+class Sums(hogeq.GameRules):
+    """One choice; the payoffs sum to 0.3, which -5.0 + 5.3 is not in doubles."""
+
+    def initial(self) -> int:
+        return 0
+
+    def to_move(self, state: int) -> int:
+        return 0 if state == 0 else hogeq.END
+
+    def actions(self, state: int) -> list[int]:  # noqa: ARG002
+        return [1, 2]
+
+    def next(self, state: int, action: int) -> int:  # noqa: ARG002
+        return action
+
+    def payoffs(self, state: int) -> tuple[float, float]:
+        return (-5.0, 5.3) if state == 1 else (-4.0, 4.3)
+
+
+@pytest.mark.parametrize("held", [from_rules, of_rules])
+def test_sums_of_payoffs_are_those_of_the_numbers_that_were_meant(held: Any) -> None:
+    game = hogeq.Game(held(Sums()))
+    found = game.attack("uniform")  # -4, and in the other seat 4.8: 0.4 on average
+    assert Fraction(found.value) <= Fraction(2, 5) <= Fraction(found.bound)
+    for (lower, upper), known in zip(game.value("uniform").ends, (0.15, -4.5, 4.8), strict=True):
+        assert Fraction(lower) <= Fraction(str(known)) <= Fraction(upper)
