@@ -197,9 +197,8 @@ class Decision:
         least_gain = 1e-14 * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
-            # No derivative says whether a row that is met again is at its best.
             can_improve = (gaps[rows, 0] > least_gain) | (self.visits[rows] > 1)
-            for row in rows[can_improve].tolist():
+            for row in rows[can_improve].tolist():  # one that is met again may, whatever its gap
                 if deadline.is_over:
                     return policy
                 candidate = self._line_search(policy, row)
@@ -217,7 +216,7 @@ class Decision:
         random, legal = np.random.default_rng(0), self.legal[..., None]
         starts = min(STARTS, max(1, ENTRIES // len(self.payoffs)))
         weights = random.exponential(size=(*start.shape, starts)) * legal
-        weights[..., 0] = self.legal
+        weights[..., 0] = self.legal  # the first is uniform
         policies = np.repeat(start[..., None], starts, axis=2)  # (R, K, starts)
         policies[rows] = (weights / weights.sum(axis=1, keepdims=True))[rows]
         regrets, best = np.zeros_like(policies), start
@@ -259,9 +258,9 @@ class Decision:
         score = score + ((upper - lower) * half).sum(axis=1)
         # (b): rows that are met again at their centre, and what moving them from there can add.
         again = self.again
-        pinned_lower, pinned_upper = lower.copy(), upper.copy()
-        pinned_lower[again] = pinned_upper[again] = centre[again]
-        at_centre = self._most_expected(pinned_lower, pinned_upper)[0]
+        pinned = lower.copy(), upper.copy()
+        pinned[0][again] = pinned[1][again] = centre[again]
+        at_centre = self._most_expected(*pinned)[0]
         moved = _most_in_boxes(middle[again], lower, upper, again)
         moved -= (middle * centre)[again].sum(axis=1)
         slack = (np.maximum(upper - centre, centre - lower) * half)[again].sum(axis=(0, 1))
@@ -301,7 +300,7 @@ class Decision:
         steps: list[Step] = []
         number, closed_bound = 1, -np.inf  # of the next leaf; of leaves that are not split
         once = np.setdiff1d(rows, self.again)
-        # In a row of one past that is met once bounds are exact: to split it is no use.
+        # Of rows of one past that are met once bounds are exact: these are not split.
         inexact = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
         margin = float(self._margin(np.ones((len(self.sizes), 1, 1)))[0])
         most_leaves = ENTRIES // (8 * len(self.payoffs))  # at once, one more at least
@@ -309,18 +308,22 @@ class Decision:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
             bounds, scores, slopes = self.bounds(lower, upper)
-            tried = _policies_in(lower, upper, slopes, once)
+            # A policy of each box: its middle, but in rows that are met once the best actions.
+            tried = middles(lower, upper)
+            best = np.where(upper[once] > 0.0, slopes[once], -np.inf).argmax(axis=1)
+            tried[once] = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
             values = self._expected(tried)[0]
             if values.max() > value + 1e-12 * self.unit:
                 policy = self.ascend(tried[..., values.argmax()], rows, deadline)
                 value = self.value(policy)
             for leaf, own_bound, score in zip(leaves, bounds, scores.T, strict=True):
                 bound = min(own_bound, leaf.bound)
-                row = _row_to_split(leaf, score, inexact)
-                if row is None:
-                    closed_bound = max(closed_bound, bound)
-                else:
+                is_wide = (leaf.upper - leaf.lower)[inexact].max(axis=1, initial=0.0) > THIN
+                if is_wide.any():
+                    row = int(inexact[np.where(is_wide, score[inexact], -np.inf).argmax()])
                     heappush(waiting, (-bound, leaf.number, row, leaf))
+                else:
+                    closed_bound = max(closed_bound, bound)
             least = PROVED * self.unit / 32.0 + margin
             target = value + 2.0 * least if enough == np.inf else enough + least
             open_bound = -waiting[0][0] if waiting else -np.inf
@@ -424,22 +427,6 @@ def middles(lower: Floats, upper: Floats) -> Floats:
     return np.asarray(lower + room * left / np.where(total > 0.0, total, 1.0))
 
 
-def _policies_in(lower: Floats, upper: Floats, slopes: Floats, once: Ints) -> Floats:
-    """Policies in boxes, (R, K, S): middles; in rows met once, (n,), the action of most slope."""
-    policies = middles(lower, upper)
-    best = np.where(upper[once] > 0.0, slopes[once], -np.inf).argmax(axis=1)
-    policies[once] = np.moveaxis(one_hot(best, policies.shape[1]), 2, 1)
-    return policies
-
-
-def _row_to_split(leaf: Leaf, score: Floats, rows: Ints) -> int | None:
-    """Give the row, of some, with the highest score, (R,); None if all of them are thin."""
-    is_wide = (leaf.upper - leaf.lower)[rows].max(axis=1, initial=0.0) > THIN
-    if not is_wide.any():
-        return None
-    return int(rows[np.where(is_wide, score[rows], -np.inf).argmax()])
-
-
 def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     """Leave out of boxes, (R, K), what no probabilities reach, since they sum to 1; no more."""
     rounding = 2.0 * ROUNDING * (lower.shape[1] + 4)
@@ -487,14 +474,8 @@ def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     if player == 1:  # what player 0 is left with
         least, most = payoffs.total - bound, payoffs.total - value
     lower, upper = below(least), above(most)
-    return Equilibrium(
-        lower,
-        upper,
-        strategies=(Strategy.unchecked(solved.policy),) * 2,
-        is_proved=is_proved and tree.units.are_one(lower, upper),
-        method="branch and bound",
-        effort={"iterations": len(solved.steps), "components": [1, 1]},
-        seconds=deadline.spent,
-        units=tree.units,
-        sides=side_names(tree.sides),
-    )
+    is_proved = is_proved and tree.units.are_one(lower, upper)
+    policies = (Strategy.unchecked(solved.policy),) * 2
+    how = "branch and bound", {"iterations": len(solved.steps), "components": [1, 1]}
+    spent, sides = deadline.spent, side_names(tree.sides)
+    return Equilibrium(lower, upper, policies, is_proved, *how, spent, tree.units, sides)

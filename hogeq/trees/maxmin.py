@@ -96,8 +96,8 @@ class Solved(NamedTuple):
     policy: Floats  # (R, K)
     lower: float
     upper: float
-    boxes: int
-    programs: int
+    boxes: int  # bounded
+    programs: int  # solved
 
 
 class Maxmin:
@@ -164,8 +164,6 @@ class Maxmin:
         totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
         return np.asarray(np.bincount(self.cell, totals[self.after], cells), np.float64)
 
-    # --- policies ---------------------------------------------------------------------------------
-
     def normalised(self, policy: Floats) -> Floats:
         """Own rows of a policy, each with sum 1; the opponent's are uniform and not used."""
         rows = np.where(self.tree.legal, np.maximum(policy, 0.0), 0.0)
@@ -230,8 +228,6 @@ class Maxmin:
         no_weight = np.zeros(self.sizes[0])
         coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * chances)
         return self._program(coupled, is_equal=True)
-
-    # --- boxes ------------------------------------------------------------------------------------
 
     def bounded(self, box: Box) -> Bounded | None:
         """Bound what policies of a box secure; None if the program fails or is not done in time.
@@ -420,8 +416,6 @@ class Maxmin:
         lower, upper = box.lower.copy(), box.upper.copy()
         lower.ravel()[cell] = upper.ravel()[cell] = cut
         return [Box(box.lower, upper), Box(lower, box.upper)]
-
-    # --- programs ---------------------------------------------------------------------------------
 
     def _coupling(
         self, steps: Ints, after_terms: Floats, before_terms: Floats, cell_terms: Floats

@@ -1,7 +1,4 @@
-"""The value of each side in policies, by the search of :mod:`hogeq.trees.maxmin`, in game's units.
-
-What a policy secures is valued with a margin for rounding, by a best response of the opponent.
-"""
+"""The value of each side in policies, by the search of :mod:`hogeq.trees.maxmin`."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -50,8 +47,7 @@ def one_side(
 ) -> InPolicies:
     """Enclose what one side secures by a policy, as payoffs to player 0.
 
-    The search begins with the components of the side's mixture and their average; its ceiling is
-    the end of the value in mixtures, `solved`, that the side cannot pass.
+    The search begins with the side's mixture: components and average. Its ceiling is by `solved`.
     """
     deadline, sign = Deadline.of(limit), 1.0 - 2.0 * player
     unit, level = stakes(tree), tree.shift + tree.centre
@@ -59,20 +55,18 @@ def one_side(
     mixture = solved.strategies[player]
     components = mixture.policies[:COMPONENTS]
     starts = np.concatenate([components, averaged(search.form, mixture)[None]])
-    # The search leaves out payoffs that come without a move: they are added to its bounds.
-    least_unmoved, most_unmoved = unmoved(solving_form(tree, 0), solving_form(tree, 1))
-    if player == 0:
-        room = solved.upper - level - float(least_unmoved)
-    else:
-        room = solved.lower - level - float(most_unmoved)
-    result = search.solve(starts[::-1], sign * room / unit + search.rounding)
+    known = solved.upper if player == 0 else solved.lower
+    # The search leaves out payoffs that come without a move: its bounds are widened by these.
+    unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))
+    worst_unmoved, best_unmoved = unmoved_ends if player == 0 else unmoved_ends[::-1]
+    ceiling = sign * (known - level - float(worst_unmoved)) / unit + search.rounding
+    result = search.solve(starts[::-1], ceiling)
     # The opponent's best response to the policy, rounded outward.
     policy = Strategy.unchecked(result.policy)
     payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
     most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
     secured = most if player == 1 else payoffs.total - most
-    unmoved_payoff = most_unmoved if player == 0 else least_unmoved
-    bound = Fraction(level) + unmoved_payoff + int(sign) * Fraction(unit) * Fraction(result.upper)
+    bound = Fraction(level) + best_unmoved + int(sign) * Fraction(unit) * Fraction(result.upper)
     least, greatest = sorted((secured, bound))
     return InPolicies(
         lower=below(least),

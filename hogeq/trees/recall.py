@@ -47,16 +47,13 @@ class Witness(NamedTuple):
     @property
     def texts(self) -> tuple[str, str]:
         """Both histories in the game's own words."""
-        first, second = ("; ".join(map(str, moves)) for moves in (self.first, self.second))
-        return first, second
+        return "; ".join(map(str, self.first)), "; ".join(map(str, self.second))
 
     def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
         """Lay it out, with its histories in words."""
-        lines = ["", heading]
-        lines += [f"  {number}. {history}" for number, history in enumerate(histories, 1)]
-        if self.note:
-            lines.append(f"  ({self.note})")
-        return lines
+        numbered = [f"  {number}. {history}" for number, history in enumerate(histories, 1)]
+        note = [f"  ({self.note})"] if self.note else []
+        return ["", heading, *numbered, *note]
 
 
 class Loss(NamedTuple):
@@ -157,17 +154,17 @@ class Audit:
         properties: dict[str, Any] = {}
         for name, finding in self.findings.items():
             holds, witness = finding.holds, finding.witness
-            key = name.lower().replace("-", "_").replace(" ", "_")
-            if name == "no absent-mindedness":  # asked the other way round
-                key = "absent_minded"
-                holds = None if holds is None else not holds
+            if name == "no absent-mindedness":  # the property here is its opposite
+                key, holds = "absent_minded", None if holds is None else not holds
+            else:
+                key = name.lower().replace("-", "_").replace(" ", "_")
             properties[key] = {
                 "holds": holds,
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
-        visits = {str(infoset): most for infoset, most in self.met_again.items()}
-        properties["absent_minded"]["infosets"] = visits
+        often = {str(infoset): most for infoset, most in self.met_again.items()}
+        properties["absent_minded"]["infosets"] = often
         properties["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
         if self.members:
             properties["members"] = {str(one.player): one.to_json() for one in self.members}
@@ -190,16 +187,15 @@ def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
         text += ["", Table(_verdicts(members), header, left=len(header))]
     for side, player in zip(sides, players, strict=True):
         if player.met_again:
-            visits = [
-                f"{printable(name)} ({most} times)" for name, most in player.met_again.items()
-            ]
+            often = player.met_again.items()
+            visits = [f"{printable(name)} ({most} times)" for name, most in often]
             if len(visits) > MOST_NAMED:
                 visits[MOST_NAMED:] = [f"and {len(visits) - MOST_NAMED} more"]
             heading = f"{side.capitalize()} can meet again in a play, at most so often"
             text += ["", f"{heading}: {', '.join(visits)}"]
         for witness, names in player.witnesses().items():
-            properties = f"{side.capitalize()}, {', '.join(names)}"
-            heading = f"{properties}: one information set after either of"
+            what = ", ".join(names)
+            heading = f"{side.capitalize()}, {what}: one information set after either of"
             text += witness.lines(heading, (moves or "the start" for moves in witness.texts))
     return text
 
@@ -218,8 +214,8 @@ def audit_of(tree: FlatTree, player: int) -> Audit:
     if tree.sides is None or tree.sides.count(player) < 2:
         return found
     members = [member for member, side in enumerate(tree.sides) if side == player]
-    audits = [Recall(_against_all_others(tree, member), 0).audit() for member in members]
-    numbered = (replace(one, player=member) for one, member in zip(audits, members, strict=True))
+    audits = {member: Recall(_against_all_others(tree, member), 0).audit() for member in members}
+    numbered = (replace(alone, player=member) for member, alone in audits.items())
     return replace(found, members=tuple(numbered))
 
 
@@ -288,7 +284,7 @@ class Recall:
     def audit(self, *, whole: bool = True, ranked: bool = False) -> Audit:
         """Audit a tree of which all was laid out, or the beginning if not `whole`.
 
-        `ranked` says that information sets have ranks which rise along plays, as scores do.
+        `ranked`: information sets have ranks which rise along plays, as scores do.
         """
         findings = {
             "perfect recall": self._finding(smallest(self._pairs_of_pasts()), whole),
@@ -362,8 +358,7 @@ class Recall:
     def _pairs_of_pasts(self) -> Iterator[Pair]:
         """Pair shortest histories with different own pasts, for each row that joins some."""
         for parts in self.shared.values():
-            first, second = self.form.first[parts[:2]].tolist()
-            yield self.pair(first, second)
+            yield self.pair(*self.form.first[parts[:2]].tolist())
 
     def _untraced(self) -> Pair | None:
         """Pair histories whose different own pasts no different act explains: a breach of A-loss.
@@ -403,8 +398,6 @@ class Recall:
             fewest_moves = min(fewest_moves, pair.moves)
             yield pair
 
-    # --- well-formedness ---------------------------------------------------------------------
-
     def _well_formed(self, *, whole: bool, ranked: bool) -> list[Finding]:
         """Decide the three kinds, the strictest first.
 
@@ -415,8 +408,7 @@ class Recall:
         """
         refuted: Pair | None = None
         if not self.shared:  # the game itself is the coarsest refinement
-            finding = Finding(True, None, COARSEST) if whole else Finding(None, None)
-            return [finding] * 3
+            return [Finding(True, None, COARSEST) if whole else Finding(None, None)] * 3
         if ranked:
             refuted = smallest(self._unmatched_pasts())
         if refuted is None and not whole:
@@ -443,8 +435,8 @@ class Recall:
         refuted = self._differing(plays.forms(self.form.refined[plays.node], kind), "")
         if refuted is None:
             return Finding(True, None, COARSEST)
-        is_finest = int((self.tree.player == self.player).sum()) == len(self.form.row)
-        if is_finest:  # every past has one history
+        histories = int((self.tree.player == self.player).sum())
+        if histories == len(self.form.row):  # it is the finest as well
             return Finding(False, self.witness(refuted), EVERY)
         if self._matched_singly(plays.forms(plays.node, kind)):
             return Finding(True, None, FINEST)
@@ -452,8 +444,7 @@ class Recall:
 
     def _matched_singly(self, forms: Mapping[int, bytes]) -> bool:
         """Whether all histories of each information set have equal forms, which are by node."""
-        different = {(self.tree.row[node], form) for node, form in forms.items()}
-        return len(different) == len(self.parts)
+        return len({(self.tree.row[node], form) for node, form in forms.items()}) == len(self.parts)
 
     def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
         """Pair shortest histories of two parts of a row whose forms, by part, differ."""
@@ -463,8 +454,8 @@ class Recall:
             for part in parts:
                 first_part.setdefault(forms[part], part)
             if len(first_part) > 1:
-                first, second = self.form.first[list(first_part.values())[:2]].tolist()
-                pairs.append(self.pair(first, second, note))
+                nodes = self.form.first[list(first_part.values())[:2]].tolist()
+                pairs.append(self.pair(*nodes, note))
         return smallest(pairs)
 
     def _unmatched_pasts(self) -> Iterator[Pair | None]:

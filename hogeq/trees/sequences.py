@@ -90,11 +90,6 @@ class SequenceForm:
         return self.owner[self.before]
 
     @property
-    def side(self) -> str:
-        """Name of the player, or of the team."""
-        return side_names(self.tree.sides)[self.player]
-
-    @property
     def ends(self) -> Ints:
         """Each refined information set follows one sequence, (J + 1,), as kernels take it."""
         return np.arange(1 + len(self.row))
@@ -181,19 +176,13 @@ class SequenceForm:
         first = np.cumsum(self.tree.num_legal) - self.tree.num_legal
         return first_of_most(self.by_actions(plan), first) - first
 
-    @property
-    def chains(self) -> list[Ints]:
-        """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
+    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
+        """List pasts of one row of which a play meets one at most, until shared rows are covered.
 
         Let chance and others choose what follows each sequence: of the pasts of a row that can then
         be met the own actions pick one. Chains that meet most pasts not yet covered come first.
+        They are found once; None if there is no time for all.
         """
-        chains = self.chains_within(FOREVER)
-        assert chains is not None  # noqa: S101 - there is no limit
-        return chains
-
-    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
-        """Find the chains, once; None if there is no time for all."""
         if "chains" not in self.known:
             by_row = np.argsort(self.row, kind="stable")
             ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
@@ -321,8 +310,9 @@ class SequenceForm:
     def require_once(self) -> None:
         """Refuse absent-mindedness."""
         if self.is_absent_minded:
+            side = side_names(self.tree.sides)[self.player]
             raise HogeqError(
-                f"{self.tree.name}: {self.side} can meet an information set twice in a play;"
+                f"{self.tree.name}: {side} can meet an information set twice in a play;"
                 " allowed: games without absent-mindedness"
             )
 
@@ -377,9 +367,6 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     return forms[0], forms[1]
 
 
-# --- parts of arrays ------------------------------------------------------------------------------
-
-
 def ranges(starts: Ints, sizes: Ints) -> Ints:
     """Whole numbers from each start on, so many of each, one range after the other."""
     shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
@@ -391,9 +378,6 @@ def first_of_most(values: Floats, starts: Ints) -> Ints:
     most = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
     places = np.flatnonzero(values == most)
     return places[np.searchsorted(places, starts)]
-
-
-# --- chains ---------------------------------------------------------------------------------------
 
 
 def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
@@ -423,9 +407,6 @@ def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int
             sequences[earlier].append(sequence)
         followed[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
     return [pasts_met for *_, pasts_met in sorted(followed[0])]
-
-
-# --- inflation ------------------------------------------------------------------------------------
 
 
 def _parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
