@@ -122,8 +122,7 @@ class Decision:
     def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
         """Decide for a player in the game's own payoffs, the other playing a policy, (R, K)."""
         form, ends = sequence_form(tree, player), tree.player == TERMINAL
-        sign = 1.0 - 2.0 * player
-        own_payoff = tree.shift + (tree.payoff + tree.centre) * sign
+        own_payoff = tree.shift + (tree.payoff + tree.centre) * (1.0 - 2.0 * player)
         weighed = np.where(tree.possible, reach(tree, policy, player) * own_payoff, 0.0)[ends]
         payoffs = np.bincount(form.at[ends], weighed, form.size)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)

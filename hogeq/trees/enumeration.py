@@ -28,9 +28,9 @@ def enumerated(
     This is depth-first branch and bound: rows are set in the order in which plays meet them. Those
     that are set say which refined information sets are met next, of those between which no row is
     open. A row acts alike in all of these; so the most that one action gets there, if the player
-    remembers everything from then on, bounds what the row can still add. The sum over rows bounds
-    all responses that begin so, and none of them is looked at if it is no more than the best
-    response known; when all rows are set, it is exact.
+    remembers everything from then on, bounds what the row can still add; what follows an open row
+    counts in that. The sum over rows bounds all responses that begin so, and none of them is looked
+    at if it is no more than the best response known; when all rows are set, it is exact.
 
     The bound is infinite if that takes too long. It holds whatever is rounded: what is added up are
     the payoffs of one plan of a player with perfect recall, in fewer than four steps for each of

@@ -44,7 +44,7 @@ def by_program(
     if len(shared):
         # Every shared row has one action.
         places = np.repeat(np.arange(len(shared)), counts), sequences + np.arange(binaries)
-        one_each = csr_array((np.ones(binaries), places), (len(shared), sequences + binaries))
+        one = csr_array((np.ones(binaries), places), (len(shared), sequences + binaries))
         # Pasts of a chain give an action no more weight in all than its row: a line for each.
         row_number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
         chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
@@ -59,8 +59,7 @@ def by_program(
                 coo_array((-np.ones(size), (np.arange(size), choices)), (size, binaries)),
             ]
         )
-        constraints.append(LinearConstraint(one_each, 1.0, 1.0))
-        constraints.append(LinearConstraint(coupled, -np.inf, 0.0))
+        constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
     answer = milp(
         np.concatenate([-FINE * payoffs, np.zeros(binaries)]),
         integrality=(np.arange(sequences + binaries) >= sequences).astype(int),

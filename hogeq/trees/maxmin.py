@@ -269,8 +269,7 @@ class Maxmin:
         sizes = np.append(abs(self.payoffs) @ optimum.opponent, np.zeros(cells))
         sizes += abs(coupling).T @ coupled + abs(self.equations).T @ abs(equal)
         size = sizes @ upper + coupled @ abs(sides) + abs(equal) @ self.equation_sides
-        row_slopes = slopes[sequences:].reshape(box.lower.shape)
-        return float(bound + self.rounding * size), row_slopes
+        return float(bound + self.rounding * size), slopes[sequences:].reshape(box.lower.shape)
 
     def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
         """Give McCormick's inequalities, and the sequence after the step that each is of, (n,)."""

@@ -53,8 +53,7 @@ def one_side(
     unit, level = stakes(tree), tree.shift + tree.centre
     search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
     mixture = solved.strategies[player]
-    components = mixture.policies[:COMPONENTS]
-    starts = np.concatenate([components, averaged(search.form, mixture)[None]])
+    starts = np.concatenate([mixture.policies[:COMPONENTS], averaged(search.form, mixture)[None]])
     known = solved.upper if player == 0 else solved.lower
     # The search leaves out payoffs that come without a move: its bounds are widened by these.
     unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))

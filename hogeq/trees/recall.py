@@ -299,7 +299,6 @@ class Recall:
             is_unproved = finding.holds and self.form.is_absent_minded
             findings[name] = Finding(None, None, ONCE) if is_unproved else finding
         visits = sorted(zip(self.form.visits.tolist(), self.form.row.tolist(), strict=True))
-        names = self.tree.names
         return Audit(
             player=self.player,
             infosets=self._names(np.flatnonzero(self.tree.seat == self.player).tolist()),
@@ -309,7 +308,7 @@ class Recall:
             forgetful=self._names(self.shared),
             free=self._names(self._free_in_mixtures(findings)),
             forgets={},
-            met_again={names[row]: number for number, row in visits if number > 1},
+            met_again={self.tree.names[row]: number for number, row in visits if number > 1},
         )
 
     def _names(self, rows: Iterable[int]) -> frozenset[Hashable]:
@@ -454,8 +453,8 @@ class Recall:
             for part in parts:
                 first_part.setdefault(forms[part], part)
             if len(first_part) > 1:
-                nodes = self.form.first[list(first_part.values())[:2]].tolist()
-                pairs.append(self.pair(*nodes, note))
+                first, second = self.form.first[list(first_part.values())[:2]].tolist()
+                pairs.append(self.pair(first, second, note))
         return smallest(pairs)
 
     def _unmatched_pasts(self) -> Iterator[Pair | None]:
