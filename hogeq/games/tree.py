@@ -160,12 +160,12 @@ class TreeGame(RowGame):
         ValueError
             If nobody decides.
         """
-        from hogeq.trees import maxmin
+        from hogeq.trees.policy_values import in_policies
 
         check(NotNegative, seconds=seconds)
         deadline = Deadline(seconds)
         solved = self.equilibrium(seconds / 2.0, method)
-        return self._named(maxmin.in_policies(self.tree, solved, deadline))
+        return self._named(in_policies(self.tree, solved, deadline))
 
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.

@@ -19,7 +19,7 @@ Boxes and bounds are rounded outward.
 
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Chebyshev
@@ -58,6 +58,15 @@ class Step(NamedTuple):
     cut: float  # else probabilities up to here, and from here on
 
 
+class Leaf(NamedTuple):
+    """A box of rows, (R, K), that is not split yet."""
+
+    number: int
+    bound: float  # on payoffs in the box that it is a part of
+    lower: Floats
+    upper: Floats
+
+
 class Solved(NamedTuple):
     """A policy, its payoff, and a bound on that of every policy, proved by steps."""
 
@@ -89,44 +98,46 @@ class Decision:
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
         self.form = form
         self.unit = unit  # the stakes, which payoffs are compared by
-        self.legal, count, actions = form.tree.legal, len(form.row), form.tree.num_actions
-        require_cells(form.tree.name, "ways to come to information sets", count, actions)
-        # Here all refined information sets have K sequences: 1 + j * K + a takes action a at j.
-        place = 1 + form.owner * actions + np.arange(form.size) - form.start[form.owner]
-        place[0] = 0
-        self.before = place[form.before]
-        self.payoffs = np.zeros(1 + count * actions)  # others and chance weighed in
-        self.payoffs[place] = payoffs
+        self.legal = form.tree.legal  # (R, K)
+        pasts, actions, num_rows = len(form.row), form.tree.num_actions, form.tree.num_rows
+        require_cells(form.tree.name, "ways to come to information sets", pasts, actions)
+        # Here every past has K sequences: 1 + j * K + a takes action a at the past j.
+        padded = 1 + form.owner * actions + np.arange(form.size) - form.start[form.owner]
+        padded[0] = 0
+        self.before = padded[form.before]  # (J,), sequence that leads to each past
+        self.payoffs = np.zeros(1 + pasts * actions)  # by sequence; others and chance weighed in
+        self.payoffs[padded] = payoffs
         self.row = np.ascontiguousarray(form.row)  # (J,), as compiled passes read it
-        self.rows, shape = np.unique(form.row), (form.tree.num_rows, count)
-        self.visits: Ints = np.zeros(shape[0], np.int64)  # most of each row in a play
+        self.rows = np.unique(form.row)
+        self.visits: Ints = np.zeros(num_rows, np.int64)  # most of each row in a play
         np.maximum.at(self.visits, form.row, form.visits)
-        self.again = np.flatnonzero(self.visits > 1)
-        self.by_row = csr_array((np.ones(count), (form.row, np.arange(count))), shape)
+        self.again = np.flatnonzero(self.visits > 1)  # rows that a play can meet again
+        # (R, J), 1 at the pasts of each row.
+        self.by_row = csr_array((np.ones(pasts), (form.row, np.arange(pasts))), (num_rows, pasts))
         sizes = form.remember(np.abs(payoffs))[0]
         self.size = float(sizes[0])  # most that payoffs of a play can come to, whatever their signs
-        self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)
+        self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)  # (J,), after each past
 
     @classmethod
     def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
         """Decide for a player in the game's own payoffs, the other playing a policy, (R, K)."""
-        form, ends, sign = sequence_form(tree, player), tree.player == TERMINAL, 1.0 - 2.0 * player
-        own = tree.shift + (tree.payoff + tree.centre) * sign
-        won = np.where(tree.possible, reach(tree, policy, player) * own, 0.0)[ends]
-        payoffs = np.bincount(form.at[ends], won, form.size)
+        form, ends = sequence_form(tree, player), tree.player == TERMINAL
+        own_payoff = tree.shift + (tree.payoff + tree.centre) * (1.0 - 2.0 * player)
+        weighed = np.where(tree.possible, reach(tree, policy, player) * own_payoff, 0.0)[ends]
+        payoffs = np.bincount(form.at[ends], weighed, form.size)
         return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
 
-    def _worth(self, policies: Floats) -> tuple[Floats, Floats]:
-        """Payoff of policies, (S,), and after every step, (J, K, S)."""
-        worth = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
-        box_passes.value_policies(self.before, self.row, policies, worth)
-        return worth[0], worth[1:].reshape(-1, *policies.shape[1:])
+    def _expected(self, policies: Floats) -> tuple[Floats, Floats]:
+        """Give the expected payoff of policies, (S,), and after every action, (J, K, S)."""
+        payoffs = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
+        box_passes.value_policies(self.before, self.row, policies, payoffs)
+        return payoffs[0], payoffs[1:].reshape(-1, *policies.shape[1:])
 
-    def _most_worth(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
-        """Most, or with sign -1 least, that boxes allow, (S,), and after every step, (J, K, S)."""
-        worth = np.repeat(sign * self.payoffs[:, None], lower.shape[2], axis=1)
-        box_passes.value_boxes(self.before, self.row, lower, upper, worth)
-        return sign * worth[0], sign * worth[1:].reshape(-1, *lower.shape[1:])
+    def _most_expected(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
+        """Give the most, or with sign -1 the least, if the pasts of a row act apart in boxes."""
+        payoffs = np.repeat(sign * self.payoffs[:, None], lower.shape[2], axis=1)
+        box_passes.value_boxes(self.before, self.row, lower, upper, payoffs)
+        return sign * payoffs[0], sign * payoffs[1:].reshape(-1, *lower.shape[1:])
 
     def _reach(self, policies: Floats) -> Floats:
         """Probability of coming to every past by the own actions, (J, 1, S)."""
@@ -134,106 +145,126 @@ class Decision:
         box_passes.reach_sequences(self.before, self.row, policies, reach)
         return reach[self.before, None]
 
-    def _per_row(self, by_past: Floats) -> Floats:
-        """Sum over the pasts of each row, (R, ...)."""
+    def _sum_over_pasts(self, by_past: Floats) -> Floats:
+        """Sum what is by past, (J, ...), over the pasts of each row, (R, ...)."""
         flat = self.by_row @ by_past.reshape(len(by_past), -1)
         return np.asarray(flat).reshape(-1, *by_past.shape[1:])
 
     def values(self, policies: Floats) -> tuple[Floats, Floats, Floats]:
         """Payoffs, (S,), derivatives, (R, K, S), and KKT gaps of rows: best less mean, (R, S)."""
-        worth, after = self._worth(policies)
-        slopes = self._per_row(self._reach(policies) * after)
+        payoffs, after = self._expected(policies)
+        slopes = self._sum_over_pasts(self._reach(policies) * after)
         best = np.where(self.legal[..., None], slopes, -np.inf).max(axis=1)
-        return worth, slopes, best - (policies * slopes).sum(axis=1)
+        return payoffs, slopes, best - (policies * slopes).sum(axis=1)
 
     def value(self, policy: Floats) -> float:
         """Payoff of a policy, (R, K)."""
-        return float(self._worth(policy[..., None])[0][0])
+        return float(self._expected(policy[..., None])[0][0])
 
-    def _along(self, policy: Floats, row: int) -> Floats:
-        """Best policy on the lines from a row to the ends of its simplex, the likeliest if many."""
-        acts = np.flatnonzero(self.legal[row])
-        if len(acts) > (most := max(2, ENTRIES // (4 * policy.size))):
-            slopes = self.values(policy[..., None])[1][row, acts, 0]
-            acts = acts[np.argsort(-slopes, kind="stable")[:most]]
-        ends = one_hot(acts, policy.shape[1])
+    def _line_search(self, policy: Floats, row: int) -> Floats:
+        """Best policy, (R, K), on the lines from a row to pure actions, the likeliest if many.
 
-        def moved(shares: Floats) -> Floats:  # (ends, n): (R, K, ends * n)
-            rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * ends[:, None]
+        On a line the payoff is a polynomial whose degree is the row's visits: it is interpolated at
+        Chebyshev nodes, and the roots of its derivative are tried.
+        """
+        actions = np.flatnonzero(self.legal[row])
+        most_lines = max(2, ENTRIES // (4 * policy.size))
+        if len(actions) > most_lines:
+            slopes = self.values(policy[..., None])[1][row, actions, 0]
+            actions = actions[np.argsort(-slopes, kind="stable")[:most_lines]]
+        pure_rows = one_hot(actions, policy.shape[1])
+
+        def on_lines(shares: Floats) -> Floats:  # of pure actions, (lines, n): (R, K, lines * n)
+            rows = (1.0 - shares[..., None]) * policy[row] + shares[..., None] * pure_rows[:, None]
             policies = np.repeat(policy[..., None], shares.size, axis=2)
             policies[row] = rows.reshape(-1, policy.shape[1]).T
             return policies
 
         count = min(int(self.visits[row]), DEGREE) + 1
-        at = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
-        met = self._worth(moved(np.tile(at, (len(ends), 1))))[0].reshape(len(ends), count)
-        shares = np.tile([0.0, 0.0, 1.0], (len(ends), 1))  # stay, the best between, go
-        for line, best in zip(met, shares, strict=True):
-            curve = Chebyshev.fit(at, line, count - 1, domain=[0.0, 1.0])
+        nodes = (1.0 - np.cos(np.pi * (np.arange(count) + 0.5) / count)) / 2.0
+        at_nodes = self._expected(on_lines(np.tile(nodes, (len(actions), 1))))[0]
+        shares = np.tile([0.0, 0.0, 1.0], (len(actions), 1))  # stay, the best between, go
+        for line, payoffs in enumerate(at_nodes.reshape(len(actions), count)):
+            curve = Chebyshev.fit(nodes, payoffs, count - 1, domain=[0.0, 1.0])
             roots = np.clip(np.append(np.real(curve.deriv().roots()), 0.0), 0.0, 1.0)
-            best[1] = roots[curve(roots).argmax()]
-        policies = moved(shares)
-        return np.asarray(policies[..., self._worth(policies)[0].argmax()])
+            shares[line, 1] = roots[curve(roots).argmax()]
+        policies = on_lines(shares)
+        return np.asarray(policies[..., self._expected(policies)[0].argmax()])
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve some rows one at a time until none can be improved or the time is over."""
-        least = 1e-14 * self.unit
+        least_gain = 1e-14 * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
-            for row in rows[(gaps[rows, 0] > least) | (self.visits[rows] > 1)].tolist():
+            can_improve = (gaps[rows, 0] > least_gain) | (self.visits[rows] > 1)
+            for row in rows[can_improve].tolist():  # one that is met again may, whatever its gap
                 if deadline.is_over:
                     return policy
-                moved = self._along(policy, row)
-                if self.value(moved) > self.value(policy) + least:
-                    policy = moved
-            if self.value(policy) <= value[0] + least:
+                candidate = self._line_search(policy, row)
+                if self.value(candidate) > self.value(policy) + least_gain:
+                    policy = candidate
+            if self.value(policy) <= value[0] + least_gain:
                 break
         return policy
 
     def search(self, rows: Ints, start: Floats, deadline: Deadline) -> Floats:
-        """Find a good policy that differs from a start in some rows alone, (R, K)."""
-        random, count = np.random.default_rng(0), max(1, ENTRIES // len(self.payoffs))
-        drawn = random.exponential(size=(*start.shape, min(STARTS, count))) * self.legal[..., None]
-        drawn[..., 0] = self.legal
-        policies = np.repeat(start[..., None], drawn.shape[2], axis=2)
-        policies[rows] = (drawn / drawn.sum(axis=1, keepdims=True))[rows]
-        regrets, tops = np.zeros_like(policies), [start]
+        """Find a good policy, (R, K), that differs from a start in some rows alone.
+
+        Regret matching+ on derivatives from random policies; then ascents from the best of these.
+        """
+        random, legal = np.random.default_rng(0), self.legal[..., None]
+        starts = min(STARTS, max(1, ENTRIES // len(self.payoffs)))
+        weights = random.exponential(size=(*start.shape, starts)) * legal
+        weights[..., 0] = self.legal  # the first is uniform
+        policies = np.repeat(start[..., None], starts, axis=2)  # (R, K, starts)
+        policies[rows] = (weights / weights.sum(axis=1, keepdims=True))[rows]
+        regrets, best = np.zeros_like(policies), start
         for _ in range(ROUNDS):
             values, slopes, _ = self.values(policies)
-            if values.max() > self.value(tops[0]):
-                tops[0] = policies[..., values.argmax()].copy()
+            if values.max() > self.value(best):
+                best = policies[..., values.argmax()].copy()
             if deadline.is_over:
-                return tops[0]
+                return best
             gains = slopes - (policies * slopes).sum(axis=1, keepdims=True)
-            regrets = np.maximum(regrets + gains * self.legal[..., None], 0.0)
+            regrets = np.maximum(regrets + gains * legal, 0.0)
             total = regrets.sum(axis=1, keepdims=True)
-            moved = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
-            policies[rows] = moved[rows]
-        tops += [policies[..., one] for one in np.argsort(-values)[:3]]
-        return max((self.ascend(one, rows, deadline) for one in tops), key=self.value)
+            matched = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
+            policies[rows] = matched[rows]
+        starts_of_ascent = [best, *(policies[..., place] for place in np.argsort(-values)[:3])]
+        return max((self.ascend(one, rows, deadline) for one in starts_of_ascent), key=self.value)
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Bounds of boxes, (S,), how much each row adds to them, (R, S), and mean derivatives."""
-        bound, high = self._most_worth(lower, upper)
-        low = self._most_worth(lower, upper, -1)[1]
-        least, most, centre = self._reach(lower), self._reach(upper), middles(lower, upper)
-        rows = np.arange(len(lower))
-        apart = most[:, 0] * _most(high, lower, upper, self.row)
-        together = _most(self._per_row(most * high), lower, upper, rows)
-        score = self._per_row(apart) - together
+        """Bound payoffs over boxes of rows, (R, K, S) each, by (a) and (b) of the module.
+
+        Returns bounds, (S,), how much each row adds to them, (R, S), and middles of derivatives.
+        """
+        memory_bound, high = self._most_expected(lower, upper)  # (a)
+        low = self._most_expected(lower, upper, -1)[1]
+        least_reach, most_reach = self._reach(lower), self._reach(upper)
+        centre = middles(lower, upper)
+        # What (a) gains as the pasts of a row may act apart.
+        apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row)
+        joint = self._sum_over_pasts(most_reach * high)
+        together = _most_in_boxes(joint, lower, upper, np.arange(len(lower)))
+        score = np.maximum(self._sum_over_pasts(apart) - together, 0.0)
         # What all actions of a past have in common moves no probability.
         level = ((high + low) / 2.0 * centre[self.row]).sum(axis=1, keepdims=True)
         high, low = high - level, low - level
-        top = self._per_row(np.where(high > 0.0, most, least) * high)
-        bottom = self._per_row(np.where(low > 0.0, least, most) * low)
+        # Ends of the derivatives in the box.
+        top = self._sum_over_pasts(np.where(high > 0.0, most_reach, least_reach) * high)
+        bottom = self._sum_over_pasts(np.where(low > 0.0, least_reach, most_reach) * low)
         middle, half = (top + bottom) / 2.0, (top - bottom) / 2.0
-        score = np.maximum(score, 0.0) + ((upper - lower) * half).sum(axis=1)
-        at, pinned = self.again, (lower.copy(), upper.copy())
-        pinned[0][at] = pinned[1][at] = centre[at]
-        moved = _most(middle[at], lower, upper, at) - (middle * centre)[at].sum(axis=1)
-        slack = (np.maximum(upper - centre, centre - lower) * half)[at].sum(axis=(0, 1))
-        bound = np.minimum(bound, self._most_worth(*pinned)[0] + moved.sum(axis=0) + slack)
-        return bound + self._margin(most), score, middle
+        score = score + ((upper - lower) * half).sum(axis=1)
+        # (b): rows that are met again at their centre, and what moving them from there can add.
+        again = self.again
+        pinned = lower.copy(), upper.copy()
+        pinned[0][again] = pinned[1][again] = centre[again]
+        at_centre = self._most_expected(*pinned)[0]
+        moved = _most_in_boxes(middle[again], lower, upper, again)
+        moved -= (middle * centre)[again].sum(axis=1)
+        slack = (np.maximum(upper - centre, centre - lower) * half)[again].sum(axis=(0, 1))
+        bound = np.minimum(memory_bound, at_centre + moved.sum(axis=0) + slack)
+        return bound + self._margin(most_reach), score, middle
 
     def _margin(self, most: Floats) -> Floats:
         """Bound the rounding errors of the bounds of boxes, (S,), whose reach is (J, 1, S) at most.
@@ -256,64 +287,76 @@ class Decision:
 
         A value above `enough` ends it, if finite a bound below it too.
         """
-        deadline, rows = Deadline.of(limit), self.rows if rows is None else rows
+        deadline = Deadline.of(limit)
+        rows = self.rows if rows is None else rows
         start = self.form.tree.uniform() if start is None else start
         policy = self.search(rows, start, deadline.share(1.0 / 3.0))
-        value, steps, number, closed = self.value(policy), list[Step](), 1, -np.inf
+        value = self.value(policy)
         lower, upper = start.copy(), start.copy()
         lower[rows], upper[rows] = 0.0, self.legal[rows]
-        splits = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
-        pure = np.setdiff1d(rows, self.again)
-        waiting: list[Any] = []
+        leaves = [Leaf(0, np.inf, *tightened(lower, upper))]  # to be bounded, together
+        waiting: list[tuple[float, int, int, Leaf]] = []  # negated bound, number, row to split
+        steps: list[Step] = []
+        number, closed_bound = 1, -np.inf  # of the next leaf; of leaves that are not split
+        once = np.setdiff1d(rows, self.again)
+        # Of rows of one past that are met once bounds are exact: these are not split.
+        inexact = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
         margin = float(self._margin(np.ones((len(self.sizes), 1, 1)))[0])
-        most = ENTRIES // (8 * len(self.payoffs))  # boxes at once, one more at least
-        ahead = [(0, np.inf, *tightened(lower, upper))]
+        most_leaves = ENTRIES // (8 * len(self.payoffs))  # at once, one more at least
         while True:
-            boxes = [np.stack([one[side] for one in ahead], axis=2) for side in (2, 3)]
-            bounds, scores, slopes = self.bounds(*boxes)
-            tried = middles(*boxes)
-            best = np.where(boxes[1][pure] > 0.0, slopes[pure], -np.inf).argmax(axis=1)
-            tried[pure] = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
-            worth = self._worth(tried)[0]
-            if worth.max() > value + 1e-12 * self.unit:
-                policy = self.ascend(tried[..., worth.argmax()], rows, deadline)
+            lower = np.stack([leaf.lower for leaf in leaves], axis=2)
+            upper = np.stack([leaf.upper for leaf in leaves], axis=2)
+            bounds, scores, slopes = self.bounds(lower, upper)
+            # A policy of each box: its middle, but in rows that are met once the best actions.
+            tried = middles(lower, upper)
+            best = np.where(upper[once] > 0.0, slopes[once], -np.inf).argmax(axis=1)
+            tried[once] = np.moveaxis(one_hot(best, tried.shape[1]), 2, 1)
+            values = self._expected(tried)[0]
+            if values.max() > value + 1e-12 * self.unit:
+                policy = self.ascend(tried[..., values.argmax()], rows, deadline)
                 value = self.value(policy)
-            for (leaf, before, *box), bound, score in zip(ahead, bounds, scores.T, strict=True):
-                wide = (box[1] - box[0])[splits].max(axis=1, initial=0.0) > THIN
-                if wide.any():
-                    row = int(splits[np.where(wide, score[splits], -np.inf).argmax()])
-                    heappush(waiting, (-min(bound, before), leaf, row, *box))
+            for leaf, own_bound, score in zip(leaves, bounds, scores.T, strict=True):
+                bound = min(own_bound, leaf.bound)
+                is_wide = (leaf.upper - leaf.lower)[inexact].max(axis=1, initial=0.0) > THIN
+                if is_wide.any():
+                    row = int(inexact[np.where(is_wide, score[inexact], -np.inf).argmax()])
+                    heappush(waiting, (-bound, leaf.number, row, leaf))
                 else:
-                    closed = max(closed, min(bound, before))
+                    closed_bound = max(closed_bound, bound)
             least = PROVED * self.unit / 32.0 + margin
-            met = value + 2.0 * least if enough == np.inf else enough + least
-            top = -waiting[0][0] if waiting else -np.inf
-            is_over = deadline.is_over or len(waiting) * lower.size > LEAVES
-            if top <= met or value > enough or is_over:
-                return Solved(policy, value, float(max(value, closed, top)), steps)
-            ahead = []
-            while waiting and -waiting[0][0] > met and len(ahead) <= most:
-                bound, leaf, row, *box = heappop(waiting)
-                step, children = self._split(leaf, row, *box)
+            target = value + 2.0 * least if enough == np.inf else enough + least
+            open_bound = -waiting[0][0] if waiting else -np.inf
+            is_over = deadline.is_over or len(waiting) * start.size > LEAVES
+            if open_bound <= target or value > enough or is_over:
+                return Solved(policy, value, float(max(value, closed_bound, open_bound)), steps)
+            leaves = []
+            while waiting and -waiting[0][0] > target and len(leaves) <= most_leaves:
+                negated_bound, _, row, leaf = heappop(waiting)
+                step, halves = self._split(leaf, row)
                 steps.append(step)
-                ahead += [(number + place, -bound, *one) for place, one in enumerate(children)]
-                number += len(children)
+                for half in halves:
+                    leaves.append(Leaf(number, -negated_bound, *half))
+                    number += 1
 
-    def _split(self, leaf: int, row: int, lower: Floats, upper: Floats) -> tuple[Step, Any]:
+    def _split(self, leaf: Leaf, row: int) -> tuple[Step, list[tuple[Floats, Floats]]]:
         """Halve a box in a row that is met again, at its longest side; of others the actions."""
-        boxes = [(lower.copy(), upper.copy()) for _ in range(2)]
+        lower, upper = leaf.lower, leaf.upper
         if self.visits[row] > 1:
             action = int((upper[row] - lower[row]).argmax())
             cut = float(upper[row, action] + lower[row, action]) / 2.0
-            boxes[0][1][row, action] = boxes[1][0][row, action] = cut
-            return Step(leaf, row, action, cut), [tightened(*box) for box in boxes]
-        left = np.flatnonzero(upper[row] > 0.0)
-        for box, half in zip(boxes, np.array_split(left, 2), strict=True):
-            box[1][row] = 0.0
-            box[1][row, half] = 1.0
-            if len(half) == 1:
-                box[0][row, half] = 1.0
-        return Step(leaf, row, -1, 0.0), boxes
+            higher_end, lower_end = lower.copy(), upper.copy()
+            higher_end[row, action] = lower_end[row, action] = cut
+            halves = [tightened(lower, lower_end), tightened(higher_end, upper)]
+            return Step(leaf.number, row, action, cut), halves
+        halves = []
+        for actions in np.array_split(np.flatnonzero(upper[row] > 0.0), 2):
+            least, most = lower.copy(), upper.copy()
+            most[row] = 0.0
+            most[row, actions] = 1.0
+            if len(actions) == 1:
+                least[row, actions] = 1.0
+            halves.append((least, most))
+        return Step(leaf.number, row, -1, 0.0), halves
 
     def gaps(self, policy: Floats, limit: float | Deadline = 10.0, missed: float = 0.0) -> Gaps:
         """Measure how far a policy, (R, K), is from each solution concept.
@@ -326,25 +369,25 @@ class Decision:
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
         margin = 2.0 * (float(self._margin(np.ones((len(self.sizes), 1, 1)))[0]) + missed)
-        pure = np.setdiff1d(self.rows, self.again)
-        edt = [(0.0, 0.0), *((gap - margin, gap + margin) for gap in gaps[pure, 0].tolist())]
+        once = np.setdiff1d(self.rows, self.again)
+        # The payoff is linear in a row that is met once: its gap is the gain of another row.
+        edt = [(0.0, 0.0), *((gap - margin, gap + margin) for gap in gaps[once, 0].tolist())]
         done = 0
         for row in self.again:
             if done and deadline.is_over:
                 break
-            one = self.solve(
-                deadline.share(1.0 / (1 + len(self.again) - done)), policy, np.array([row])
-            )
-            edt.append((one.value - value - margin, one.bound - value + margin))
+            time = deadline.share(1.0 / (1 + len(self.again) - done))
+            solved = self.solve(time, policy, np.array([row]))
+            edt.append((solved.value - value - margin, solved.bound - value + margin))
             done += 1
         best = self.solve(deadline, policy)
+        least, most = float(best.value - value - margin), float(best.bound - value + margin)
         if done < len(self.again):
             edt.append((0.0, best.bound - value + margin))
-        least, most = (float(max(ends)) for ends in zip(*edt, strict=True))
-        moved = float(best.value - value - margin), float(best.bound - value + margin)
-        ex_ante = max(moved[0], least), max(moved[1], least)
+        edt_least, edt_most = (float(max(ends)) for ends in zip(*edt, strict=True))
+        ex_ante = max(least, edt_least), max(most, edt_most)  # another row is another policy
         kkt = float(gaps.max(initial=0.0))
-        found = Gaps(kkt, (least, most), ex_ante)
+        found = Gaps(kkt, (edt_least, edt_most), ex_ante)
         found.cdt = max(0.0, kkt - margin), kkt + margin
         return found
 
@@ -359,19 +402,19 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
     payoffs.middle[0] = payoffs.radius[0] = 0.0
     decision, unit = Decision(payoffs.form, payoffs.middle), float(payoffs.unit)
-    found = decision.gaps(strategy.policy, deadline, payoffs.form.most(payoffs.radius))
-    ends = found.edt, found.ex_ante, found.cdt
-    edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in ends)
+    shares = decision.gaps(strategy.policy, deadline, payoffs.form.most(payoffs.radius))
+    enclosed = shares.edt, shares.ex_ante, shares.cdt
+    edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in enclosed)
     lower, upper = agreed(*cdt)
-    gaps = Gaps(min(max(unit * found.kkt, lower), upper), edt, ex_ante)
+    gaps = Gaps(min(max(unit * shares.kkt, lower), upper), edt, ex_ante)
     gaps.cdt = cdt
     return gaps
 
 
-def _most(worth: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:
-    """Most that probabilities in boxes of rows, (n,), are worth, (n, S), of (n, K, S)."""
-    most = np.empty((len(rows), worth.shape[2]))
-    flat = np.ascontiguousarray(worth).reshape(-1, worth.shape[2])
+def _most_in_boxes(values: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:
+    """Most mean of values, (n, K, S), by probabilities of rows, (n,), in boxes of all; (n, S)."""
+    most = np.empty((len(rows), values.shape[2]))
+    flat = np.ascontiguousarray(values).reshape(-1, values.shape[2])
     box_passes.most_in_boxes(rows, flat, lower, upper, most)
     return most
 
@@ -407,32 +450,31 @@ def settled(
     decision = Decision(form, payoffs.most_each)
     decision.unit *= finer
     while True:
-        found = decision.solve(deadline, start)
-        plan = plan_of(form, Strategy.unchecked(found.policy), payoffs.deadline)
+        solved = decision.solve(deadline, start)
+        plan = plan_of(form, Strategy.unchecked(solved.policy), payoffs.deadline)
         value = payoffs.least_of(plan)
-        bound = max(payoffs.payoff(found.bound), value)
-        is_met = found.bound - found.value <= PROVED * decision.unit
-        is_one = units.are_one(below(value), above(bound))
-        if is_one or not is_met or decision.unit < FINEST or deadline.is_over:
-            return found, value, bound, is_one and is_met
+        bound = max(payoffs.payoff(solved.bound), value)
+        is_met = solved.bound - solved.value <= PROVED * decision.unit
+        are_one = units.are_one(below(value), above(bound))
+        if are_one or not is_met or decision.unit < FINEST or deadline.is_over:
+            return solved, value, bound, are_one and is_met
         decision.unit /= 16.0
-        start = found.policy
+        start = solved.policy
 
 
 def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a problem of one absent-minded player: the ex ante optimal policy, and a bound."""
     deadline, player = Deadline.of(limit), int(tree.seat[0])
-    nobody = Strategy.unchecked(tree.uniform())
-    plan = plan_of(solving_form(tree, 1 - player), nobody, deadline)
+    uniform = Strategy.unchecked(tree.uniform())  # of the other, who decides nothing
+    plan = plan_of(solving_form(tree, 1 - player), uniform, deadline)
     payoffs = Payoffs(tree, player, plan, deadline)
-    found, value, bound, is_proved = settled(payoffs, deadline, tree.units)
-    ends, both = (value, bound), (Strategy.unchecked(found.policy),) * 2
+    solved, value, bound, is_proved = settled(payoffs, deadline, tree.units)
+    least, most = value, bound
     if player == 1:  # what player 0 is left with
-        ends = payoffs.total - bound, payoffs.total - value
-    lower, upper = below(ends[0]), above(ends[1])
-    is_proved &= tree.units.are_one(lower, upper)
-    how = "branch and bound", {"iterations": len(found.steps), "components": [1, 1]}
-    spent = deadline.spent
-    return Equilibrium(
-        lower, upper, both, is_proved, *how, spent, tree.units, side_names(tree.sides)
-    )
+        least, most = payoffs.total - bound, payoffs.total - value
+    lower, upper = below(least), above(most)
+    is_proved = is_proved and tree.units.are_one(lower, upper)
+    policies = (Strategy.unchecked(solved.policy),) * 2
+    how = "branch and bound", {"iterations": len(solved.steps), "components": [1, 1]}
+    spent, sides = deadline.spent, side_names(tree.sides)
+    return Equilibrium(lower, upper, policies, is_proved, *how, spent, tree.units, sides)

@@ -24,7 +24,7 @@ from hogeq.trees.beliefs import dags_of
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.maxmin import one_side
+from hogeq.trees.policy_values import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count

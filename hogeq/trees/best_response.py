@@ -73,7 +73,7 @@ def best_response(
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
-    full, found, best = by_ascent(original, payoffs, begin, deadline)
+    full, found, best = by_ascent(original, payoffs, begin, deadline)  # bound, actions, payoff
     is_small = len(form.shared) <= FEW and form.rank is not None
     is_small &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
     method = FULL_MEMORY
@@ -98,26 +98,26 @@ def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
 def by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None, deadline: Deadline
 ) -> tuple[float, Ints, float]:
-    """Give the payoff of full memory, and of the best response of ascents: actions, (R',).
+    """Give the payoff of full memory, and the best response of ascents: actions, (R',), and payoff.
 
-    Those are of inflated rows.
+    Those are of inflated rows. Ascents begin with `begin`, what full memory does, and at random.
     """
     form, starts = original.inflated, []
-    _, chosen = form.remember(payoffs)
+    _, remembered = form.remember(payoffs)
     full, random = form.most(payoffs), np.random.default_rng(0)
-    start = np.zeros(form.tree.num_rows, np.int64)
-    start[form.row] = chosen
+    response = np.zeros(form.tree.num_rows, np.int64)
+    response[form.row] = remembered
     if begin is not None:
         acts = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
         starts.append(acts[original.origin])
-    starts.append(start)
+    starts.append(response)
     starts += [random.integers(form.tree.num_legal) for _ in range(STARTS + 1 - len(starts))]
-    found, best = start, -np.inf
-    for one in starts:
-        response = form.ascend(one, payoffs, deadline)
-        gained = float(form.pure(response) @ payoffs)
-        if gained > best:
-            found, best = response, gained
+    best = -np.inf
+    for start in starts:
+        improved = form.ascend(start, payoffs, deadline)
+        payoff = float(form.pure(improved) @ payoffs)
+        if payoff > best:
+            response, best = improved, payoff
         if full - best <= LEAST_GAIN or deadline.is_over:  # the first, if nothing was forgotten
             break
-    return full, found, best
+    return full, response, best

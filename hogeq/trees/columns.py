@@ -82,7 +82,7 @@ class Side:
         """
         begin, enough = None, value + LEAST_NEW
         if self.form.is_absent_minded and len(self.pool):
-            begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]
+            begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]  # the best of it
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
         return best_response(
             self.form, payoffs, limit, begin, enough, self.whole, deadline or limit
@@ -95,8 +95,8 @@ class Side:
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
             # One part that is not done in time is the last to be begun: those after it are larger.
-            begun, is_one = self.dag.row[:1] < 0, len(self.pool) == 1
-            if is_one or not begun.any():
+            was_drawing = self.dag.row[:1] < 0  # from the pool, in place of a part of a DAG
+            if len(self.pool) == 1 or not was_drawing.any():
                 self.dag = spanned(self.form, self.pool, deadline)
             else:
                 self.dag = drawing(self.form, self.pool)
@@ -130,9 +130,9 @@ class Solving:
         for form in self.forms:  # those in another order, too
             form.inflate(self.deadline.share(0.5))
         self.payoffs = sequence_payoffs(*self.forms)
-        self.bounds = [np.inf, np.inf]  # what each player's opponent allows, to that player
-        self.met: list[Met | None] = [None, None]  # that a search bounded
-        self.best: list[Mixed] = []
+        self.bounds = [np.inf, np.inf]  # most that each player gets from the other's best mixture
+        self.met: list[Met | None] = [None, None]  # the search that each bound is of
+        self.best: list[Mixed] = []  # the mixture of each player with the best bound
         self.iterations, self.has_begun = 0, False
         self.is_absent_minded = any(form.is_absent_minded for form in self.forms)
 
@@ -181,32 +181,39 @@ class Solving:
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
             side.takes(answer, deadline.share(SPANNING))
-        start, gains = None, True
+        mixed = None
         if not self.has_begun and any(side.whole is None for side in sides):
-            start = self._remembered(deadline.share(0.25))
-            self.has_begun = start is not None
-        while gains:
-            mixed, gains = start, start is not None
-            if mixed is None:
-                dags = [side.dag for side in sides]
-                chosen = solve_restricted(self.payoffs, dags, deadline)
-                if chosen is None and self.best:
-                    break
-                flows = chosen or [np.zeros(len(dag.allowed)) for dag in dags]
-                mixed = [Mixed.of(dag, one) for dag, one in zip(dags, flows, strict=True)]
-            self.iterations, start = self.iterations + 1, None
+            mixed = self._remembered(deadline.share(0.25))
+            self.has_begun = mixed is not None
+        is_growing = True
+        while is_growing:
+            is_growing = mixed is not None  # which are no equilibrium of the restricted game
+            mixed = mixed or self._restricted_equilibrium(sides, deadline)
+            if not mixed:
+                break
+            self.iterations += 1
             gap = sum(self.bounds) if self.is_absent_minded else 0.0
             for player, side in enumerate(sides):
-                left = deadline.share(1.0 / (2 - player))
-                worth = against(self.payoffs, mixed[1 - player].plan, player)
-                value = float(mixed[player].plan @ worth)
-                answer = side.best(worth, value, left, gap)
-                self.learn(mixed, player, answer.bound, Met(worth, answer.bound, answer.method))
-                time = deadline.share(SPANNING)
-                gains |= answer.payoff - value > LEAST_NEW and side.takes(answer, time)
+                response_limit = deadline.share(1.0 / (2 - player))
+                payoffs = against(self.payoffs, mixed[1 - player].plan, player)
+                value = float(mixed[player].plan @ payoffs)
+                answer = side.best(payoffs, value, response_limit, gap)
+                self.learn(mixed, player, answer.bound, Met(payoffs, answer.bound, answer.method))
+                growth_limit = deadline.share(SPANNING)
+                is_growing |= answer.payoff - value > LEAST_NEW and side.takes(answer, growth_limit)
             # A smaller share of a smaller gap can be sought.
-            gains |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
-            gains &= not self.is_proved and not deadline.is_over
+            is_growing |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
+            is_growing &= not self.is_proved and not deadline.is_over
+            mixed = None
+
+    def _restricted_equilibrium(self, sides: Sequence[Side], deadline: Deadline) -> list[Mixed]:
+        """Solve the restricted game; without time nothing, or at first uniform mixtures."""
+        dags = [side.dag for side in sides]
+        flows = solve_restricted(self.payoffs, dags, deadline)
+        if flows is None and self.best:
+            return []
+        weights = flows or [np.zeros(len(dag.allowed)) for dag in dags]
+        return [Mixed.of(dag, one) for dag, one in zip(dags, weights, strict=True)]
 
     def _remembered(self, deadline: Deadline) -> list[Mixed] | None:
         """Give the strategies of both if they forgot nothing, as far as rows can say them.
@@ -214,13 +221,13 @@ class Solving:
         In some games they are all but an equilibrium, as in imperfect-recall liar's dice.
         """
         dags = [remembering(form) for form in self.forms]
-        chosen = solve_restricted(self.payoffs, dags, deadline)
-        if chosen is None:
+        flows = solve_restricted(self.payoffs, dags, deadline)
+        if flows is None:
             return None
         mixed = []
-        for dag, one in zip(dags, chosen, strict=True):
-            drawn = drawing(dag.form, played(dag.form, Mixed.of(dag, one).plan)[None])
-            mixed.append(Mixed.of(drawn, np.ones(2)))
+        for dag, flow in zip(dags, flows, strict=True):
+            policy = played(dag.form, Mixed.of(dag, flow).plan)
+            mixed.append(Mixed.of(drawing(dag.form, policy[None]), np.ones(2)))  # it alone
         return mixed
 
     def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
@@ -232,10 +239,12 @@ class Solving:
         """
         time, tree, best = self.deadline, self.tree, self.best
         drawing_time = Deadline(max(time.left, DRAWN * time.seconds), time.clock)
-        order = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+        smaller_first = sorted((0, 1), key=lambda player: len(best[player].dag.row))
         half = drawing_time.share(0.5)
-        found = {player: best[player].strategies(half) for player in order}
-        strategies, shares = [found[0][0], found[1][0]], [found[0][1], found[1][1]]
+        drawn_by_player = {player: best[player].strategies(half) for player in smaller_first}
+        strategies = [drawn_by_player[player][0] for player in (0, 1)]
+        shares = [drawn_by_player[player][1] for player in (0, 1)]  # of the flows
+        # What flows and strategies secure, as payoffs to player 0; and whether by theorems.
         whole, given, certain = [Fraction(), Fraction()], [Fraction(), Fraction()], True
         for player, share in enumerate(shares):
             met, other = self.met[1 - player], sides[1 - player]
@@ -252,9 +261,11 @@ class Solving:
             for player, drawn in enumerate(strategies):
                 short = shortened(drawn)
                 plan, met = plan_of(self.forms[player], short), self.met[1 - player]
-                ends = self._secured(player, plan, sides[1 - player], met, drawing_time)
-                if ends[1] and (ends[0] > given[0] if player == 0 else ends[0] < given[1]):
-                    given[player] = whole[player] = ends[0]
+                other = sides[1 - player]
+                secured, is_certain = self._secured(player, plan, other, met, drawing_time)
+                is_better = secured > given[0] if player == 0 else secured < given[1]
+                if is_certain and is_better:
+                    given[player] = whole[player] = secured
                     strategies[player] = short
         certain &= given[0] <= given[1]  # else a bound of a search is false
         (first, last), (least_given, most_given) = sorted(whole), sorted(given)
@@ -318,16 +329,17 @@ class Solving:
         weights = [drawn.chances]
         if len(other.dag.row) <= MOST_WEIGHED:
             dags = [dag, other.dag] if player == 0 else [other.dag, dag]
-            chosen = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
-            if chosen is not None:
-                weights.append(Mixed.of(dag, chosen[player]).flow[1:])
-        plans = [dag.sequences @ np.append(1.0, one) for one in weights]
-        worths = [against(self.payoffs, plan, 1 - player) for plan in plans]
-        answers = [other.best(worth, np.inf, deadline.within(RESPONDING)) for worth in worths]
-        place = int(np.argmin([one.bound for one in answers]))
-        used, met = weights[place], Met(worths[place], answers[place].bound, answers[place].method)
-        part = Strategy.unchecked(drawn.policies[used > 0.0], used[used > 0.0])
-        return part, met
+            flows = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
+            if flows is not None:
+                weights.append(Mixed.of(dag, flows[player]).flow[1:])
+        tried: list[Met] = []
+        for chances in weights:
+            payoffs = against(self.payoffs, dag.sequences @ np.append(1.0, chances), 1 - player)
+            answer = other.best(payoffs, np.inf, deadline.within(RESPONDING))
+            tried.append(Met(payoffs, answer.bound, answer.method))
+        best = int(np.argmin([met.bound for met in tried]))
+        used = weights[best] > 0.0
+        return Strategy.unchecked(drawn.policies[used], weights[best][used]), tried[best]
 
 
 def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:

@@ -25,12 +25,12 @@ def enumerated(
 
     A response is an action of each row, (R,).
 
-    Rows are set depth first, in the order in which plays meet them. Those that are set say which
-    refined information sets are met next, of those between which no row is open. A row acts alike
-    in all of these; so the most that one action is worth there, to a player who remembers
-    everything from then on, bounds what the row can still add. What follows an open row counts in
-    the worth of its actions. The sum over rows bounds all responses that begin so, and none of them
-    is looked at if it is no more than the best response known; when all rows are set, it is exact.
+    This is depth-first branch and bound: rows are set in the order in which plays meet them. Those
+    that are set say which refined information sets are met next, of those between which no row is
+    open. A row acts alike in all of these; so the most that one action gets there, if the player
+    remembers everything from then on, bounds what the row can still add; what follows an open row
+    counts in that. The sum over rows bounds all responses that begin so, and none of them is looked
+    at if it is no more than the best response known; when all rows are set, it is exact.
 
     The bound is infinite if that takes too long. It holds whatever is rounded: what is added up are
     the payoffs of one plan of a player with perfect recall, in fewer than four steps for each of
@@ -38,7 +38,7 @@ def enumerated(
     """
     plays = form.plays
     count, actions = len(plays.rows), form.tree.num_actions
-    worth = form.remember(payoffs)[0]
+    remembered = form.remember(payoffs)[0]  # (S,), most that follows each sequence
     size = float(form.remember(np.abs(payoffs))[0][0])  # of the payoffs of any plan
     margin = 2.0 * gamma(4 * len(form.row) + 2 * count + 8) * size
     while True:
@@ -48,18 +48,25 @@ def enumerated(
             np.zeros((count + 1, count, actions)),
             np.zeros(count + 1),
         )
-        chosen, bound = np.full(count, -1), np.full(1, -np.inf)
+        chosen, bound = np.full(count, -1), np.full(1, -np.inf)  # both are filled by the search
         target = value + LEAST_GAIN
-        end, left, most = -1, PARTS, max(1, SLICE // (count * actions))
-        while left > 0:
-            part = min(most, left)
-            end = search_rows(plays, progress, payoffs, worth, chosen, bound, target, end, part)
-            left = 0 if end < 0 or end == count or deadline.is_over else left - part
-        if end < count:
-            return response, value, max(value, float(bound[0]) + margin) if end < 0 else np.inf
-        found = response.copy()
-        found[plays.rows] = chosen
-        gained = float(form.pure(found) @ payoffs)
-        if gained <= value:  # it is above the target by rounding alone
+        # How many rows are set: -1 at first, and when all responses are bounded.
+        rows_set, parts_left = -1, PARTS
+        slice_parts = max(1, SLICE // (count * actions))
+        while parts_left > 0:
+            parts = min(slice_parts, parts_left)
+            rows_set = search_rows(
+                plays, progress, payoffs, remembered, chosen, bound, target, rows_set, parts
+            )
+            if rows_set < 0 or rows_set == count or deadline.is_over:
+                break
+            parts_left -= parts
+        if rows_set < count:
+            highest = float(bound[0]) + margin if rows_set < 0 else np.inf
+            return response, value, max(value, highest)
+        better = response.copy()
+        better[plays.rows] = chosen
+        better_value = float(form.pure(better) @ payoffs)
+        if better_value <= value:  # it is above the target by rounding alone
             return response, value, np.inf
-        response, value = found, gained
+        response, value = better, better_value

@@ -23,15 +23,15 @@ ENDED: Final = (SOLVED, 1)  # 1: at a limit of time
 
 
 def by_program(
-    form: SequenceForm, worth: Floats, limit: float | Deadline
+    form: SequenceForm, payoffs: Floats, limit: float | Deadline
 ) -> tuple[Ints | None, float]:
     """Give the best strategy met within a time limit, actions (R,) or None, and the proved bound.
 
-    The payoff is linear in the realisation weights of sequences. One binary for each action of a
-    shared row makes the player act alike in all its refined information sets; without binaries
-    the player has full memory.
+    The payoff is linear in the realisation weights of sequences, with coefficients `payoffs`, (S,).
+    One binary for each action of a shared row makes the player act alike in all its refined
+    information sets; without binaries the player has full memory.
     """
-    shared, sequences = form.shared, len(worth)
+    shared, sequences = form.shared, len(payoffs)
     counts = form.tree.num_legal[shared]
     first, binaries = np.cumsum(counts) - counts, int(counts.sum())
     limit = Deadline.of(limit)
@@ -45,13 +45,13 @@ def by_program(
         # Every shared row has one action.
         places = np.repeat(np.arange(len(shared)), counts), sequences + np.arange(binaries)
         one = csr_array((np.ones(binaries), places), (len(shared), sequences + binaries))
-        # No weight goes to an action that the row does not play; and pasts of a chain share it.
-        number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
-        each = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
-        sizes = counts[number]
-        lines = ranges((np.cumsum(sizes) - sizes)[each], sizes[each])
-        weights = ranges(form.start[np.concatenate(chains)], sizes[each])
-        choices = ranges(first[number], sizes)
+        # Pasts of a chain give an action no more weight in all than its row: a line for each.
+        row_number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
+        chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
+        sizes = counts[row_number]
+        lines = ranges((np.cumsum(sizes) - sizes)[chain_of_past], sizes[chain_of_past])
+        weights = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
+        choices = ranges(first[row_number], sizes)
         size = len(choices)
         coupled = hstack(
             [
@@ -61,7 +61,7 @@ def by_program(
         )
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
     answer = milp(
-        np.concatenate([-FINE * worth, np.zeros(binaries)]),
+        np.concatenate([-FINE * payoffs, np.zeros(binaries)]),
         integrality=(np.arange(sequences + binaries) >= sequences).astype(int),
         bounds=Bounds(0.0, 1.0),
         constraints=constraints,

@@ -21,8 +21,6 @@ found by sequential linear programs from the program's plans, and from random po
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
-from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
@@ -31,31 +29,22 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 from scipy.sparse.linalg import spsolve_triangular
 
-from hogeq.search.results import Equilibrium, InPolicies
-from hogeq.search.units import above, below
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import HogeqError
 from hogeq.trees.beliefs import BeliefDag, whole_dag
 from hogeq.trees.columns import Side
-from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import FINE
-from hogeq.trees.responses import settle
-from hogeq.trees.restricted import Mixed, averaged, played
-from hogeq.trees.sequence_payoffs import sequence_payoffs, stakes, unmoved
+from hogeq.trees.integer_program import FINE, SOLVED
+from hogeq.trees.restricted import Mixed, played
+from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
-from hogeq.trees.strategies import seated
 
 MEETING: Final = 1e-7  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
 EDGE: Final = 0.2  # share of a side of a box that each half has at least
 AGAIN: Final = 0.1  # shrinking of a side after which a box is bounded again ...
 ROUNDS: Final = 3  # ... so often at most
-PARTS: Final = 50  # components of a mixture that are tried alone
 BUILDING: Final = 0.2  # of the time for the opponent's belief DAG
-PROVING: Final = 0.1  # share of the time in which what was found is valued with a margin
 THIN: Final = 1e-12  # side of a box that is not split
 RESPONSES: Final = 20  # most by which the opponent's part grows at a box
 STEPS: Final = 100  # most of an ascent
@@ -65,30 +54,40 @@ LEAST_GAIN: Final = 1e-11  # that a step of an ascent promises
 
 
 class Box(NamedTuple):
-    """Policies with rows between two ends."""
+    """Policies whose probabilities lie between two ends."""
 
     lower: Floats  # (R, K)
     upper: Floats
 
 
-class Optimum(NamedTuple):
-    """Result of a linear program, and its dual variables."""
+class Coupled(NamedTuple):
+    """Constraints on rows x and on realisation weights r, for a linear program."""
 
-    weights: Floats  # (S,), of sequences
-    rows: Floats  # (R, K)
+    box: Box  # ends of x
+    least: Floats  # (S,), ends of r
+    most: Floats
+    coupling: csr_array  # (n, S + R * K), coefficients of r and x, ...
+    sides: Floats  # ... and what their sums are at most, or equal to
+
+
+class Optimum(NamedTuple):
+    """Solution of a linear program, and its dual variables."""
+
+    weights: Floats  # (S,), realisation weights of sequences
+    rows: Floats  # (R, K), probabilities
     value: float
-    opponent: Floats  # its plan
-    coupled: Floats  # multipliers of the constraints that couple weights and rows
-    equal: Floats  # and of equations
+    opponent: Floats  # the opponent's weights of sequences, a mixture
+    coupled: Floats  # (n,), multipliers of the constraints that couple weights and rows
+    equal: Floats  # (E,), and of equations
 
 
 class Bounded(NamedTuple):
-    """Bound on what policies of a box secure."""
+    """Upper bound on what policies of a box secure."""
 
     bound: float
     slopes: Floats  # (R, K): moving a probability off its better end loses so much of the bound
     policy: Floats  # (R, K), nearest to the program's plan
-    lifts: Floats  # (S,), what each product, being free, adds to the bound at that policy
+    relaxation_gaps: Floats  # (S,), what relaxing the product of each sequence adds to the bound
 
 
 class Solved(NamedTuple):
@@ -97,221 +96,251 @@ class Solved(NamedTuple):
     policy: Floats  # (R, K)
     lower: float
     upper: float
-    boxes: int
-    programs: int
+    boxes: int  # bounded
+    programs: int  # solved
 
 
 class Maxmin:
-    """A side that plays a policy against a best responder."""
+    """Search for the policy of a side that secures most against a best responder."""
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
         self.tree, self.deadline = tree, Deadline.of(limit)
-        self.form, other = solving_form(tree, player), solving_form(tree, 1 - player)
+        self.own = tree.seat == player  # (R,)
+        form = self.form = solving_form(tree, player)
+        opponent_form = solving_form(tree, 1 - player)
         payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
-        self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)  # by own sequence
-        self.opponent = Side(other, whole_dag(other, deadline=self.deadline.share(BUILDING)))
-        self.own = tree.seat == player
-        form = self.form
-        # Each action at each refined information set: sequences before and after, and its cell.
-        self.after, refined = np.arange(1, form.size), form.owner[1:]
-        self.before = form.before[refined]
-        self.cell = np.flatnonzero(tree.legal)[form.cells]
-        self.is_shared = np.isin(form.row, form.shared)[refined]
-        self.sizes = form.size, tree.legal.size
-        self.equations, self.once = self._equations()
+        # To this side, by own sequence and the opponent's.
+        self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)
+        time_to_build = self.deadline.share(BUILDING)
+        self.opponent = Side(opponent_form, whole_dag(opponent_form, deadline=time_to_build))
+        # The last steps of all sequences but the empty one: T = S - 1 actions at pasts.
+        refined = form.owner[1:]
+        self.after = np.arange(1, form.size)  # (T,), the sequence with the step
+        self.before = form.before[refined]  # (T,), and the one without it
+        self.cell = np.flatnonzero(tree.legal)[form.cells]  # (T,), row * K + action
+        self.is_shared = np.isin(form.row, form.shared)[refined]  # (T,): the row has more pasts
+        self.sizes = form.size, tree.legal.size  # S and R * K, a program's own variables
+        self.equations, self.equation_sides = self._equations()
         terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
         self.rounding = 4.0 * np.finfo(float).eps * (terms + 8 * len(tree.levels))
-        self.best, self.policy, self.programs, self.grown = -np.inf, tree.uniform(), 0, 0
+        self.best, self.policy = -np.inf, tree.uniform()  # most known to be secured, and by what
+        self.programs, self.responses_added = 0, 0  # solved; to the opponent's part
         self.random = np.random.default_rng(0)
-        self._dag: BeliefDag | None = None
+        self._program_dag: BeliefDag | None = None
         # Programs have all mixtures of an opponent who remembers; of another a part, which grows.
-        left = self._left(tree.uniform())
-        first = self.opponent.best(left, -np.inf, Deadline(0.0), deadline=self.deadline)
+        against_uniform = self._response_payoffs(tree.uniform())
+        first = self.opponent.best(against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline)
         if self.opponent.whole is None:
             self.opponent.takes(first)
-        elif len(other.inflated.shared) and first.choices is not None:
+        elif len(opponent_form.inflated.shared) and first.choices is not None:
             self.opponent.restrict(first.choices)
 
     def _equations(self) -> tuple[csr_array, Floats]:
-        """Weights flow on, and own rows sum to 1."""
-        form, (sequences, cells), actions = self.form, self.sizes, self.tree.num_actions
-        count, rows = len(form.row), np.flatnonzero(self.own)
-        into = 1 + form.owner, np.arange(sequences)
-        out = 1 + np.arange(count), form.before
-        ones = np.append(np.ones(sequences), -np.ones(count))
-        ends = tuple(np.append(one, two) for one, two in zip(into, out, strict=True))
-        flow = csr_array((ones, ends), (1 + count, sequences + cells))
-        owned = (rows[:, None] * actions + np.arange(actions)).ravel()
-        places = np.arange(len(rows)).repeat(actions), owned
-        sums = csr_array((np.ones(len(places[0])), places), (len(rows), cells))
-        sums = hstack([csr_array((len(rows), sequences)), sums])
-        once = np.concatenate([[1.0], np.zeros(count), np.ones(len(rows))])
-        return csr_array(vstack([flow, sums])), once
+        """Give the equations of weights r and rows x: coefficients, (E, S + R * K), right sides.
 
-    def _by_cell(self, lifts: Floats) -> Floats:
-        """Add up, for each cell, what is lifted at the sequences from it on."""
+        The empty sequence has weight 1; sequences that go on from a refined information set sum to
+        the one before it; own rows sum to 1.
+        """
+        form, actions = self.form, self.tree.num_actions
+        sequences, cells = self.sizes
+        infosets, own_rows = len(form.row), np.flatnonzero(self.own)
+        lines = np.append(1 + form.owner, 1 + np.arange(infosets))
+        columns = np.append(np.arange(sequences), form.before)
+        signs = np.append(np.ones(sequences), -np.ones(infosets))
+        width = sequences + cells
+        flow = csr_array((signs, (lines, columns)), (1 + infosets, width))
+        lines = np.arange(len(own_rows)).repeat(actions)
+        columns = sequences + (own_rows[:, None] * actions + np.arange(actions)).ravel()
+        row_sums = csr_array((np.ones(len(lines)), (lines, columns)), (len(own_rows), width))
+        sides = np.concatenate([[1.0], np.zeros(infosets), np.ones(len(own_rows))])
+        return csr_array(vstack([flow, row_sums])), sides
+
+    def _sum_by_cell(self, figures: Floats) -> Floats:
+        """Sum figures of sequences, (S,), over all that pass through each cell, (R * K,)."""
+        sequences, cells = self.sizes
+        # totals[s] = figures[s] + the totals of all sequences one step longer.
         steps = np.ones(len(self.after)), (self.before, self.after)
-        onward = eye_array(self.sizes[0], format="csr") - csr_array(steps, (self.sizes[0],) * 2)
-        total = spsolve_triangular(onward, lifts, lower=False, unit_diagonal=True)
-        return np.asarray(np.bincount(self.cell, total[self.after], self.sizes[1]), np.float64)
-
-    # --- policies ---------------------------------------------------------------------------------
+        system = eye_array(sequences, format="csr") - csr_array(steps, (sequences, sequences))
+        totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
+        return np.asarray(np.bincount(self.cell, totals[self.after], cells), np.float64)
 
     def normalised(self, policy: Floats) -> Floats:
         """Own rows of a policy, each with sum 1; the opponent's are uniform and not used."""
         rows = np.where(self.tree.legal, np.maximum(policy, 0.0), 0.0)
         total = rows.sum(axis=1, keepdims=True)
-        fine = self.own[:, None] & (total > 0.0)
-        return np.where(fine, rows / np.where(total > 0.0, total, 1.0), self.tree.uniform())
+        is_used = self.own[:, None] & (total > 0.0)
+        return np.where(is_used, rows / np.where(total > 0.0, total, 1.0), self.tree.uniform())
 
     def secured(self, policy: Floats) -> float:
         """Bound what a policy secures from below; keep it if that is the most so far."""
-        time = self.deadline.share(0.25)  # where a program responds
-        answer = self.opponent.best(self._left(policy), -self.best, time)
-        self.grown += self.opponent.takes(answer)
+        program_limit = self.deadline.share(0.25)  # where the opponent responds by a program
+        answer = self.opponent.best(self._response_payoffs(policy), -self.best, program_limit)
+        self.responses_added += self.opponent.takes(answer)
         value = float(-answer.bound - self.rounding)
         if value > self.best:
             self.best, self.policy = value, policy
         return value
 
-    def _left(self, policy: Floats) -> Floats:
-        """Payoff of each of the opponent's sequences against a policy."""
+    def _response_payoffs(self, policy: Floats) -> Floats:
+        """Payoff to the opponent of each of its sequences against a policy."""
         return np.asarray(-(self.payoffs.T @ self.form.realisation(policy)))
 
     def ascend(self, policy: Floats) -> float:
-        """Move by linear programs over products linearised at a policy, in a trust region."""
-        policy, step = self.normalised(policy), LONGEST
-        value, own = self.secured(policy), self.own[:, None] & self.tree.legal
+        """Improve a policy by sequential linear programs; give what it secures in the end.
+
+        1. A program with linearised products finds the best policy within a step of this one.
+        2. Move there if a best response confirms that it secures more.
+        3. Take smaller steps where that is much less than the program promised, else larger ones.
+        """
+        policy = self.normalised(policy)
+        value = self.secured(policy)
+        step = LONGEST
         for _ in range(STEPS):
             if step < SHORTEST or self.deadline.is_over:
                 break
-            weights, flat = self.form.realisation(policy), policy.ravel()
-            chances = flat[self.cell]
-            coupling = self._coupling(
-                np.ones(len(chances)),
-                self.after,
-                -chances,
-                self.before,
-                -weights[self.before],
-                self.cell,
-            )
-            near = Box(*(np.clip(policy + side * step, 0.0, own) for side in (-1.0, 1.0)))
-            least, most = np.zeros(self.sizes[0]), np.ones(self.sizes[0])
-            products = -weights[self.before] * chances
-            found = self._program(coupling, products, near, (least, most), is_equal=True)
-            if found is None:
+            optimum = self._linearised(policy, step)
+            if optimum is None:
                 step /= 4.0
                 continue
-            promised = found.value - value
+            promised = optimum.value - value
             if promised < LEAST_GAIN:
                 break
-            moved, grown = self.normalised(found.rows), self.grown
-            gained = self.secured(moved) - value
+            candidate = self.normalised(optimum.rows)
+            responses_before = self.responses_added
+            gained = self.secured(candidate) - value
             if gained > 0.0:
-                policy, value = moved, value + gained
-            if self.grown > grown and gained < promised / 2.0:
+                policy, value = candidate, value + gained
+            if self.responses_added > responses_before and gained < promised / 2.0:
                 continue  # the program did not know that response
-            if gained <= 0.0 and found.value <= self.best + TARGET:
-                break  # it is another top, and a lower one
-            if gained < promised / 10.0:
-                step /= 2.0 if gained > 0.0 else 4.0
-            elif gained > 0.7 * promised:
-                step = min(2.0 * step, 1.0)
+            if gained <= 0.0 and optimum.value <= self.best + TARGET:
+                break  # it is another local maximum, and no better one
+            step = next_step(step, gained, promised)
         return value
 
-    # --- boxes ------------------------------------------------------------------------------------
+    def _linearised(self, policy: Floats, step: float) -> Optimum | None:
+        """Maximise over policies within a step of one, r(sa) = r(s) x(I, a) linearised there."""
+        weights = self.form.realisation(policy)[self.before]
+        chances = policy.ravel()[self.cell]
+        every_step, ones = np.arange(len(chances)), np.ones(len(chances))
+        coupling = self._coupling(every_step, ones, -chances, -weights)
+        legal = self.own[:, None] & self.tree.legal
+        near = Box(np.clip(policy - step, 0.0, legal), np.clip(policy + step, 0.0, legal))
+        no_weight = np.zeros(self.sizes[0])
+        coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * chances)
+        return self._program(coupled, is_equal=True)
 
     def bounded(self, box: Box) -> Bounded | None:
-        """Bound a box; None if the program fails or is not done in time."""
-        weights = least, most = self._products(box)
-        coupling, sides, after = self._products_apart(box, weights)
-        found = self._program(coupling, sides, box, weights)
+        """Bound what policies of a box secure; None if the program fails or is not done in time.
+
+        1. Solve the relaxation, again with the opponent's response to it as long as that gains.
+        2. Maximise the Lagrangian of the program's multipliers over the box.
+        """
+        relaxation, after = self._mccormick(box)
+        optimum = self._program(relaxation)
         for _ in range(RESPONSES):
-            if found is None or not self._grows(found):
+            if optimum is None or not self._grows(optimum):
                 break
-            found = self._program(coupling, sides, box, weights) or found
-        if found is None:
+            optimum = self._program(relaxation) or optimum
+        if optimum is None:
             return None
-        payoffs, none = self.payoffs @ found.opponent, np.zeros(self.sizes[1])
-        slopes = np.append(payoffs, none) - coupling.T @ found.coupled
-        slopes -= self.equations.T @ found.equal
-        size = np.append(abs(self.payoffs) @ found.opponent, none)
-        size += abs(coupling).T @ found.coupled + abs(self.equations).T @ abs(found.equal)
+        bound, slopes = self._lagrangian_maximum(relaxation, optimum)
+        policy = self.normalised(played(self.form, optimum.weights))
+        # At true products an inequality has slack; times its multiplier, that raised the bound.
+        point = np.append(self.form.realisation(policy), policy)
+        slack = np.maximum(relaxation.sides - relaxation.coupling @ point, 0.0)
+        gaps = np.bincount(after, optimum.coupled * slack, self.sizes[0]).astype(np.float64)
+        return Bounded(bound, slopes, policy, gaps)
+
+    def _lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
+        """Maximise the Lagrangian over a box; give the maximum, rounded up, and slopes, (R, K).
+
+        It is linear, so each weight and probability is at the end that its slope's sign says.
+        """
+        box, least, most, coupling, sides = relaxation
+        sequences, cells = self.sizes
+        coupled, equal = optimum.coupled, optimum.equal
+        slopes = np.append(self.payoffs @ optimum.opponent, np.zeros(cells))
+        slopes -= coupling.T @ coupled
+        slopes -= self.equations.T @ equal
         lower, upper = np.append(least, box.lower), np.append(most, box.upper)
         bound = np.where(slopes > 0.0, upper, lower) @ slopes
-        bound += found.coupled @ sides + found.equal @ self.once
-        size = size @ upper + found.coupled @ abs(sides) + abs(found.equal) @ self.once
-        policy = self.normalised(played(self.form, found.weights))
-        at = np.append(self.form.realisation(policy), policy)
-        slack = found.coupled * np.maximum(sides - coupling @ at, 0.0)
-        return Bounded(
-            float(bound + self.rounding * size),
-            slopes[self.sizes[0] :].reshape(box.lower.shape),
-            policy,
-            np.bincount(after, slack, self.sizes[0]).astype(np.float64),
-        )
+        bound += coupled @ sides + equal @ self.equation_sides
+        # The same sums of sizes, which rounding errors are a share of.
+        sizes = np.append(abs(self.payoffs) @ optimum.opponent, np.zeros(cells))
+        sizes += abs(coupling).T @ coupled + abs(self.equations).T @ abs(equal)
+        size = sizes @ upper + coupled @ abs(sides) + abs(equal) @ self.equation_sides
+        return float(bound + self.rounding * size), slopes[sequences:].reshape(box.lower.shape)
 
-    def _products_apart(
-        self, box: Box, weights: tuple[Floats, Floats]
-    ) -> tuple[csr_array, Floats, Ints]:
-        """Give McCormick's inequalities: coefficients, right sides, the sequence after of each."""
-        (least, most), ends = weights, (box.lower.ravel(), box.upper.ravel())
-        shared = self.is_shared
-        after, before, cell = self.after[shared], self.before[shared], self.cell[shared]
-        (low, high), one = (end[cell] for end in ends), np.ones(len(after))
-        thin, thick = least[before], most[before]
+    def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
+        """Give McCormick's inequalities, and the sequence after the step that each is of, (n,)."""
+        least_weight, most_weight = self._products(box)
+        lower, upper = box.lower.ravel(), box.upper.ravel()
+        shared = np.flatnonzero(self.is_shared)
+        low, high = lower[self.cell[shared]], upper[self.cell[shared]]
+        least, most = (ends[self.before[shared]] for ends in (least_weight, most_weight))
+        ones = np.ones(len(low))
         parts = [
-            self._coupling(-one, after, low, before, thin, cell),  # (r - L)(x - l) >= 0
-            self._coupling(-one, after, high, before, thick, cell),  # (U - r)(u - x) >= 0
-            self._coupling(one, after, -high, before, -thin, cell),  # (r - L)(u - x) >= 0
-            self._coupling(one, after, -low, before, -thick, cell),  # (U - r)(x - l) >= 0
+            self._coupling(shared, -ones, low, least),  # (r - L)(x - l) >= 0
+            self._coupling(shared, -ones, high, most),  # (U - r)(u - x) >= 0
+            self._coupling(shared, ones, -high, -least),  # (r - L)(u - x) >= 0
+            self._coupling(shared, ones, -low, -most),  # (U - r)(x - l) >= 0
         ]
-        sides, products = [thin * low, thick * high, -thin * high, -thick * low], [after] * 4
-        for sign, end, whole in zip((-1.0, 1.0), ends, (0.0, 1.0), strict=True):
-            # A row of one past lies in the box without probabilities of its own.
-            cut = ~shared & (end[self.cell] != whole)
-            after, before, cell = self.after[cut], self.before[cut], self.cell[cut]
-            none = np.zeros(len(after))
-            parts.append(self._coupling(none + sign, after, -sign * end[cell], before, none, cell))
-            sides, products = [*sides, none], [*products, after]
-        return csr_array(vstack(parts)), np.concatenate(sides), np.concatenate(products)
+        sides = [least * low, most * high, -least * high, -most * low]
+        after = [self.after[shared]] * 4
+        # A row of one past needs no x: l r(s) <= r(sa) <= u r(s), where that says something.
+        for sign, ends, trivial_end in ((-1.0, lower, 0.0), (1.0, upper, 1.0)):
+            cut = np.flatnonzero(~self.is_shared & (ends[self.cell] != trivial_end))
+            zeros = np.zeros(len(cut))
+            parts.append(self._coupling(cut, zeros + sign, -sign * ends[self.cell[cut]], zeros))
+            sides.append(zeros)
+            after.append(self.after[cut])
+        coupling = csr_array(vstack(parts))
+        relaxation = Coupled(box, least_weight, most_weight, coupling, np.concatenate(sides))
+        return relaxation, np.concatenate(after)
 
-    def _grows(self, found: Optimum) -> bool:
+    def _grows(self, optimum: Optimum) -> bool:
         """Take the response to a program's plan into the opponent's part, if it gains there."""
         side = self.opponent
         if side.whole is not None and side.kept is None:
+            return False  # all mixtures are in the program
+        payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
+        answer = side.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
+        if answer.payoff <= LEAST_GAIN + value or not side.takes(answer):
             return False
-        left = -(self.payoffs.T @ found.weights)
-        answer = side.best(left, -found.value, Deadline(0.0), deadline=self.deadline)
-        if answer.payoff <= LEAST_GAIN - found.value or not side.takes(answer):
-            return False
-        self.grown += 1
+        self.responses_added += 1
         return True
 
     def _products(self, box: Box) -> tuple[Floats, Floats]:
-        """Least and most weight of each sequence, rounded outward."""
+        """Least and most weight of each sequence in a box, (S,) each, rounded outward."""
         margin = 2.0 * len(self.tree.levels) * np.finfo(float).eps
         least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
         return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
 
-    def narrowed(self, box: Box, found: Bounded) -> Box | None:
-        """Leave out policies that secure no more than the best; None if no other is left."""
-        slack = (found.bound - self.best) * (1.0 + 1e-9)
-        width = np.where(found.slopes == 0.0, np.inf, slack / np.maximum(abs(found.slopes), 1e-300))
-        lower = np.where(found.slopes > 0.0, box.upper - width, box.lower)
-        upper = np.where(found.slopes < 0.0, box.lower + width, box.upper)
+    def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
+        """Leave out policies that secure no more than the best; None if no other is left.
+
+        At `width` from its better end a probability loses all by which the bound exceeds the best.
+        """
+        slopes = bounded.slopes
+        slack = (bounded.bound - self.best) * (1.0 + 1e-9)
+        width = np.where(slopes == 0.0, np.inf, slack / np.maximum(abs(slopes), 1e-300))
+        lower = np.where(slopes > 0.0, box.upper - width, box.lower)
+        upper = np.where(slopes < 0.0, box.lower + width, box.upper)
         lower, upper = np.maximum(lower, box.lower), np.minimum(upper, box.upper)
-        # Rows sum to 1.
-        rest = 1.0 - upper.sum(axis=1, keepdims=True) + upper
-        room = 1.0 - lower.sum(axis=1, keepdims=True) + lower
+        # Rows sum to 1: each probability is what the others leave.
+        least_left = 1.0 - upper.sum(axis=1, keepdims=True) + upper
+        most_left = 1.0 - lower.sum(axis=1, keepdims=True) + lower
         error = 4.0 * np.finfo(float).eps * lower.shape[1]
         own = self.own[:, None]
-        lower = np.where(own, np.maximum(lower, rest - error), box.lower)
-        upper = np.where(own, np.minimum(upper, room + error), box.upper)
+        lower = np.where(own, np.maximum(lower, least_left - error), box.lower)
+        upper = np.where(own, np.minimum(upper, most_left + error), box.upper)
         return None if (lower > upper).any() else Box(lower, upper)
 
     def solve(self, starts: Iterable[Floats], ceiling: float) -> Solved:
-        """Search until bounds meet or the time is over; `ceiling` is a bound that is known."""
+        """Search until bounds meet or the time is over; `ceiling` is a bound that is known.
+
+        Branch and bound, the box of the largest bound first. `starts` are policies, (R, K).
+        """
         self.secured(self.tree.uniform())
         for start in starts:
             if not self.deadline.is_over:
@@ -319,178 +348,145 @@ class Maxmin:
         if self.best + TARGET < ceiling:
             self.ascend(self.policy)
         legal = (self.tree.legal & self.own[:, None]).astype(float)
-        waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, Box(np.zeros_like(legal), legal))]
-        closed, number, boxes = -np.inf, 0, 0
+        root = Box(np.zeros_like(legal), legal)
+        waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]  # the bound negated
+        closed_bound = -np.inf  # of boxes that are not split
+        number = boxes = 0
         while waiting and -waiting[0][0] > self.best + TARGET and not self.deadline.is_over:
-            above, _, box = heappop(waiting)
+            negated_bound, _, box = heappop(waiting)
             boxes += 1
-            bound, halves = self._taken(box, -above, boxes)
+            bound, halves = self._bound_and_halve(box, -negated_bound, boxes)
             if not halves:
-                closed = max(closed, bound)
+                closed_bound = max(closed_bound, bound)
             for half in halves:
                 number += 1
                 heappush(waiting, (-bound, number, half))
-        top = -waiting[0][0] if waiting else -np.inf
-        return Solved(self.policy, self.best, max(self.best, closed, top), boxes, self.programs)
+        open_bound = -waiting[0][0] if waiting else -np.inf
+        bound = max(self.best, closed_bound, open_bound)
+        return Solved(self.policy, self.best, bound, boxes, self.programs)
 
-    def _taken(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
-        """Bound, narrow and halve a box; there are no halves if it is closed.
+    def _bound_and_halve(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
+        """Bound, narrow and halve a box, the number `boxes`; there are no halves if it is closed.
 
         It is bounded again while that makes it much smaller. Policies are sought from its plan, at
         the boxes 1, 2, 4, 8, ... even if that secures less than the best.
         """
+        is_power_of_two = boxes.bit_count() == 1
         for _ in range(ROUNDS):
-            found, known = self.bounded(box), self.best
-            if found is None:
+            bounded = self.bounded(box)
+            if bounded is None:
                 break
-            bound = min(bound, found.bound)
-            if self.secured(found.policy) > known or boxes & (boxes - 1) == 0:
-                self.ascend(found.policy)
-            left = self.narrowed(box, found)
-            if left is None or bound <= self.best + TARGET:
-                return bound if left is not None else -np.inf, []
-            shrunk = (box.upper - box.lower - (left.upper - left.lower)).max(initial=0.0)
-            box = left
-            if shrunk < AGAIN:
+            bound = min(bound, bounded.bound)
+            best_before = self.best
+            if self.secured(bounded.policy) > best_before or is_power_of_two:
+                self.ascend(bounded.policy)
+            narrower = self.narrowed(box, bounded)
+            if narrower is None:
+                return -np.inf, []
+            if bound <= self.best + TARGET:
+                return bound, []
+            shrinking = (box.upper - box.lower) - (narrower.upper - narrower.lower)
+            box = narrower
+            if shrinking.max(initial=0.0) < AGAIN:
                 break
-        if boxes & (boxes - 1) == 0:
+        if is_power_of_two:
             self.ascend(self.random.exponential(size=self.tree.legal.shape))
-        return bound, self._halves(box, found)
+        return bound, self._halves(box, bounded)
 
-    def _halves(self, box: Box, found: Bounded | None) -> list[Box]:
-        """Split a box at the cell whose products lift the bound most; none if it is thin."""
-        wide = (box.upper - box.lower).ravel()
-        score, middle = np.where(wide > THIN, wide, 0.0), (box.lower + box.upper) / 2.0
-        if found is not None:
-            lifts = score * self._by_cell(found.lifts)
-            score, middle = (lifts if lifts.any() else score), found.policy
-        cell = int(score.argmax())
-        if score[cell] <= 0.0:
+    def _halves(self, box: Box, bounded: Bounded | None) -> list[Box]:
+        """Split a box, near its policy, at the cell whose products raise the bound most.
+
+        At the longest side if nothing is known of that; there are no halves if the box is thin.
+        """
+        sides = (box.upper - box.lower).ravel()
+        scores = np.where(sides > THIN, sides, 0.0)  # (R * K,)
+        middle = (box.lower + box.upper) / 2.0
+        if bounded is not None:
+            middle = bounded.policy
+            gap_scores = scores * self._sum_by_cell(bounded.relaxation_gaps)
+            if gap_scores.any():
+                scores = gap_scores
+        cell = int(scores.argmax())
+        if scores[cell] <= 0.0:
             return []
         low, high = box.lower.ravel()[cell], box.upper.ravel()[cell]
         edge = EDGE * (high - low)
         cut = min(max(float(middle.ravel()[cell]), low + edge), high - edge)
-        halves = [Box(box.lower.copy(), box.upper.copy()) for _ in range(2)]
-        halves[0].upper.ravel()[cell] = halves[1].lower.ravel()[cell] = cut
-        return halves
-
-    # --- programs ---------------------------------------------------------------------------------
+        lower, upper = box.lower.copy(), box.upper.copy()
+        lower.ravel()[cell] = upper.ravel()[cell] = cut
+        return [Box(box.lower, upper), Box(lower, box.upper)]
 
     def _coupling(
-        self, own: Floats, after: Ints, early: Floats, before: Ints, row: Floats, cell: Ints
+        self, steps: Ints, after_terms: Floats, before_terms: Floats, cell_terms: Floats
     ) -> csr_array:
-        """Make rows of three entries: at the sequence after, at that before, and at the cell."""
-        places = np.concatenate([after, before, self.sizes[0] + cell])
+        """Make a line for each of some steps, of coefficients of r(sa), r(s) and x(I, a), (n,)."""
+        after, before, cell = self.after[steps], self.before[steps], self.cell[steps]
+        columns = np.concatenate([after, before, self.sizes[0] + cell])
         lines = np.tile(np.arange(len(after)), 3)
-        size = len(after), sum(self.sizes)
-        return csr_array((np.concatenate([own, early, row]), (lines, places)), size)
+        terms = np.concatenate([after_terms, before_terms, cell_terms])
+        return csr_array((terms, (lines, columns)), (len(after), sum(self.sizes)))
 
-    def _program(
-        self,
-        coupling: csr_array,
-        sides: Floats,
-        box: Box,
-        weights: tuple[Floats, Floats],
-        *,
-        is_equal: bool = False,
-    ) -> Optimum | None:
-        """Maximise what weights secure, by the dual of the opponent's response."""
-        dag, left = self.opponent.dag, self.deadline.left
-        if left <= 0.0:
+    def _program(self, constraints: Coupled, *, is_equal: bool = False) -> Optimum | None:
+        """Maximise what weights r and rows x secure; None if that fails or is not done in time.
+
+        Other variables are the opponent's values at decisions of its belief DAG, the dual's.
+        """
+        box, least, most, coupling, sides = constraints
+        dag, time_left = self.opponent.dag, self.deadline.left
+        if time_left <= 0.0:
             return None
-        if dag is not self._dag:
-            worth = (self.payoffs @ dag.sequences).T
-            self._dag, self._duals = dag, dag.equations().T
-            self._met = csr_array(-worth)[dag.allowed]
-            self._duals = csr_array(self._duals)[dag.allowed]
-        met, duals, (sequences, cells) = self._met, self._duals, self.sizes
-        choices, values = duals.shape
-        responses = hstack([met, csr_array((choices, cells)), duals])
-        coupled, equations = (
-            hstack([one, csr_array((one.shape[0], values))]) for one in (coupling, self.equations)
-        )
-        upper, most, equal, once = [responses], [np.zeros(choices)], [equations], [self.once]
+        if dag is not self._program_dag:
+            self._program_dag = dag
+            choice_payoffs = (self.payoffs @ dag.sequences).T
+            self._choice_losses = csr_array(-choice_payoffs)[dag.allowed]
+            self._duals = csr_array(dag.equations().T)[dag.allowed]
+        sequences, cells = self.sizes
+        choices, values = self._duals.shape
+        responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
+        coupled = hstack([coupling, csr_array((coupling.shape[0], values))])
+        equations = hstack([self.equations, csr_array((self.equations.shape[0], values))])
+        at_most, at_most_sides = responses, np.zeros(choices)
+        equal, equal_sides = equations, self.equation_sides
         if is_equal:
-            equal, once = [coupled, equations], [sides, self.once]
+            equal, equal_sides = vstack([coupled, equal]), np.append(sides, equal_sides)
         else:
-            upper, most = [responses, coupled], [np.zeros(choices), sides]
+            at_most, at_most_sides = vstack([at_most, coupled]), np.append(at_most_sides, sides)
         goal = np.zeros(sequences + cells + values)
-        goal[sequences + cells] = -FINE
-        lower = np.concatenate([weights[0], box.lower.ravel(), np.full(values, -np.inf)])
-        higher = np.concatenate([weights[1], box.upper.ravel(), np.full(values, np.inf)])
+        goal[sequences + cells] = -FINE  # the value at the root
+        lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
+        upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
         answer = linprog(
             goal,
-            A_ub=vstack(upper).tocsr(),
-            b_ub=np.concatenate(most),
-            A_eq=vstack(equal).tocsr(),
-            b_eq=np.concatenate(once),
-            bounds=np.stack([lower, higher], axis=1),
+            A_ub=at_most.tocsr(),
+            b_ub=at_most_sides,
+            A_eq=equal.tocsr(),
+            b_eq=equal_sides,
+            bounds=np.stack([lower, upper], axis=1),
             method="highs",
-            options={"time_limit": left},
+            options={"time_limit": time_left},
         )
         self.programs += 1
-        if answer.status != 0:
+        if answer.status != SOLVED:
             return None
         multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / FINE
-        plan = np.zeros(len(dag.allowed))
-        plan[dag.allowed] = multipliers[:choices]
+        opponent_choices = np.zeros(len(dag.allowed))
+        opponent_choices[dag.allowed] = multipliers[:choices]
         prices = -answer.eqlin.marginals / FINE
-        found = Optimum(
-            answer.x[:sequences],
-            answer.x[sequences : sequences + cells].reshape(box.lower.shape),
-            -answer.fun / FINE,
-            Mixed.of(dag, plan).plan,
-            multipliers[choices:],
-            prices[-len(self.once) :],
+        optimum = Optimum(
+            weights=answer.x[:sequences],
+            rows=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
+            value=-answer.fun / FINE,
+            opponent=Mixed.of(dag, opponent_choices).plan,
+            coupled=multipliers[choices:],
+            equal=prices[-len(self.equation_sides) :],
         )
-        return found if all(np.isfinite(one).all() for one in found) else None
+        return optimum if all(np.isfinite(part).all() for part in optimum) else None
 
 
-def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
-    """Enclose what each side secures by a policy; the value in mixtures is a bound of both."""
-    if not tree.num_rows:
-        raise HogeqError(f"{tree.name}: nobody decides; allowed: games with decisions")
-    deadline = Deadline.of(limit)
-    shared = [len(solving_form(tree, player).shared) for player in (0, 1)]
-    first = int(shared[1] < shared[0])  # who forgets less, and may need no time
-    one = one_side(tree, solved, first, deadline.share(0.5))
-    known = (solved.lower, min(solved.upper, one.upper))
-    if first == 0:
-        known = (max(solved.lower, one.lower), solved.upper)
-    ends = replace(solved, lower=known[0], upper=known[1])
-    other = one_side(tree, ends, 1 - first, deadline)
-    both = (one, other) if first == 0 else (other, one)
-    return replace(both[0], mixtures=solved, second=replace(both[1], mixtures=solved))
-
-
-def one_side(
-    tree: FlatTree, solved: Equilibrium, player: int, limit: float | Deadline
-) -> InPolicies:
-    """Enclose what one side secures by a policy."""
-    deadline, sign = Deadline.of(limit), 1.0 - 2.0 * player
-    unit, level = stakes(tree), tree.shift + tree.centre
-    search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
-    mixture = solved.strategies[player]
-    starts = np.concatenate([mixture.policies[:PARTS], averaged(search.form, mixture)[None]])
-    known = solved.upper if player == 0 else solved.lower
-    alone = unmoved(solving_form(tree, 0), solving_form(tree, 1))  # least and most
-    wider, other = alone if player == 0 else alone[::-1]
-    ceiling = sign * (known - level - float(wider)) / unit + search.rounding
-    result = search.solve(starts[::-1], ceiling)
-    policy = Strategy.unchecked(result.policy)
-    payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
-    most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
-    secured = most if player else payoffs.total - most
-    bound = Fraction(level) + other + int(sign) * Fraction(unit) * Fraction(result.upper)
-    least, greatest = sorted((secured, bound))
-    return InPolicies(
-        lower=below(least),
-        upper=above(greatest),
-        strategy=seated(tree, policy, player),
-        is_proved=bool(result.upper - result.lower <= MEETING),
-        method="branch and bound",
-        effort={"boxes": result.boxes, "programs": result.programs},
-        mixtures=solved,
-        seconds=deadline.spent,
-        player=player,
-    )
+def next_step(step: float, gained: float, promised: float) -> float:
+    """Size of a trust region after a step that gained so much of what a program promised."""
+    if gained <= 0.0:
+        return step / 4.0
+    if gained < promised / 10.0:
+        return step / 2.0
+    return min(2.0 * step, 1.0) if gained > 0.7 * promised else step

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.support.aliases import Ints
 from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import sequence_form
@@ -48,13 +47,13 @@ class Witness(NamedTuple):
     @property
     def texts(self) -> tuple[str, str]:
         """Both histories in the game's own words."""
-        one, two = ("; ".join(str(step) for step in way) for way in (self.first, self.second))
-        return one, two
+        return "; ".join(map(str, self.first)), "; ".join(map(str, self.second))
 
     def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
         """Lay it out, with its histories in words."""
-        numbered = [f"  {number}. {one}" for number, one in enumerate(histories, 1)]
-        return ["", heading, *numbered, *[f"  ({self.note})"] * bool(self.note)]
+        numbered = [f"  {number}. {history}" for number, history in enumerate(histories, 1)]
+        note = [f"  ({self.note})"] if self.note else []
+        return ["", heading, *numbered, *note]
 
 
 class Loss(NamedTuple):
@@ -122,22 +121,22 @@ class Audit:
 
     def __repr__(self) -> str:
         """Say what was found in a line; information sets and witnesses are in the attributes."""
-        words = {True: "", False: "not ", None: "undecided: "}
-        found = ", ".join(f"{words[one.holds]}{name}" for name, one in self.findings.items())
+        prefixes = {True: "", False: "not ", None: "undecided: "}
+        properties = [prefixes[finding.holds] + name for name, finding in self.findings.items()]
         sizes = f"{len(self.infosets)} information sets, {self.histories:,} histories"
-        return f"Audit(player {self.player}: {sizes}; {found})"
+        return f"Audit(player {self.player}: {sizes}; {', '.join(properties)})"
 
     def forgotten_at(self, infoset: Hashable) -> tuple[str, ...]:
         """Kinds of memory that an information set loses, in the order of `forgets`."""
-        return tuple(what for what, loss in self.forgets.items() if infoset in loss.infosets)
+        return tuple(kind for kind, loss in self.forgets.items() if infoset in loss.infosets)
 
     def witnesses(self) -> dict[Witness, tuple[str, ...]]:
         """Give every witness with all that it shows, ``forgotten chance`` say."""
         shown: dict[Witness, tuple[str, ...]] = {}
-        losses = [(f"forgotten {what}", loss.witness) for what, loss in self.forgets.items()]
+        losses = [(f"forgotten {kind}", loss.witness) for kind, loss in self.forgets.items()]
         failures = [
-            (f"not {what}".replace("not no ", ""), finding.witness)
-            for what, finding in self.findings.items()
+            (f"not {name}".replace("not no ", ""), finding.witness)  # "absent-mindedness"
+            for name, finding in self.findings.items()
         ]
         for name, witness in [*losses, *failures]:
             if witness is not None:
@@ -152,23 +151,24 @@ class Audit:
         ``free_in_mixtures`` is the ``count`` of information sets that forget nothing in mixtures,
         ``of`` those that join different own pasts.
         """
-        known: dict[str, Any] = {}
+        properties: dict[str, Any] = {}
         for name, finding in self.findings.items():
-            holds, witness, key = finding.holds, finding.witness, name
-            if name == "no absent-mindedness":
+            holds, witness = finding.holds, finding.witness
+            if name == "no absent-mindedness":  # the property here is its opposite
                 key, holds = "absent_minded", None if holds is None else not holds
-            known[key.lower().replace("-", "_").replace(" ", "_")] = {
+            else:
+                key = name.lower().replace("-", "_").replace(" ", "_")
+            properties[key] = {
                 "holds": holds,
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
-        known["absent_minded"]["infosets"] = {
-            str(name): most for name, most in self.met_again.items()
-        }
-        known["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
+        often = {str(infoset): most for infoset, most in self.met_again.items()}
+        properties["absent_minded"]["infosets"] = often
+        properties["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
         if self.members:
-            known["members"] = {str(one.player): one.to_json() for one in self.members}
-        return known
+            properties["members"] = {str(one.player): one.to_json() for one in self.members}
+        return properties
 
 
 VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
@@ -176,33 +176,36 @@ VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
 
 def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
     """Lay out the recall of both players, by their names, and all witnesses."""
-    rows = [
-        (name, *(VERDICTS[player.findings[name].holds] for player in players))
-        for name in players[0].findings
-    ]
+    rows = _verdicts(players)
     free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
     rows.append(("forgetting free in mixtures", *free))
     text: Text = [Table(rows, ("property", *sides), left=3)]
-    members = sorted((one for team in players for one in team.members), key=lambda one: one.player)
+    members = [member for team in players for member in team.members]
+    members.sort(key=lambda member: member.player)
     if members:
-        alone = [
-            (name, *(VERDICTS[one.findings[name].holds] for one in members))
-            for name in members[0].findings
-        ]
-        header = ("each member alone", *(f"player {one.player}" for one in members))
-        text += ["", Table(alone, header, left=len(header))]
+        header = ("each member alone", *(f"player {member.player}" for member in members))
+        text += ["", Table(_verdicts(members), header, left=len(header))]
     for side, player in zip(sides, players, strict=True):
         if player.met_again:
-            often = [f"{printable(name)} ({most} times)" for name, most in player.met_again.items()]
-            often[MOST_NAMED:] = [f"and {len(often) - MOST_NAMED} more"] * (len(often) > MOST_NAMED)
+            often = player.met_again.items()
+            visits = [f"{printable(name)} ({most} times)" for name, most in often]
+            if len(visits) > MOST_NAMED:
+                visits[MOST_NAMED:] = [f"and {len(visits) - MOST_NAMED} more"]
             heading = f"{side.capitalize()} can meet again in a play, at most so often"
-            text += ["", f"{heading}: {', '.join(often)}"]
+            text += ["", f"{heading}: {', '.join(visits)}"]
         for witness, names in player.witnesses().items():
-            heading = (
-                f"{side.capitalize()}, {', '.join(names)}: one information set after either of"
-            )
-            text += witness.lines(heading, (one or "the start" for one in witness.texts))
+            what = ", ".join(names)
+            heading = f"{side.capitalize()}, {what}: one information set after either of"
+            text += witness.lines(heading, (moves or "the start" for moves in witness.texts))
     return text
+
+
+def _verdicts(players: Sequence[Audit]) -> list[tuple[str, ...]]:
+    """Make a row of a table for each property: its name, and whether it holds of each player."""
+    return [
+        (name, *(VERDICTS[player.findings[name].holds] for player in players))
+        for name in players[0].findings
+    ]
 
 
 def audit_of(tree: FlatTree, player: int) -> Audit:
@@ -210,13 +213,14 @@ def audit_of(tree: FlatTree, player: int) -> Audit:
     found = Recall(tree, player).audit()
     if tree.sides is None or tree.sides.count(player) < 2:
         return found
-    members = [one for one, side in enumerate(tree.sides) if side == player]
-    alone = [replace(Recall(_alone(tree, one), 0).audit(), player=one) for one in members]
-    return replace(found, members=tuple(alone))
+    members = [member for member, side in enumerate(tree.sides) if side == player]
+    audits = {member: Recall(_against_all_others(tree, member), 0).audit() for member in members}
+    numbered = (replace(alone, player=member) for member, alone in audits.items())
+    return replace(found, members=tuple(numbered))
 
 
-def _alone(tree: FlatTree, member: int) -> FlatTree:
-    """Play a tree with one member as player 0, against all others as player 1."""
+def _against_all_others(tree: FlatTree, member: int) -> FlatTree:
+    """Give a tree in which one member is player 0, and all others and the opponents player 1."""
     seat = (tree.member != member).astype(np.int8)
     player = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
     return replace(tree, seat=seat, player=player)
@@ -236,28 +240,29 @@ def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
     return min((pair for pair in pairs if pair), key=lambda pair: pair.moves, default=None)
 
 
-class _Alike:
-    """Own pasts that met the same rows, by their numbers."""
+class _PastsOfRows:
+    """Own pasts that met the same rows, each with its number and its actions by row."""
 
-    def __init__(self, met: frozenset[int]) -> None:
-        self.met = met
+    def __init__(self, rows: frozenset[int]) -> None:
+        self.rows = rows
         self.pasts: list[tuple[int, dict[int, int]]] = []
-        self.tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}  # by rows, then acts
+        # For some of the rows: the first past that acted so there, by its actions.
+        self.tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
 
-    def add(self, number: int, acts: dict[int, int]) -> None:
-        """Add a past, later than all before."""
-        self.pasts.append((number, acts))
-        for rows, table in self.tables.items():
-            table.setdefault(tuple(acts[row] for row in rows), number)
+    def add(self, number: int, actions: dict[int, int]) -> None:
+        """Add a past, whose number is larger than all before."""
+        self.pasts.append((number, actions))
+        for rows, first_past in self.tables.items():
+            first_past.setdefault(tuple(actions[row] for row in rows), number)
 
-    def first(self, acts: dict[int, int]) -> int | None:
+    def first_alike(self, actions: dict[int, int]) -> int | None:
         """Give the first past that acted as another did at all rows that both met."""
-        rows = tuple(sorted(self.met & acts.keys()))
-        if rows not in self.tables:
-            table = self.tables[rows] = {}
-            for number, past in self.pasts:
-                table.setdefault(tuple(past[row] for row in rows), number)
-        return self.tables[rows].get(tuple(acts[row] for row in rows))
+        common = tuple(sorted(self.rows & actions.keys()))
+        if common not in self.tables:
+            first_past = self.tables[common] = {}
+            for number, past_actions in self.pasts:
+                first_past.setdefault(tuple(past_actions[row] for row in common), number)
+        return self.tables[common].get(tuple(actions[row] for row in common))
 
 
 class Recall:
@@ -266,45 +271,62 @@ class Recall:
     def __init__(self, tree: FlatTree, player: int) -> None:
         self.tree, self.player = tree, player
         self.form, self.other = sequence_form(tree, player), sequence_form(tree, 1 - player)
-        self.depth = np.zeros(tree.num_nodes, np.int32)
+        self.depth = np.zeros(tree.num_nodes, np.int32)  # moves before each node
         for number, level in enumerate(tree.levels):
             self.depth[level] = number
         self.parts: dict[int, list[int]] = defaultdict(list)
         """Refined information sets of every row, those that are met first ahead."""
         for refined, row in enumerate(self.form.row.tolist()):
             self.parts[row].append(refined)
+        # The rows that forget something: they join several own pasts.
         self.shared = {row: parts for row, parts in self.parts.items() if len(parts) > 1}
 
     def audit(self, *, whole: bool = True, ranked: bool = False) -> Audit:
-        """Audit a tree of which all was laid out, or the beginning."""
+        """Audit a tree of which all was laid out, or the beginning if not `whole`.
+
+        `ranked`: information sets have ranks which rise along plays, as scores do.
+        """
         findings = {
-            "perfect recall": self._finding(smallest(self._two_pasts()), whole),
+            "perfect recall": self._finding(smallest(self._pairs_of_pasts()), whole),
             "A-loss recall": self._finding(self._untraced(), whole),
-            "no absent-mindedness": self._finding(smallest(self._twice()), whole),
+            "no absent-mindedness": self._finding(smallest(self._pairs_in_a_play()), whole),
         }
         if whole and not ranked:
             in_place = findings["A-loss recall"]
             findings["shuffled A-loss recall"] = in_place if in_place.holds else self._shuffled()
-        names = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
-        findings |= zip(names, self._well_formed(whole=whole, ranked=ranked), strict=True)
-        if self.form.is_absent_minded:  # their theorem is for other players
-            unknown = dict.fromkeys(names, Finding(None, None, ONCE))
-            findings |= {name: one for name, one in unknown.items() if findings[name].holds}
-        tree, form = self.tree, self.form
-        free = [*self.shared] if findings["no absent-mindedness"].holds else []
-        in_order = findings.get("shuffled A-loss recall")
-        if free and not (in_order and in_order.holds):
-            kept = np.isin(form.inflated.row, form.inflated.shared)
-            free = sorted({*free} - {*form.row[kept].tolist()})
-        sets: list[frozenset[Hashable]] = [
-            frozenset(tree.names[row] for row in rows)
-            for rows in (np.flatnonzero(tree.seat == self.player).tolist(), self.shared, free)
-        ]
-        histories = int((tree.player == self.player).sum())
-        often = sorted(zip(form.visits.tolist(), form.row.tolist(), strict=True))
-        again = {tree.names[row]: visits for visits, row in often if visits > 1}
-        known = self.player, sets[0], histories, whole, findings
-        return Audit(*known, sets[1], sets[2], {}, met_again=again)
+        kinds = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
+        for name, finding in zip(kinds, self._well_formed(whole=whole, ranked=ranked), strict=True):
+            is_unproved = finding.holds and self.form.is_absent_minded
+            findings[name] = Finding(None, None, ONCE) if is_unproved else finding
+        visits = sorted(zip(self.form.visits.tolist(), self.form.row.tolist(), strict=True))
+        return Audit(
+            player=self.player,
+            infosets=self._names(np.flatnonzero(self.tree.seat == self.player).tolist()),
+            histories=int((self.tree.player == self.player).sum()),
+            whole=whole,
+            findings=findings,
+            forgetful=self._names(self.shared),
+            free=self._names(self._free_in_mixtures(findings)),
+            forgets={},
+            met_again={self.tree.names[row]: number for number, row in visits if number > 1},
+        )
+
+    def _names(self, rows: Iterable[int]) -> frozenset[Hashable]:
+        return frozenset(self.tree.names[row] for row in rows)
+
+    def _free_in_mixtures(self, findings: Mapping[str, Finding]) -> set[int]:
+        """Rows that join different own pasts, and forget nothing in mixtures.
+
+        All with A-loss recall in some order; else those that inflation splits by past.
+        """
+        if not self.shared or not findings["no absent-mindedness"].holds:
+            return set()
+        in_some_order = findings.get("shuffled A-loss recall")
+        if in_some_order is not None and in_some_order.holds:
+            return {*self.shared}
+        inflated = self.form.inflated
+        still_joined = np.isin(inflated.row, inflated.shared)
+        return {*self.shared} - {*self.form.row[still_joined].tolist()}
 
     def pair(self, first: int, second: int, note: str = "") -> Pair:
         """Pair two nodes."""
@@ -317,6 +339,7 @@ class Recall:
         return Witness(infoset, first, second, pair.note)
 
     def _finding(self, refuted: Pair | None, whole: bool) -> Finding:
+        """Say that a property holds unless a pair refutes it, if the whole tree was walked."""
         if refuted is not None:
             return Finding(False, self.witness(refuted))
         return Finding(True if whole else None, None)
@@ -331,50 +354,48 @@ class Recall:
             return Finding(None, None, "the game is too large for the search")
         return Finding(not form.is_absent_minded and shuffled(form) is not None, None)
 
-    def _two_pasts(self) -> Iterator[Pair]:
-        """Pair shortest histories with different own pasts."""
+    def _pairs_of_pasts(self) -> Iterator[Pair]:
+        """Pair shortest histories with different own pasts, for each row that joins some."""
         for parts in self.shared.values():
             yield self.pair(*self.form.first[parts[:2]].tolist())
 
     def _untraced(self) -> Pair | None:
-        """Pair histories whose different own pasts no different act explains.
+        """Pair histories whose different own pasts no different act explains: a breach of A-loss.
 
         Pasts that met the same rows are looked up by what they did at those which the other met.
+        The pair is the shortest.
         """
         best: Pair | None = None
         for parts in self.shared.values():
             nodes = self.form.first[parts].tolist()  # the shortest histories first
-            groups: dict[frozenset[int], _Alike] = {}
-            for number, two in enumerate(nodes):
-                if best is not None and self.pair(nodes[0], two).moves >= best.moves:
+            groups: dict[frozenset[int], _PastsOfRows] = {}
+            for number, node in enumerate(nodes):
+                if best is not None and self.pair(nodes[0], node).moves >= best.moves:
                     break
-                acts = dict(self.form.steps(int(self.form.before[parts[number]])))
-                found = [group.first(acts) for group in groups.values()]
-                earliest = min((one for one in found if one is not None), default=None)
-                if earliest is not None:
-                    pair = self.pair(nodes[earliest], two)
-                    if best is None or pair.moves < best.moves:
-                        best = pair
-                met = frozenset(acts)
-                groups.setdefault(met, _Alike(met)).add(number, acts)
+                actions = dict(self.form.steps(int(self.form.before[parts[number]])))
+                alike = [group.first_alike(actions) for group in groups.values()]
+                earlier = [past for past in alike if past is not None]
+                if earlier:
+                    best = smallest((best, self.pair(nodes[min(earlier)], node)))
+                rows = frozenset(actions)
+                groups.setdefault(rows, _PastsOfRows(rows)).add(number, actions)
         return best
 
-    def _twice(self) -> Iterator[Pair]:
+    def _pairs_in_a_play(self) -> Iterator[Pair]:
         """Pair the first and a later visit of one information set in a play."""
-        tree, fewest = self.tree, self.tree.num_nodes
+        tree, fewest_moves = self.tree, self.tree.num_nodes
         for later in self.form.first[self.form.visits > 1].tolist():
-            if self.depth[later] >= fewest:  # those that follow are as deep
+            if self.depth[later] >= fewest_moves:  # those that follow are as deep
                 return
             first, row = later, tree.row[later]
             node = int(tree.parent[later])
             while node >= 0:
-                first = node if tree.row[node] == row else first
+                if tree.row[node] == row:
+                    first = node
                 node = int(tree.parent[node])
             pair = self.pair(first, later)
-            fewest = min(fewest, pair.moves)
+            fewest_moves = min(fewest_moves, pair.moves)
             yield pair
-
-    # --- well-formedness ---------------------------------------------------------------------
 
     def _well_formed(self, *, whole: bool, ranked: bool) -> list[Finding]:
         """Decide the three kinds, the strictest first.
@@ -385,74 +406,79 @@ class Recall:
         tried.
         """
         refuted: Pair | None = None
-        if not self.shared:
-            return [Finding(whole or None, None, COARSEST * whole)] * 3
+        if not self.shared:  # the game itself is the coarsest refinement
+            return [Finding(True, None, COARSEST) if whole else Finding(None, None)] * 3
         if ranked:
             refuted = smallest(self._unmatched_pasts())
         if refuted is None and not whole:
             return [Finding(None, None, "only the whole tree can tell")] * 3
-        if refuted is None and self._plays() > MOST_PLAYS:
+        if refuted is None and self._count_plays() > MOST_PLAYS:
             return [Finding(None, None, f"more than {MOST_PLAYS:,} plays through histories")] * 3
         if refuted is None:
             plays = Plays.of(self.form, self.other)
-            coarse = self.form.refined[plays.node]
-            refuted = self._differing(plays.forms(coarse, 3), NO_PLAY)
+            any_end = plays.forms(self.form.refined[plays.node], 3)
+            refuted = self._differing(any_end, NO_PLAY)
         if refuted is not None:
             return [Finding(False, self.witness(refuted), EVERY)] * 3
-        return [self._kind(plays, coarse, kind) for kind in range(3)]
+        return [self._well_formed_of_kind(plays, kind) for kind in range(3)]
 
-    def _plays(self) -> int:
-        """Count the plays through every history."""
-        own = (self.tree.player == self.player).astype(np.int64)
+    def _count_plays(self) -> int:
+        """Count the pairs of a history of the player and a play through it."""
+        own_before = (self.tree.player == self.player).astype(np.int64)
         for level in self.tree.levels[1:]:
-            own[level] += own[self.tree.parent[level]]
-        return int(own[self.tree.player == TERMINAL].sum())
+            own_before[level] += own_before[self.tree.parent[level]]
+        return int(own_before[self.tree.player == TERMINAL].sum())
 
-    def _kind(self, plays: "Plays", coarse: Ints, kind: int) -> Finding:
-        refuted = self._differing(plays.forms(coarse, kind), "")
+    def _well_formed_of_kind(self, plays: "Plays", kind: int) -> Finding:
+        """Decide one kind, the strictest being 0, by the coarsest and the finest refinement."""
+        refuted = self._differing(plays.forms(self.form.refined[plays.node], kind), "")
         if refuted is None:
             return Finding(True, None, COARSEST)
-        if int((self.tree.player == self.player).sum()) == len(self.form.row):
+        histories = int((self.tree.player == self.player).sum())
+        if histories == len(self.form.row):  # it is the finest as well
             return Finding(False, self.witness(refuted), EVERY)
         if self._matched_singly(plays.forms(plays.node, kind)):
             return Finding(True, None, FINEST)
         return Finding(None, self.witness(refuted), NEITHER)
 
     def _matched_singly(self, forms: Mapping[int, bytes]) -> bool:
-        """Whether histories of one information set have equal forms."""
+        """Whether all histories of each information set have equal forms, which are by node."""
         return len({(self.tree.row[node], form) for node, form in forms.items()}) == len(self.parts)
 
     def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
-        """Pair shortest histories of two parts whose forms differ."""
+        """Pair shortest histories of two parts of a row whose forms, by part, differ."""
         pairs = []
         for parts in self.shared.values():
-            kinds: dict[bytes, int] = {}
+            first_part: dict[bytes, int] = {}  # by form
             for part in parts:
-                kinds.setdefault(forms[part], part)
-            if len(kinds) > 1:
-                first, second = self.form.first[list(kinds.values())[:2]].tolist()
+                first_part.setdefault(forms[part], part)
+            if len(first_part) > 1:
+                first, second = self.form.first[list(first_part.values())[:2]].tolist()
                 pairs.append(self.pair(first, second, note))
         return smallest(pairs)
 
     def _unmatched_pasts(self) -> Iterator[Pair | None]:
-        """Pair a history with an own past that never goes with its past of the opponent."""
-        # Where ranks rise along plays, the opponent's moves before an information set are those at
-        # lower ranks: plays that match must then match up to there.
-        theirs: dict[int, dict[int, int]] = defaultdict(dict)
+        """Pair a history with an own past that never goes with its past of the opponent.
+
+        Where ranks rise along plays, the opponent's moves before an information set are those at
+        lower ranks: plays that match must then match up to there.
+        """
+        # By refined information set: a node of each of the opponent's sequences there.
+        node_by_past: dict[int, dict[int, int]] = defaultdict(dict)
         own = np.flatnonzero(self.tree.player == self.player)
-        for node, part, past in zip(
-            own.tolist(), self.form.refined[own].tolist(), self.other.at[own].tolist(), strict=True
-        ):
-            theirs[part].setdefault(past, node)
+        refined, opponent_pasts = self.form.refined[own].tolist(), self.other.at[own].tolist()
+        for node, part, past in zip(own.tolist(), refined, opponent_pasts, strict=True):
+            node_by_past[part].setdefault(past, node)
         for parts in self.shared.values():
             best: Pair | None = None
             for second in parts:
+                second_node = int(self.form.first[second])
                 for first in parts:
-                    end = int(self.form.first[second])
-                    if best and self.pair(int(self.form.first[first]), end).moves >= best.moves:
+                    shortest = self.pair(int(self.form.first[first]), second_node)
+                    if best and shortest.moves >= best.moves:
                         break
-                    for past, node in theirs[first].items():
-                        if past not in theirs[second]:
-                            best = smallest((best, self.pair(node, end, NEVER)))
+                    for past, node in node_by_past[first].items():
+                        if past not in node_by_past[second]:
+                            best = smallest((best, self.pair(node, second_node, NEVER)))
                             break
             yield best

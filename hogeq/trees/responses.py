@@ -64,31 +64,33 @@ def settle(
     form, limit = payoffs.form, Deadline.of(limit)
     full = payoffs.most(remembering(form))
 
-    def value(strategy: Floats) -> Fraction:
+    def proved_payoff(strategy: Floats) -> Fraction:
         return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
+    # Cut off losses larger than what an ascent loses to full memory, as long as that is far less.
     while can_rescale and not deadline.is_over:
         acts = by_ascent(form, payoffs.most_each, begin, deadline)[1]
         begin = pure_rows(form, form.inflated.pure(acts))
-        loss = full - value(begin)
+        loss = full - proved_payoff(begin)
         if not 0 < COARSE * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
     if form.is_absent_minded and dag is None:  # until both ends are written alike
-        found, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
-        answer = Answer(found.policy, found.value, found.bound, BRANCH_AND_BOUND)
+        solved, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
+        answer = Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     else:
         answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
-    least, most, is_certain, method = value(answer.strategy), full, True, FULL_MEMORY
+    least, most, is_certain, method = proved_payoff(answer.strategy), full, True, FULL_MEMORY
     if dag is not None:
         most, method = payoffs.most(dag), BELIEF_DAG
     elif least < full and answer.method == INTEGER_PROGRAM:
-        most, method = payoffs.payoff(answer.bound), INTEGER_PROGRAM
         whole = bounding_dag(form, limit)
         is_certain = whole is not None
         if whole is not None:
             most, method = payoffs.most(whole), BELIEF_DAG
+        else:  # HiGHS says so
+            most, method = payoffs.payoff(answer.bound), INTEGER_PROGRAM
     elif least < full and answer.method != FULL_MEMORY:
         most, method = payoffs.payoff(answer.bound), answer.method
     if most >= full:
@@ -115,14 +117,15 @@ def respond(
     def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
         form, plain = solving_form(tree, player), sequence_form(tree, player)
         seats = 1 + bool((tree.seat > player).any())  # that decide something, from this one on
-        proof, search = (one.share(1.0 / seats) for one in (limit, deadline))
-        plan = plan_of(solving_form(tree, 1 - player), target, search)
-        payoffs, search = Payoffs(tree, player, plan, search), search.share(SEARCHING)
-        one = settle(payoffs, proof, begin, wholes[player], search, finer)
-        if form is not plain:  # full memory is of the order in which rows are met
-            memory = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
-            one = one._replace(full_memory=memory)
-        return one
+        program_limit, seat_limit = limit.share(1.0 / seats), deadline.share(1.0 / seats)
+        plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
+        payoffs, search_limit = Payoffs(tree, player, plan, seat_limit), seat_limit.share(SEARCHING)
+        settled = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
+        if form is plain:
+            return settled
+        # Full memory is of the order in which rows are met.
+        most = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
+        return settled._replace(full_memory=most)
 
     finer = 1.0
     while True:
@@ -131,15 +134,15 @@ def respond(
         value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
         # Ends of each seat may be written alike, and those of the mean not.
         is_met = bound - value <= LARGEST_GAP * Fraction(unit)
-        is_one = tree.units.are_one(below(value), above(bound))
+        are_alike = tree.units.are_one(below(value), above(bound))
         can_be_finer = BRANCH_AND_BOUND in (first.method, second.method) and finer > FINEST
-        if is_one or not is_met or not can_be_finer or limit.is_over:
+        if are_alike or not is_met or not can_be_finer or limit.is_over:
             break
         finer, begin = finer / 16.0, rows
     is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
     seats = below(first.least), below(second.least)
     seat_bounds = above(first.most), above(second.most)
-    is_proved = first.is_certain and second.is_certain and is_met and is_one
+    is_proved = first.is_certain and second.is_certain and is_met and are_alike
     return Response(
         strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
         value=below(value),

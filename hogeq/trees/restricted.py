@@ -54,7 +54,7 @@ class Mixed(NamedTuple):
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
     """Strategy whose rows average a plan over their refined information sets."""
-    weights = np.zeros(form.tree.shape)
+    weights = np.zeros(form.tree.shape)  # (R, K)
     weights[form.tree.legal] = form.by_actions(plan)
     total = weights.sum(axis=1, keepdims=True)
     return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
@@ -62,41 +62,41 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
 
 def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
     """Strategy whose rows average a mixture over the ways in which it comes to them."""
-    plans = map(form.realisation, mixture.policies)
-    plan = sum(weight * one for weight, one in zip(mixture.chances, plans, strict=True))
+    plans = [form.realisation(policy) for policy in mixture.policies]
+    plan = sum(chance * plan for chance, plan in zip(mixture.chances, plans, strict=True))
     return played(form, np.asarray(plan))
 
 
 def solve_restricted(
     payoffs: csr_array, dags: Sequence[BeliefDag], deadline: Deadline
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game restricted to the strategies of two DAGs.
+    """Solve the game restricted to the strategies of two DAGs; give the flows of both.
 
     None if HiGHS fails, or is not done in time.
     """
     first, second = dags
-    plans = [
-        dag.sequences @ (np.arange(len(dag.allowed)) == 0).astype(float) for dag in dags
-    ]  # of who decides nothing
-    if not len(second.row):
-        return first.flow(first.respond(against(payoffs, plans[1], 0))[1]), np.ones(1)
+    if not len(second.row):  # the second player decides nothing: its flow is 1 at the root
+        chosen = first.respond(against(payoffs, second.sequences @ np.ones(1), 0))[1]
+        return first.flow(chosen), np.ones(1)
     if not len(first.row):
-        return np.ones(1), second.flow(second.respond(against(payoffs, plans[0], 1))[1])
+        chosen = second.respond(against(payoffs, first.sequences @ np.ones(1), 1))[1]
+        return np.ones(1), second.flow(chosen)
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
-    size = sum(len(one.allowed) + one.sequences.nnz for one in dags) + payoffs.nnz
+    size = sum(len(dag.allowed) + dag.sequences.nnz for dag in dags) + payoffs.nnz
     if deadline.is_over or not deadline.allows(WRITTEN * size):
         return None
-    # Chosen by one, met by the other's sequences, chosen by the other.
-    met = csr_array(FINE * (first.sequences.T @ payoffs))
+    # Payoffs by the first player's choices and the second's sequences, then by both's choices.
+    by_sequence = csr_array(FINE * (first.sequences.T @ payoffs))
     mine, theirs = first.equations(), second.equations()
-    once = [np.concatenate([[1.0], np.zeros(one.shape[0] - 1)]) for one in (mine, theirs)]
-    # Maximise the least payoff, written by its dual: `theirs` transposed times q is at most worth.
+    once = [(np.arange(flow.shape[0]) == 0).astype(float) for flow in (mine, theirs)]
     allowed = second.allowed
-    entries = np.bincount(met.indices, minlength=met.shape[1]) @ np.diff(second.sequences.indptr)
+    columns = np.bincount(by_sequence.indices, minlength=by_sequence.shape[1])
+    entries = columns @ np.diff(second.sequences.indptr)
     if not deadline.allows(WRITTEN * float(entries)):
         return None
-    worth = (met @ second.sequences).T
-    upper = block_array([[-worth, theirs.T]]).tocsr()[allowed]
+    by_choice = (by_sequence @ second.sequences).T
+    # Maximise the least payoff, by its dual: `theirs` transposed times values q is at most payoffs.
+    upper = block_array([[-by_choice, theirs.T]]).tocsr()[allowed]
     free = np.full(theirs.shape[0], np.inf)
     lower = np.append(np.zeros(len(first.allowed)), -free)
     upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
@@ -115,7 +115,7 @@ def solve_restricted(
             break
     if answer.status != SOLVED:
         return None
-    chosen = np.zeros(len(allowed))
-    chosen[allowed] = -answer.ineqlin.marginals
-    both = answer.x[: mine.shape[1]], chosen
-    return both if all(np.isfinite(one).all() for one in both) else None
+    second_flow = np.zeros(len(allowed))
+    second_flow[allowed] = -answer.ineqlin.marginals
+    flows = answer.x[: mine.shape[1]], second_flow
+    return flows if all(np.isfinite(flow).all() for flow in flows) else None

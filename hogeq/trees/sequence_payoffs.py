@@ -42,21 +42,21 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     tree, numbers = first.tree, numbers_of(first.tree)
     ends = np.flatnonzero(tree.player == TERMINAL)
     size = first.size, second.size
-    moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]
+    moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]  # after a move of a player
     pairs = first.at[moved], second.at[moved]
     if numbers is None:
         # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
         chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
-        worth = (chance * tree.shares)[moved] / tree.expected
-        return csr_array((worth, pairs), size)
+        payoffs = (chance * tree.shares)[moved] / tree.expected
+        return csr_array((payoffs, pairs), size)
     sums: dict[tuple[int, int], Fraction] = {}
     level, unit = Fraction(tree.shift + tree.centre), Fraction(stakes(tree))
-    places = np.searchsorted(ends, moved).tolist()
-    for place, pair in zip(places, zip(*(one.tolist() for one in pairs), strict=True), strict=True):
-        worth = numbers.chance[place] * (numbers.paid[place] - level)
-        sums[pair] = sums.get(pair, Fraction()) + worth
+    end_numbers = np.searchsorted(ends, moved).tolist()
+    for end, own, other in zip(end_numbers, pairs[0].tolist(), pairs[1].tolist(), strict=True):
+        payoff = numbers.chance[end] * (numbers.paid[end] - level)
+        sums[own, other] = sums.get((own, other), Fraction()) + payoff
     rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
-    shares = np.array([float(worth / unit) for worth in sums.values()])
+    shares = np.array([float(payoff / unit) for payoff in sums.values()])
     return csr_array((shares, (rows, columns)), size)
 
 
@@ -73,6 +73,6 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
     shares = (chance * tree.shares)[ends[places]]
     middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
-    off = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
+    error = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
     largest = Fraction(tree.largest_payoff)
-    return largest * (Fraction(middle) - off), largest * (Fraction(middle) + off)
+    return largest * (Fraction(middle) - error), largest * (Fraction(middle) + error)

@@ -76,23 +76,18 @@ class SequenceForm:
 
     @cached_property
     def cells(self) -> Ints:
-        """Place of the last step of all sequences but the empty one, (S - 1,).
+        """Last action of all sequences but the empty one, (S - 1,).
 
-        It is one in a list of the legal actions of rows, row by row.
+        It is a place in the list of the legal actions of all rows, row by row.
         """
-        counts, owner = self.tree.num_legal, self.owner[1:]
-        first = (np.cumsum(counts) - counts)[self.row] - self.start[:-1]
-        return first[owner] + np.arange(1, self.size)
+        counts, refined = self.tree.num_legal, self.owner[1:]
+        first_place = (np.cumsum(counts) - counts)[self.row]  # (J,), of each one's row
+        return (first_place - self.start[:-1])[refined] + np.arange(1, self.size)
 
     @cached_property
     def above(self) -> Ints:
         """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
         return self.owner[self.before]
-
-    @property
-    def side(self) -> str:
-        """Name of the player, or of the team."""
-        return side_names(self.tree.sides)[self.player]
 
     @property
     def ends(self) -> Ints:
@@ -112,65 +107,63 @@ class SequenceForm:
     @cached_property
     def rank(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
-        later, rows = np.flatnonzero(self.before), self.tree.num_rows
-        earlier = self.row[self.above[later]]
-        before, after = np.unique(np.stack([earlier, self.row[later]]), axis=1)
+        rows, later = self.tree.num_rows, np.flatnonzero(self.before)  # after an own action
+        pairs = np.stack([self.row[self.above[later]], self.row[later]])
+        before, after = np.unique(pairs, axis=1)
         links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
-        waiting = np.bincount(after, minlength=rows)  # rows before each that have no rank yet
-        ready, rank = np.flatnonzero(waiting == 0), np.zeros(rows, np.int64)
-        number = 0
+        unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
+        ready, rank, number = np.flatnonzero(unranked_before == 0), np.zeros(rows, np.int64), 0
         while len(ready):
             rank[ready] = number
             following = links[ready].indices
-            np.subtract.at(waiting, following, 1)
-            ready = np.unique(following[waiting[following] == 0])
+            np.subtract.at(unranked_before, following, 1)
+            ready = np.unique(following[unranked_before[following] == 0])
             number += 1
-        return None if waiting.any() else rank
+        return None if unranked_before.any() else rank
 
     def payoffs(self, joint: Floats) -> Floats:
-        """Share of the largest payoff that each sequence ends in, (S,).
+        """Payoff of each sequence against others' rows, (R, K): a share of the largest, (S,).
 
-        Others play a strategy's rows. Passes over sequences take such shares and give such, so
-        what they compare has one scale.
+        Passes over sequences take such shares and give such, so what they compare has one scale.
         """
-        others = reach(self.tree, joint, self.player)
+        others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
         sign = 1.0 if self.player == 0 else -1.0
-        won = sign * others[ends] * self.tree.shares[ends]
-        return np.bincount(self.at[ends], won, self.size).astype(np.float64)
+        payoffs = sign * others_reach[ends] * self.tree.shares[ends]
+        return np.bincount(self.at[ends], payoffs, self.size).astype(np.float64)
 
     def remember(self, payoffs: Floats) -> tuple[Floats, Ints]:
-        """Worth of each sequence with perfect recall, (S,), and the best actions, (J,)."""
+        """Best payoff after each sequence with perfect recall, (S,), and best actions, (J,)."""
         from hogeq.kernels import dag_flows
 
-        worth, best, every = payoffs.copy(), self.start[:-1].copy(), np.ones(self.size, bool)
-        dag_flows.rise_best(self.ends, self.before, self.start, every, worth, best)
-        return worth, best - self.start[:-1]
+        values, best, allowed = payoffs.copy(), self.start[:-1].copy(), np.ones(self.size, bool)
+        dag_flows.rise_best(self.ends, self.before, self.start, allowed, values, best)
+        return values, best - self.start[:-1]
 
     def most(self, payoffs: Floats) -> float:
         """Most that a player with perfect recall gets, every sum rounded upward."""
         from hogeq.kernels import dag_flows
 
-        worth, every = payoffs.copy(), np.ones(self.size, bool)
-        dag_flows.rise_above(self.ends, self.before, self.start, every, worth)
-        return float(worth[0])
+        values, allowed = payoffs.copy(), np.ones(self.size, bool)
+        dag_flows.rise_above(self.ends, self.before, self.start, allowed, values)
+        return float(values[0])
 
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (R, K); (S,)."""
         from hogeq.kernels import dag_flows
 
-        shares, places = np.ravel(strategy), self.row * strategy.shape[1]
+        chances, first_cells = np.ravel(strategy), self.row * strategy.shape[1]
         weights = np.ones(self.size)
-        dag_flows.flow_on(self.ends, self.before, self.start, shares, places, weights)
+        dag_flows.flow_on(self.ends, self.before, self.start, chances, first_cells, weights)
         return weights
 
     def pure(self, acts: Ints) -> Floats:
         """Weight of every sequence, 0 or 1, by the actions of a pure strategy, (R,); (S,)."""
         from hogeq.kernels import dag_flows
 
-        shares, weights = np.zeros(self.size), np.ones(self.size)
-        shares[self.start[:-1] + acts[self.row]] = 1.0
-        dag_flows.flow_on(self.ends, self.before, self.start, shares, self.start, weights)
+        chances, weights = np.zeros(self.size), np.ones(self.size)
+        chances[self.start[:-1] + acts[self.row]] = 1.0
+        dag_flows.flow_on(self.ends, self.before, self.start, chances, self.start, weights)
         return weights
 
     def by_actions(self, plan: Floats) -> Floats:
@@ -183,19 +176,13 @@ class SequenceForm:
         first = np.cumsum(self.tree.num_legal) - self.tree.num_legal
         return first_of_most(self.by_actions(plan), first) - first
 
-    @property
-    def chains(self) -> list[Ints]:
-        """Pasts of one row of which a play meets one at most, so that all shared rows are covered.
+    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
+        """List pasts of one row of which a play meets one at most, until shared rows are covered.
 
         Let chance and others choose what follows each sequence: of the pasts of a row that can then
         be met the own actions pick one. Chains that meet most pasts not yet covered come first.
+        They are found once; None if there is no time for all.
         """
-        chains = self.chains_within(FOREVER)
-        assert chains is not None  # noqa: S101 - there is no limit
-        return chains
-
-    def chains_within(self, deadline: Deadline) -> list[Ints] | None:
-        """Find the chains, once; None if there is no time for all."""
         if "chains" not in self.known:
             by_row = np.argsort(self.row, kind="stable")
             ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
@@ -204,8 +191,8 @@ class SequenceForm:
                 if deadline.is_over:
                     return None
                 pasts = by_row[ends[row] : ends[row + 1]].tolist()
-                found = _chains_of(pasts, self.before, self.above)
-                chains += [np.array(sorted(chain)) for chain in found]
+                of_row = _chains_of(pasts, self.before, self.above)
+                chains += [np.array(sorted(chain)) for chain in of_row]
             self.known["chains"] = chains
         return cast("list[Ints]", self.known["chains"])
 
@@ -234,22 +221,23 @@ class SequenceForm:
         tree = self.tree
         acts = self.before - self.start[self.above]  # where there is a step before
         parts, is_whole = _parts_of_rows(self.row, self.above, acts, deadline)
-        places, which = np.unique(np.stack([self.row, parts]), axis=1, return_inverse=True)
-        renamed = places[0].copy()
-        new = np.flatnonzero(places[1])
+        # Part 0 of a row keeps its number; other parts become new rows.
+        pairs = np.stack([self.row, parts])
+        (row_of_part, part), part_at = np.unique(pairs, axis=1, return_inverse=True)
+        renamed, new = row_of_part.copy(), np.flatnonzero(part)
         renamed[new] = tree.num_rows + np.arange(len(new))
-        old = np.append(np.arange(tree.num_rows), places[0][new])
+        origin = np.append(np.arange(tree.num_rows), row_of_part[new])
         row, own = tree.row.copy(), self.refined >= 0
-        row[own] = renamed[which][self.refined[own]]
+        row[own] = renamed[part_at][self.refined[own]]
         split = replace(
             tree,
             row=row,
-            seat=tree.seat[old],
-            num_legal=tree.num_legal[old],
-            names=[tree.names[one] for one in old.tolist()],
+            seat=tree.seat[origin],
+            num_legal=tree.num_legal[origin],
+            names=[tree.names[old] for old in origin.tolist()],
             states=None,
         )
-        return replace(self, tree=split, row=renamed[which]), is_whole
+        return replace(self, tree=split, row=renamed[part_at]), is_whole
 
     @cached_property
     def origin(self) -> Ints:
@@ -306,11 +294,12 @@ class SequenceForm:
     @cached_property
     def visits(self) -> Ints:
         """How often a play has met the row at each refined information set, this time too, (J,)."""
-        visits, left, up = np.ones(len(self.row), np.int64), np.arange(len(self.row)), self.above
-        while len(left):
-            left, up = left[up >= 0], up[up >= 0]
-            visits[left] += self.row[up] == self.row[left]
-            up = self.above[up]
+        visits, refined = np.ones(len(self.row), np.int64), np.arange(len(self.row))
+        earlier = self.above  # of each refined information set that has one, further and further up
+        while len(refined):
+            refined, earlier = refined[earlier >= 0], earlier[earlier >= 0]
+            visits[refined] += self.row[earlier] == self.row[refined]
+            earlier = self.above[earlier]
         return visits
 
     @property
@@ -321,8 +310,9 @@ class SequenceForm:
     def require_once(self) -> None:
         """Refuse absent-mindedness."""
         if self.is_absent_minded:
+            side = side_names(self.tree.sides)[self.player]
             raise HogeqError(
-                f"{self.tree.name}: {self.side} can meet an information set twice in a play;"
+                f"{self.tree.name}: {side} can meet an information set twice in a play;"
                 " allowed: games without absent-mindedness"
             )
 
@@ -335,8 +325,9 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
 
 @lru_cache(maxsize=4)
 def _listed(tree: FlatTree, player: int) -> SequenceForm:
+    """List refined information sets level by level, in the order of their first nodes."""
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
-    numbers: dict[tuple[int, int], int] = {}
+    numbers: dict[tuple[int, int], int] = {}  # by row and the sequence before
     first: list[int] = []
     action, counts = tree.action, tree.num_legal.tolist()
     start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)  # as in the form
@@ -347,15 +338,16 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         at[nodes] = np.where(tree.mover[nodes] == player, followed, at[parent])
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
-        each, begins, which = np.unique(pairs, return_index=True, return_inverse=True)
-        codes = np.empty(len(each), np.int64)
-        for place in np.argsort(begins).tolist():  # in the order of nodes
-            before, row = divmod(int(each[place]), tree.num_rows)
-            codes[place] = numbers.setdefault((row, before), len(numbers))
-            if codes[place] == len(first):
-                first.append(int(own[begins[place]]))
-                start[len(first)] = start[len(first) - 1] + counts[row]
-        refined[own] = codes[which]
+        distinct, places, pair_of_node = np.unique(pairs, return_index=True, return_inverse=True)
+        number_of_pair = np.empty(len(distinct), np.int64)
+        for pair in np.argsort(places).tolist():  # in the order of nodes
+            before, row = divmod(int(distinct[pair]), tree.num_rows)
+            number = numbers.setdefault((row, before), len(numbers))
+            number_of_pair[pair] = number
+            if number == len(first):
+                first.append(int(own[places[pair]]))
+                start[number + 1] = start[number] + counts[row]
+        refined[own] = number_of_pair[pair_of_node]
     rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
     return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
 
@@ -375,9 +367,6 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     return forms[0], forms[1]
 
 
-# --- parts of arrays ------------------------------------------------------------------------------
-
-
 def ranges(starts: Ints, sizes: Ints) -> Ints:
     """Whole numbers from each start on, so many of each, one range after the other."""
     shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
@@ -391,24 +380,23 @@ def first_of_most(values: Floats, starts: Ints) -> Ints:
     return places[np.searchsorted(places, starts)]
 
 
-# --- chains ---------------------------------------------------------------------------------------
-
-
 def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
     """List the chains of the pasts of one row, those of most pasts first.
 
-    Goes up from the last past, through those before them alone. Others choose what follows a
-    sequence: its chains are those of all that follows. At a past there is a choice among actions:
-    the first of each action join, then the second, and so on.
+    `before` and `above` are those of the form. Goes up from the last past, through those before
+    them alone. Others choose what follows a sequence: its chains are those of all that follows. At
+    a past there is a choice of actions: the first chains of each join, then the second, and so on.
     """
-    followed: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)  # by sequence
+    # By sequence, with keys to sort by: fewer pasts, and the past at which the chain was joined.
+    followed: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
     waiting = [-past for past in pasts]  # numbers rise along plays
     heapify(waiting)
     sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that each past begins
     while waiting:
         past = -heappop(waiting)
-        each = [[one for *_, one in sorted(followed.pop(after))] for after in sequences[past]]
-        joined = zip_longest(*each, fillvalue=[])
+        each = [sorted(followed.pop(after)) for after in sequences[past]]
+        by_action = [[chain_after for *_, chain_after in chains] for chains in each]
+        joined = zip_longest(*by_action, fillvalue=[])
         chains = [[*chain.from_iterable(parts)] for parts in joined] or [[past]]
         sequence = int(before[past])
         if sequence and sequence not in followed:
@@ -417,11 +405,8 @@ def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int
                 sequences[earlier] = []
                 heappush(waiting, -earlier)
             sequences[earlier].append(sequence)
-        followed[sequence] += [(-len(one), past, one) for one in chains]
-    return [one for *_, one in sorted(followed[0])]
-
-
-# --- inflation ------------------------------------------------------------------------------------
+        followed[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
+    return [pasts_met for *_, pasts_met in sorted(followed[0])]
 
 
 def _parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
@@ -435,38 +420,33 @@ def _parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tup
         if len(pasts) > 1:
             if deadline.is_over:
                 return parts, False
-            which, met, chosen = _steps(pasts, row, above, act)
-            if not deadline.allows(len(pasts) * len(np.unique(met)) / CELLS):
+            places, met_rows, acts = _earlier_steps(pasts, row, above, act)
+            rows, columns = np.unique(met_rows, return_inverse=True)
+            if not deadline.allows(len(pasts) * len(rows) / CELLS):
                 is_whole = False
                 continue
-            acts = _tabulated(len(pasts), which, met, chosen)
-            for number, part in enumerate(_parts(acts, deadline)):
+            table = np.full((len(pasts), len(rows)), -1)  # actions at the rows met before
+            table[places, columns] = acts
+            for number, part in enumerate(_inseparable(table, deadline)):
                 parts[pasts[part]] = number
     return parts, is_whole and not deadline.is_over
 
 
-def _steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
-    """List the steps before each past: its place, the row met, and the action there."""
-    each, up = np.arange(len(pasts)), pasts
+def _earlier_steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
+    """List the steps before each past: the past's place, the row met, and the action there."""
+    places, current = np.arange(len(pasts)), pasts
     steps = []
-    while len(each):
-        each, up = each[above[up] >= 0], up[above[up] >= 0]
-        steps.append((each, row[above[up]], act[up]))
-        up = above[up]
-    which, met, chosen = map(np.concatenate, zip(*steps, strict=True))
-    return which, met, chosen
+    while len(places):
+        has_earlier = above[current] >= 0
+        places, current = places[has_earlier], current[has_earlier]
+        steps.append((places, row[above[current]], act[current]))
+        current = above[current]
+    place, met_row, action = map(np.concatenate, zip(*steps, strict=True))
+    return place, met_row, action
 
 
-def _tabulated(pasts: int, which: Ints, met: Ints, chosen: Ints) -> Ints:
-    """Tabulate actions by the rows met, (n, M), -1 for those not met."""
-    rows, column = np.unique(met, return_inverse=True)
-    acts = np.full((pasts, len(rows)), -1)
-    acts[which, column] = chosen
-    return acts
-
-
-def _parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
-    """Part the pasts of one row.
+def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
+    """Part the pasts of one row, of actions at rows met before, (n, M), -1 at those not met.
 
     Two pasts exclude each other if a row was met in both, and the actions there differ. A part is a
     component of the graph of those that do not. When the time is over, what is left is one.
@@ -484,16 +464,16 @@ def _parts(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
             chosen = table[order, telling[0]]
             waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
             continue
-        part, left = [group[:1]], group[1:]
-        for found in part:  # grows
-            for one in found.tolist():
-                both = (acts[left] >= 0) & (acts[one] >= 0)
-                excluded = (both & (acts[left] != acts[one])).any(axis=1)
-                excluded &= not deadline.is_over
-                part.append(left[~excluded])
-                left = left[excluded]
+        component, left = [group[:1]], group[1:]
+        for neighbours in component:  # grows
+            for past in neighbours.tolist():
+                both_met = (acts[left] >= 0) & (acts[past] >= 0)
+                is_excluded = (both_met & (acts[left] != acts[past])).any(axis=1)
+                is_excluded &= not deadline.is_over
+                component.append(left[~is_excluded])
+                left = left[is_excluded]
                 if not len(left):
                     break
-        yield np.concatenate(part)
+        yield np.concatenate(component)
         if len(left):
             waiting.append(left)

@@ -55,62 +55,64 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     form.require_once()
     ends = np.flatnonzero(form.tree.player == TERMINAL)
     sequences, which = np.unique(form.at[ends], return_inverse=True)
-    ordered = order([dict(form.steps(one)) for one in sequences.tolist()], form.tree.num_legal)
+    plays = [dict(form.steps(sequence)) for sequence in sequences.tolist()]
+    ordered = order(plays, form.tree.num_legal)
     if ordered is None:
         return None
-    rows, before, places = ordered
+    rows, before, new_sequences = ordered
     at = np.zeros_like(form.at)
-    at[ends] = places[which]
+    at[ends] = new_sequences[which]
     none = np.full(len(rows), -1)
     return replace(form, row=rows, before=before, at=at, first=none, refined=np.full_like(at, -1))
 
 
 def order(plays: list[Acts], counts: Ints) -> tuple[Ints, Ints, Ints] | None:
-    """Order the rows of plays: rows and sequences before as in a form, and each play's sequence.
+    """Order the rows of plays, of so many actions, (R,); None if a component has none in common.
 
-    Rows have so many actions, (R,).
+    Gives rows and sequences before, as in a form, and the sequence of each play.
     """
     rows: list[int] = []
     befores: list[int] = []
-    places = np.zeros(len(plays), np.int64)
-    waiting, first = [(0, [*enumerate(plays)])], 1
+    play_sequences = np.zeros(len(plays), np.int64)
+    # A sequence, and the plays that begin with it, by number, with the acts that are left of each.
+    waiting, next_sequence = [(0, [*enumerate(plays)])], 1
     while waiting:
         before, group = waiting.pop()
-        for number, acts in group:
+        for play, acts in group:
             if not acts:
-                places[number] = before
-        for linked in _linked([(number, acts) for number, acts in group if acts]):
-            common = set.intersection(*(set(acts) for _, acts in linked))
+                play_sequences[play] = before
+        for component in _components([(play, acts) for play, acts in group if acts]):
+            common = set.intersection(*(set(acts) for _, acts in component))
             if not common:
                 return None
-            row = next(row for row in linked[0][1] if row in common)  # the first that was met
-            parts: dict[int, list[tuple[int, Acts]]] = defaultdict(list)
-            for number, acts in linked:
-                left = {one: action for one, action in acts.items() if one != row}
-                parts[acts[row]].append((number, left))
-            waiting += [(first + action, part) for action, part in sorted(parts.items())]
-            first += int(counts[row])
+            row = next(row for row in component[0][1] if row in common)  # the first that was met
+            parts: dict[int, list[tuple[int, Acts]]] = defaultdict(list)  # by the action there
+            for play, acts in component:
+                others = {other: action for other, action in acts.items() if other != row}
+                parts[acts[row]].append((play, others))
+            waiting += [(next_sequence + action, part) for action, part in sorted(parts.items())]
+            next_sequence += int(counts[row])
             rows.append(row)
             befores.append(before)
-    return np.array(rows, np.int64), np.array(befores, np.int64), places
+    return np.array(rows, np.int64), np.array(befores, np.int64), play_sequences
 
 
-def _linked(group: list[tuple[int, Acts]]) -> list[list[tuple[int, Acts]]]:
+def _components(group: list[tuple[int, Acts]]) -> list[list[tuple[int, Acts]]]:
     """Part plays into components that share no row."""
-    meeting: dict[int, list[int]] = defaultdict(list)
+    plays_of_row: dict[int, list[int]] = defaultdict(list)
     for place, (_, acts) in enumerate(group):
         for row in acts:
-            meeting[row].append(place)
-    found, seen = [], [False] * len(group)
+            plays_of_row[row].append(place)
+    components, seen = [], [False] * len(group)
     for start in range(len(group)):
         if seen[start]:
             continue
         seen[start], component = True, [start]
         for place in component:  # grows
             for row in group[place][1]:
-                for other in meeting.pop(row, ()):
+                for other in plays_of_row.pop(row, ()):
                     if not seen[other]:
                         seen[other] = True
                         component.append(other)
-        found.append([group[place] for place in component])
-    return found
+        components.append([group[place] for place in component])
+    return components
