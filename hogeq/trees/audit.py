@@ -66,9 +66,8 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
         lost["own action"][infoset] = _first_difference(own_paths, ACTIONS, recall.pair)
         lost["own observation"][infoset] = _first_difference(own_paths, ROWS, recall.pair)
         _, first = np.unique(other.at[nodes], return_index=True)
-        other_paths = [
-            (node, [*chain(*other.steps(int(other.at[node])))]) for node in nodes[np.sort(first)]
-        ]
+        first = nodes[np.sort(first)]  # node after each sequence of the opponent
+        other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first]
         lost["opponent's action"][infoset] = _first_difference(other_paths, ACTIONS, recall.pair)
         for what, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
             paths = zip(nodes.tolist(), np.stack(columns, axis=1)[nodes].tolist(), strict=True)
@@ -79,10 +78,9 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
 def _first_difference(
     paths: Iterable[tuple[int, Sequence[Hashable]]], parity: int, pair: Callable[[int, int], Pair]
 ) -> Pair | None:
-    """Find the smallest pair of nodes whose paths first differ at a place of some parity.
+    """Find the smallest pair of nodes whose paths first differ at even or at odd places.
 
-    `paths` are nodes with their paths; `parity` is `ROWS` for even places, `ACTIONS` for odd ones;
-    `pair` makes a pair of two nodes.
+    `paths` are nodes with their paths; `parity` is 0 for even places; `pair` makes one of nodes.
     """
     # By what came before a place, then by what stands there: a node. Shorter histories come first.
     nodes: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
@@ -94,7 +92,7 @@ def _first_difference(
 
 
 def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
-    """Collect the information sets that have a pair of nodes, with the smallest as a witness."""
+    """Collect the information sets that have a pair of nodes; the smallest is the witness."""
     pair = smallest(pairs.values())
     lost = frozenset(infoset for infoset, shown in pairs.items() if shown)
     return Loss(lost, recall.witness(pair) if pair else None)
@@ -177,10 +175,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with at most this goal and these dice.
-
-    Without a goal it is `USUAL_GOAL`, or the highest below whose tree is small enough to be walked.
-    """
+    """Give the same rules with at most this goal and these dice; by default a goal of an audit."""
     goals = range(USUAL_GOAL, 0, -1) if goal is None else (goal,)
     for highest in goals:
         walked = replace(
@@ -192,10 +187,9 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
 
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
-    """Search the first `most` positions for one of a player that its play can meet again.
+    """Search the first `most` positions for one of a player that play can meet again.
 
-    The witness is the history to the position, and a longer one that comes there once more. The
-    second result is whether the search is complete.
+    The witness has two histories, to it and once more there; a flag says if the search is complete.
     """
     for number, (position, history) in enumerate(_breadth_first(tree, tree.initial())):
         if number == most:
@@ -248,11 +242,7 @@ def replay(rules: Rules, history: History) -> list[TreePosition]:
 
 
 def shows(rules: Rules, witness: Witness) -> bool:
-    """Whether a witness of some rules is one of these rules: play both of its histories.
-
-    Both must be possible, and end where a player chooses dice and sees the scores of the
-    information set.
-    """
+    """Whether both histories of a witness are possible, and end in a choice at its scores."""
     for history in (witness.first, witness.second):
         try:
             end = replay(rules, history)[-1]
@@ -265,10 +255,7 @@ def shows(rules: Rules, witness: Witness) -> bool:
 
 
 def history_text(rules: Rules, history: History) -> str:
-    """Write a history as sentences: who begins, then each turn with the scores of A and B after it.
-
-    A turn of dice has two steps, the choice of dice and their points: the second one writes it.
-    """
+    """Write a history as sentences: who begins, and each turn with the scores of A and B after."""
     sentences = []
     turns = TurnTable(rules)
     positions = replay(rules, history)

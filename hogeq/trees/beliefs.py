@@ -105,8 +105,7 @@ class BeliefDag:
     def best_choices(self, values: Floats) -> Ints:
         """Find the best choice at each decision by backward induction, (D,).
 
-        `values`, (C,), of the choices themselves, become values with all that follows by best
-        choices, which is added in place.
+        All that follows by best choices is added to the values of choices, (C,), in place.
         """
         chosen = self.start[:-1].copy()
         dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, values, chosen)

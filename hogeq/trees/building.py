@@ -144,18 +144,15 @@ class _Estimate:
     def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
         self.root, self.look = root, look
         self.random = np.random.default_rng(0)
-        self.fortune = 0.0  # logarithm of the fortune of M
-        self.sum = 0.0  # of all plays' estimates of the number of nodes
-        self.plays = 0
-        self.spent = 0  # moves looked at
+        self.fortune = self.sum = 0.0  # logarithm of M's fortune, sum of all plays' estimates
+        self.plays = self.spent = 0  # spent: moves looked at
         self.recurs = False  # whether a play came to a state again
 
     def problem(self, moves: int) -> str:
         """Play until so many moves were looked at; say why the tree cannot be built."""
         while self.spent <= moves and self.fortune < SURE and not self.recurs:
             estimate = self.play()
-            self.plays += 1
-            self.sum += estimate
+            self.plays, self.sum = self.plays + 1, self.sum + estimate
             self.fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
         if self.recurs:
             return RECURS
@@ -257,16 +254,15 @@ def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
     missed = 0.0 if is_exact else ROUNDED * max(abs(float(payoff)) for payoff in given)
     paid = given
     if sides is not None:
-        paid = paid_to([_fraction(payoff) for payoff in given], sides)
+        fractions = [
+            Fraction(payoff) if isinstance(payoff, Fraction | int) else meant(payoff)
+            for payoff in given
+        ]
+        paid = paid_to(fractions, sides)
     total: Any = sum(paid) if len(paid) > 1 else 0
     if total and any(isinstance(payoff, float) for payoff in paid):
         total = float(sum(map(meant, paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
     return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
-
-
-def _fraction(number: Fraction | float) -> Fraction:
-    """Give the fraction that a number is, or that a double stands for."""
-    return Fraction(number) if isinstance(number, Fraction | int) else meant(number)
 
 
 class InformationSets:

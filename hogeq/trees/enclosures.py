@@ -112,7 +112,8 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
     """Realisation weights (S,) of a strategy in fractions: products along the sequences."""
-    exact = [Fraction()] * form.size
+    zero = Fraction()
+    exact = [zero] * form.size
     num_legal = form.tree.num_legal.tolist()
     components = zip(distribution(strategy.chances.tolist()), strategy.policies, strict=True)
     for probability, policy in components:
@@ -123,11 +124,8 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
         weights = [Fraction(1)]  # of the empty sequence; those of each infoset are appended in turn
         infosets = zip(form.before.tolist(), form.row.tolist(), strict=True)
         for sequence_before, row in in_time(infosets, deadline):
-            weight_before = weights[sequence_before]
-            weights += [
-                weight_before * action_probability if weight_before else Fraction()
-                for action_probability in action_probabilities[row]
-            ]
+            before, actions = weights[sequence_before], action_probabilities[row]
+            weights += [before * action if before and action else zero for action in actions]
         for sequence, weight in enumerate(weights):
             if weight:
                 exact[sequence] += probability * weight
@@ -135,10 +133,7 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
 
 
 def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> Plan:
-    """Compute the realisation plan of a mixture that a flow (C,) through a belief DAG stands for.
-
-    The flow may be inexact: its shares at each decision are scaled to sum to 1.
-    """
+    """Compute the realisation plan of a flow (C,) through a belief DAG, which may be inexact."""
     shares = dag.normalised(flow)
     tree, weights = dag.form.tree, dag.sequences @ dag.flow(shares)
     is_pure = bool((dag.sequences.data == 1.0).all())
@@ -235,25 +230,15 @@ class Payoffs:
     at most: (S,) each. In fractions `exact` has the payoffs and `lost` what each sequence loses to
     the best one at its information set, (S,) each; the level is what a player gets who remembers
     the own past. When the time is over, no more is done in fractions.
-
-    Parameters
-    ----------
-    tree : FlatTree
-    player : int
-        0 or 1, whose payoffs these are.
-    plan : Plan
-        Of the other player, by the sequences of `solving_form`.
-    form : SequenceForm, optional
-        Of the player; by default that of `solving_form`.
     """
 
     def __init__(
         self,
         tree: FlatTree,
-        player: int,
-        plan: Plan,
+        player: int,  # 0 or 1, whose payoffs these are
+        plan: Plan,  # of the other player, by the sequences of its `solving_form`
         deadline: Deadline = FOREVER,
-        form: SequenceForm | None = None,
+        form: SequenceForm | None = None,  # of the player; by default its `solving_form`
     ) -> None:
         self.deadline = deadline
         self.form = form or solving_form(tree, player)
@@ -294,8 +279,8 @@ class Payoffs:
         a player who remembers the own past, and what is left, (S,), is 0 or a loss, below 0.
         """
         losses = [*payoffs]
-        sequences_at = pairwise(self.form.start.tolist())  # first, and the one after the last
-        infosets = [*zip(self.form.before.tolist(), sequences_at, strict=True)]
+        sequences = pairwise(self.form.start.tolist())  # of each: first, and one after the last
+        infosets = [*zip(self.form.before.tolist(), sequences, strict=True)]
         for sequence_before, (begin, end) in in_time(reversed(infosets), self.deadline):
             best = max(losses[begin:end])
             if best:
@@ -372,15 +357,8 @@ class Payoffs:
     def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
         """Bound the payoff of any strategy here by a bound for other payoffs of the sequences.
 
-        The two differ for no strategy by more than for a player who remembers the own past, whose
-        best response to the difference is found by backward induction.
-
-        Parameters
-        ----------
-        payoffs : Floats
-            The others, (S,), in units of `unit`.
-        bound : float
-            What no strategy exceeds with those, in units of `unit`.
+        The others, (S,), and their bound are in units of `unit`. The two payoffs differ for no
+        strategy by more than for a player who remembers the own past.
         """
         exact_unit = Fraction(unit)
         if self.exact is not None:
@@ -404,10 +382,7 @@ class Payoffs:
         return self.payoff_bounds(plan)[0]
 
     def payoff_bounds(self, plan: Plan) -> tuple[Fraction, Fraction]:
-        """Lower and upper bound of the payoff that the player's own plan gets.
-
-        Both are the payoff itself if it is computed in fractions.
-        """
+        """Bound the payoff that the player's own plan gets: equal bounds in fractions."""
         if self.exact is not None and plan.exact is not None:
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
@@ -446,9 +421,8 @@ def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline)
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]
     allowed, sources = dag.allowed.tolist(), dag.source.tolist()
-    choices_at = pairwise(dag.start.tolist())  # first, and the one after the last
-    edges_into = pairwise(dag.ends.tolist())
-    decisions = [*zip(choices_at, edges_into, strict=True)]
+    # Of each decision its choices, and the edges to it: the first, and the one after the last.
+    decisions = [*zip(pairwise(dag.start.tolist()), pairwise(dag.ends.tolist()), strict=True)]
     for (begin, end), (first_edge, end_edge) in in_time(reversed(decisions), deadline):
         best = max(values[choice] for choice in range(begin, end) if allowed[choice])
         if best:

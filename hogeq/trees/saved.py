@@ -201,10 +201,7 @@ def _about(about: Ints) -> tuple[int, bool, bool]:
 def _players(
     row: Indices, seat: NDArray[np.int8], num_legal: Ints, num_moves: Indices, num_players: int
 ) -> NDArray[np.int8]:
-    """Find who moves at each node, (N,), from its row (N,) and number of moves (N,).
-
-    Refuse rows (R,) that are of no player, or that differ from their nodes in the moves.
-    """
+    """Find who moves at each node, (N,); refuse rows, (R,), that do not fit their nodes, (N,)."""
     _require("num_legal", len(num_legal) == len(seat), f"{len(seat)}, as many as in seat")
     _require("num_legal", num_legal > 0, "1 or more")
     _require("seat", (seat >= 0) & (seat < num_players), f"players from 0 to {num_players - 1}")
@@ -232,10 +229,9 @@ def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> 
 def _members(
     given: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
 ) -> tuple[Sides | None, Sequence[Any]]:
-    """Read the team of each player, None without teams, and the names of information sets.
+    """Read the team of each player, `given` if there are teams, and the names of rows, (R,).
 
-    `given` is the array `sides` of the file. Of teams a text, (R,), begins with the member that
-    moves there, who must be in the team of that row, `seat` (R,).
+    Of teams a text begins with the member that moves there, who is in the team of the row, `seat`.
     """
     if given is None:
         return None, texts

@@ -95,10 +95,8 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
         components = [tree_strategy(tree, part, name) for part in given.parts]
         seat = components[0].seat if components else None
         if any(component.seat != seat for component in components):
-            components = [
-                component.whole(f"{name}, part {number}")
-                for number, component in enumerate(components, 1)
-            ]
+            numbered = enumerate(components, 1)
+            components = [one.whole(f"{name}, part {number}") for number, one in numbered]
         mixture = Mixture(given.weights, [component.array for component in components])
         return replace(strategy_of_shape(shape, mixture, name), seat=seat)
     array = as_array(given, name)
@@ -178,10 +176,9 @@ def order_of_rows(tree: FlatTree) -> Ints:
 def playable(
     tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
-    """Make a strategy of a tree of a solver's, whose rows may choose actions that are not legal.
+    """Make a strategy of a tree from rows that may choose actions that are not legal.
 
-    In policies `legal` moves the probabilities of those to the legal actions; in a matrix the first
-    legal action stands in for one that is not.
+    In policies `legal` moves probabilities to legal actions; in a matrix the first one stands in.
     """
     strategy = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
     if strategy.kind == "matrix":
