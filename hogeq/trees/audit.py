@@ -99,10 +99,7 @@ def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
 
 
 def _numbers_of_pasts(recall: Recall, is_counted: NDArray[np.bool_]) -> Ints:
-    """Give one number to the nodes that have one sequence of counted moves before them, (N,).
-
-    `is_counted`, (N,), says which nodes a counted move leads to.
-    """
+    """Give each node a number of the sequence of counted moves to it, (N,); of equal ones one."""
     tree = recall.tree
     numbers: dict[tuple[int, int, int], int] = {}
     past = [0] * tree.num_nodes  # the root's is 0; parents come before their children
@@ -268,10 +265,7 @@ def history_text(rules: Rules, history: History) -> str:
 
 
 def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, action: int) -> str:
-    """Write a turn between two positions, `A rolls 2 for 5: 5-0.`, as a sentence.
-
-    `action` ended it: points of the dice being rolled, or a choice that leaves nothing to chance.
-    """
+    """Write a turn as a sentence; `action` ended it: points of dice, or a choice without chance."""
     rules = turns.rules
     throw = throw_of(rules, before.own, before.opponent, before.memory)
     dice = throw.dice(before.dice or action)

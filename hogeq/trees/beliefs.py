@@ -384,8 +384,7 @@ class _Builder:
     ) -> tuple[Choices, Choices]:
         """Mark the choices, (C',), that pure strategies take, and those that take each, (C', n).
 
-        All choices if the DAG is to be whole. A choice has a decision and an action, `owner` and
-        `action` (C',); a belief a decision and pure strategies that come there, (B,) and (B, n).
+        `owner` and `action` (C',) are of choices; `decision_of` (B,) and `who` (B, n) of beliefs.
         """
         if self.is_whole:
             return np.ones(len(owner), bool), np.zeros((len(owner), 0), bool)

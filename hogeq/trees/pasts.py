@@ -54,10 +54,7 @@ class _Outcomes(NamedTuple):
 
 
 def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
-    """List what follows each sequence.
-
-    `others`, (N,), has the probability by which chance and the other player come to each node.
-    """
+    """List what follows sequences; `others`, (N,), is the reach by chance and the other player."""
     tree = form.tree
     sign = 1.0 if form.player == 0 else -1.0
     is_end, is_own = tree.player == TERMINAL, form.refined >= 0
@@ -80,11 +77,7 @@ def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
 
 
 def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
-    """Make the graph: nature first, then all pasts that can be met, by the own actions before.
-
-    Each past is a position and a situation of its own; each sequence is a way, and what can follow
-    it are its outcomes.
-    """
+    """Make the graph: nature first, then all pasts that can be met, by the own actions before."""
     actions, legal = form.tree.num_actions, form.tree.num_legal
     is_met = np.zeros(len(form.row), bool)
     is_met[outcomes.past[outcomes.past >= 0]] = True
@@ -92,7 +85,7 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
     number = np.full(len(form.row) + 1, -1)  # position of each past; the last one is for no past
     number[pasts] = 1 + np.arange(len(pasts))
-    # Sequences position by position: the empty one, then those of each past.
+    # Sequences, which are the ways, position by position: the empty one, then those of each past.
     start, count = form.start[pasts], legal[form.row[pasts]]
     sequences = np.append(0, spans(start, start + count))
     ways = np.append(1, count)

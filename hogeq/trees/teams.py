@@ -50,8 +50,7 @@ def _players(teams: Teams) -> list[list[int]]:
 
 def _read(text: str) -> list[list[int]] | list[list[str]]:
     """Part a text, 01/2 or 0,1/2, into teams of players; they stay texts unless all are digits."""
-    has_commas = "," in text
-    parts = [team.split(",") if has_commas else [*team] for team in text.split("/")]
+    parts = [team.split(",") if "," in text else [*team] for team in text.split("/")]
     if text.isascii() and all(player.isdecimal() for team in parts for player in team):
         return [[*map(int, team)] for team in parts]
     return parts
@@ -96,10 +95,7 @@ def title_of(game: str, forget: str | None, teams: str | None) -> str:
 
 
 def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
-    """Give the team, 0 or 1, of each of so many players; refuse teams that are not of them all.
-
-    None for one or two players without teams. `name` is that of the game, for a refusal.
-    """
+    """Check teams of so many players: the team of each; None for one or two without teams."""
     if teams is None:
         if players not in {1, 2}:
             raise HogeqError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")

@@ -226,10 +226,7 @@ class _Text:
         hashes: "array[int]",
         places: "array[int]",
     ) -> int:
-        """Note the paths of an information set, which may be too many for memory, part by part.
-
-        `line` starts at the place `begin`, and its paths at `first` in it.
-        """
+        """Note the paths of an information set, from `first` in its line on, part by part."""
         while True:
             rest = b""
             for path in _PATH.finditer(line, first):
