@@ -65,8 +65,8 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
         ]
         lost["own action"][infoset] = _first_difference(own_paths, ACTIONS, recall.pair)
         lost["own observation"][infoset] = _first_difference(own_paths, ROWS, recall.pair)
-        _, first = np.unique(other.at[nodes], return_index=True)
-        first = nodes[np.sort(first)]  # node after each sequence of the opponent
+        _, places = np.unique(other.at[nodes], return_index=True)
+        first = nodes[np.sort(places)]  # node after each sequence of the opponent
         other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first]
         lost["opponent's action"][infoset] = _first_difference(other_paths, ACTIONS, recall.pair)
         for what, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
