@@ -6,6 +6,7 @@ All histories of a small game are laid out as a flat tree; each loss is shown by
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -24,6 +25,8 @@ USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
 MOST_POSITIONS = 300_000  # among which one that recurs is looked for: some ten seconds
 HORIZON = 4  # turns to look ahead in a game that may never end
+ROWS: Final = 0  # parity of a path's places with rows, and ...
+ACTIONS: Final = 1  # ... with the actions there
 _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"
 
 
@@ -37,69 +40,77 @@ def audit_tree(
 
 
 def _forgets(recall: Recall) -> dict[str, Loss]:
+    """Find, for each kind of information, the information sets that forget it, and a witness.
+
+    One forgets a kind if two of its nodes lie on paths that first differ in an event of the kind.
+    A path has, in turn, what came before an event and the event: of own moves the rows that the
+    player met and its actions there, of chance all moves of players and all moves of chance.
+    """
     tree, form, other = recall.tree, recall.form, recall.other
-    coin = np.arange(tree.num_nodes)
+    coin = np.arange(tree.num_nodes)  # (N,), side of the coin: the node after the first move
     for level in tree.levels[2:]:
         coin[level] = coin[tree.parent[level]]
-    chance = tree.mover == CHANCE
+    by_chance = tree.mover == CHANCE
     # With the coin, which is the seat, and without anything else of chance.
-    rolls = _trail(recall, ~chance) * (coin.max() + 1) + coin
-    dice, none = _trail(recall, chance), np.zeros_like(coin)
+    decisions = _numbers_of_pasts(recall, ~by_chance) * (coin.max() + 1) + coin
+    dice = _numbers_of_pasts(recall, by_chance)
+    nothing = np.zeros_like(coin)
     lost: dict[str, dict[Hashable, Pair | None]] = defaultdict(dict)
     own_nodes = np.flatnonzero(tree.player == recall.player)
-    for row, parts in recall.parts.items():
+    for row, refined_sets in recall.parts.items():
         infoset, nodes = tree.names[row], own_nodes[tree.row[own_nodes] == row]
-        # Information sets at even places, acts at odd ones.
-        own = [
-            (int(form.first[part]), [*_path(form.steps(int(form.before[part]))), row])
-            for part in parts
+        own_paths = [
+            (int(form.first[refined]), [*chain(*form.steps(int(form.before[refined]))), row])
+            for refined in refined_sets
         ]
-        lost["own action"][infoset] = _first_difference(own, 1, recall.pair)
-        lost["own observation"][infoset] = _first_difference(own, 0, recall.pair)
-        _, first = np.unique(other.at[nodes], return_index=True)
-        theirs = [(node, _path(other.steps(int(other.at[node])))) for node in nodes[np.sort(first)]]
-        lost["opponent's action"][infoset] = _first_difference(theirs, 1, recall.pair)
-        for what, both in (("chance", (rolls, dice)), ("seat", (none, coin))):
-            paths = zip(nodes.tolist(), np.stack(both, axis=1)[nodes].tolist(), strict=True)
-            lost[what][infoset] = _first_difference(paths, 1, recall.pair)
+        lost["own action"][infoset] = _first_difference(own_paths, ACTIONS, recall.pair)
+        lost["own observation"][infoset] = _first_difference(own_paths, ROWS, recall.pair)
+        _, places = np.unique(other.at[nodes], return_index=True)
+        first = nodes[np.sort(places)]  # node after each sequence of the opponent
+        other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first]
+        lost["opponent's action"][infoset] = _first_difference(other_paths, ACTIONS, recall.pair)
+        for what, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
+            paths = zip(nodes.tolist(), np.stack(columns, axis=1)[nodes].tolist(), strict=True)
+            lost[what][infoset] = _first_difference(paths, ACTIONS, recall.pair)
     return {what: _loss(recall, pairs) for what, pairs in lost.items()}
 
 
 def _first_difference(
-    paths: Iterable[tuple[int, Sequence[Hashable]]], first: int, pair: Callable[[int, int], Pair]
+    paths: Iterable[tuple[int, Sequence[Hashable]]], parity: int, pair: Callable[[int, int], Pair]
 ) -> Pair | None:
-    """Pair two nodes whose paths first differ at an even place, or at an odd one by `first`."""
-    # Shorter histories come first.
-    shortest: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
-    for node, steps in paths:
-        for index in range(first, len(steps), 2):
-            shortest[tuple(steps[:index])].setdefault(steps[index], node)
-    return smallest(pair(*list(ways.values())[:2]) for ways in shortest.values() if len(ways) > 1)
+    """Find the smallest pair of nodes whose paths first differ at even or at odd places.
+
+    `paths` are nodes with their paths; `parity` is 0 for even places; `pair` makes one of nodes.
+    """
+    # By what came before a place, then by what stands there: a node. Shorter histories come first.
+    nodes: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
+    for node, path in paths:
+        for place in range(parity, len(path), 2):
+            nodes[tuple(path[:place])].setdefault(path[place], node)
+    differing = ([*after.values()][:2] for after in nodes.values() if len(after) > 1)
+    return smallest(pair(first, second) for first, second in differing)
 
 
 def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
+    """Collect the information sets that have a pair of nodes; the smallest is the witness."""
     pair = smallest(pairs.values())
     lost = frozenset(infoset for infoset, shown in pairs.items() if shown)
     return Loss(lost, recall.witness(pair) if pair else None)
 
 
-def _path(steps: list[tuple[int, int]]) -> list[Hashable]:
-    return [part for step in steps for part in step]
-
-
-def _trail(recall: Recall, counted: NDArray[np.bool_]) -> Ints:
-    """Give a number to each sequence of those moves that are counted, (N,)."""
+def _numbers_of_pasts(recall: Recall, is_counted: NDArray[np.bool_]) -> Ints:
+    """Give each node a number of the sequence of counted moves to it, (N,); of equal ones one."""
     tree = recall.tree
     numbers: dict[tuple[int, int, int], int] = {}
-    trail = [0] * tree.num_nodes
-    columns = (tree.parent, tree.mover, tree.move, counted)
-    steps = zip(*(column.tolist() for column in columns), strict=True)
-    for node, (parent, mover, move, counts) in enumerate(steps):
-        if node:
-            before = trail[parent]
-            step = before, mover, move
-            trail[node] = numbers.setdefault(step, len(numbers) + 1) if counts else before
-    return np.array(trail)
+    past = [0] * tree.num_nodes  # the root's is 0; parents come before their children
+    columns = (tree.parent, tree.mover, tree.move, is_counted)
+    steps = zip(*(column[1:].tolist() for column in columns), strict=True)
+    for node, (parent, mover, move, counts) in enumerate(steps, 1):
+        past[node] = past[parent]
+        if counts:
+            longer = past[parent], mover, move
+            past[node] = numbers.setdefault(longer, len(numbers) + 1)
+    return np.array(past)
 
 
 def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
@@ -133,7 +144,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     >>> found["perfect recall"].holds, found["no absent-mindedness"].holds
     (False, True)
     >>> for history in found["perfect recall"].witness[1:3]:
-    ...     print(tell(rules, history))
+    ...     print(history_text(rules, history))
     A begins. A rolls 1 for 1: 1-0. B rolls 1 for 2: 1-2.
     B begins. B rolls 1 for 1: 0-1. A rolls 1 for 1: 1-1. B rolls 1 for 1: 1-2.
     """
@@ -161,8 +172,9 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with a goal and dice of at most these; by default those of an audit."""
-    for highest in range(USUAL_GOAL, 0, -1) if goal is None else (goal,):
+    """Give the same rules with at most this goal and these dice; by default a goal of an audit."""
+    goals = range(USUAL_GOAL, 0, -1) if goal is None else (goal,)
+    for highest in goals:
         walked = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
         )
@@ -172,87 +184,103 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
 
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
-    """Find a position of a player that comes twice; and say whether so many were all there are."""
-    for number, (state, way) in enumerate(_ways(tree, tree.initial())):
+    """Search the first `most` positions for one of a player that play can meet again.
+
+    The witness has two histories, to it and once more there; a flag says if the search is complete.
+    """
+    for number, (position, history) in enumerate(_breadth_first(tree, tree.initial())):
         if number == most:
             return None, False
-        node = node_of(tree, state)
-        if node.player == player:
-            ahead = _ways(tree, state, state.own + state.opponent)
-            next(ahead)  # the position itself
-            for after, more in ahead:
-                if node_of(tree, after)[:2] == node[:2]:
-                    return Witness(node.infoset, way, way + more), True
+        node = node_of(tree, position)
+        if node.player != player:
+            continue
+        following = _breadth_first(tree, position, position.own + position.opponent)
+        next(following)  # the position itself
+        for later, more in following:
+            if node_of(tree, later)[:2] == node[:2]:  # player and information set
+                return Witness(node.infoset, history, history + more), True
     return None, True
 
 
-def _ways(
+def _breadth_first(
     tree: HogTree, start: TreePosition, total: int | None = None
 ) -> Iterator[tuple[TreePosition, History]]:
-    """List the positions that follow, each with a shortest way; the start too, if it recurs."""
+    """List the positions from a start on, each with a shortest history from there.
+
+    The start comes first, and once more if play comes back to it. With `total`, only positions of
+    this sum of scores are listed: the sum never falls, so a way back keeps it.
+    """
     known: set[TreePosition] = set()
     waiting: deque[tuple[TreePosition, History]] = deque([(start, ())])
     while waiting:
-        state, way = waiting.popleft()
-        yield state, way
-        node = node_of(tree, state)
+        position, history = waiting.popleft()
+        yield position, history
+        node = node_of(tree, position)
         mover = None if node.player == CHANCE else node.player
         for label, _, after in node.moves:
-            # The sum of scores never falls, so a way back keeps it.
             if after not in known and total in {None, after.own + after.opponent}:
                 known.add(after)
-                waiting.append((after, (*way, HistoryStep(mover, node.infoset, str(label)))))
+                step = HistoryStep(mover, node.infoset, str(label))
+                waiting.append((after, (*history, step)))
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:
     """Positions that a history goes through, the last one being where it ends."""
     tree = HogTree(rules)
     positions = [tree.initial()]
-    for move in history:
+    for step in history:
         node = node_of(tree, positions[-1])
-        after = [state for label, _, state in node.moves if str(label) == move.action]
-        if not after or (node.player >= 0 and move[:2] != node[:2]):
-            raise HogeqError(f"history: {move} is not possible under {rules.name}")
+        after = [position for label, _, position in node.moves if str(label) == step.action]
+        is_same_infoset = step[:2] == node[:2]  # of the same player
+        if not after or (node.player >= 0 and not is_same_infoset):
+            raise HogeqError(f"history: {step} is not possible under {rules.name}")
         positions.append(after[0])
     return positions
 
 
 def shows(rules: Rules, witness: Witness) -> bool:
-    """Whether both histories of a witness lead to its information set under these rules."""
+    """Whether both histories of a witness are possible, and end in a choice at its scores."""
     for history in (witness.first, witness.second):
         try:
-            last = replay(rules, history)[-1]
+            end = replay(rules, history)[-1]
         except ValueError:
             return False
-        ongoing = last.dice is None and last.winner is None and last.mover != START
-        if not ongoing or (last.own, last.opponent) != witness.infoset:
+        is_choice = end.mover != START and end.dice is None and end.winner is None
+        if not is_choice or (end.own, end.opponent) != witness.infoset:
             return False
     return True
 
 
-def tell(rules: Rules, history: History) -> str:
-    """Write a history as sentences, with the scores of A and B after every turn."""
+def history_text(rules: Rules, history: History) -> str:
+    """Write a history as sentences: who begins, and each turn with the scores of A and B after."""
     sentences = []
     turns = TurnTable(rules)
     positions = replay(rules, history)
-    for before, after, move in zip(positions, positions[1:], history, strict=False):
+    for (before, after), step in zip(pairwise(positions), history, strict=True):
         if before.mover == START:
-            sentences.append(f"{move.action}.")
-        elif after.dice is None:  # a roll is written once its points are known
-            throw = throw_of(rules, before.own, before.opponent, before.memory)
-            dice = throw.dice(before.dice or int(move.action))
-            points = int(move.action)
-            if dice == 0:
-                points = turns.free(before.own, before.opponent, throw.scores).points
-            elif dice < 0:
-                points = turns.branches(dice, throw)[0].points
-            does = "rolls" if dice >= 0 else "chooses"
-            extra = effect(rules, before.own, before.opponent, before.memory, dice).bonus
-            more = f" and {extra} more" if extra else ""
-            scores = (after.own, after.opponent)[:: 1 if after.mover == 0 else -1]
-            who = PLAYERS[before.mover]
-            sentences.append(f"{who} {does} {dice} for {points}{more}: {scores[0]}-{scores[1]}.")
+            sentences.append(f"{step.action}.")
+        elif after.dice is None:  # the dice are not still rolling: the turn is over
+            sentences.append(_turn_text(turns, before, after, int(step.action)))
     return " ".join(sentences)
+
+
+def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, action: int) -> str:
+    """Write a turn as a sentence; `action` ended it: points of dice, or a choice without chance."""
+    rules = turns.rules
+    throw = throw_of(rules, before.own, before.opponent, before.memory)
+    dice = throw.dice(before.dice or action)
+    points = action
+    if dice == 0:
+        points = turns.free(before.own, before.opponent, throw.scores).points
+    elif dice < 0:
+        points = turns.branches(dice, throw)[0].points
+    verb = "rolls" if dice >= 0 else "chooses"
+    bonus = effect(rules, before.own, before.opponent, before.memory, dice).bonus
+    more = f" and {bonus} more" if bonus else ""
+    scores = f"{after.own}-{after.opponent}"
+    if after.mover != 0:
+        scores = f"{after.opponent}-{after.own}"
+    return f"{PLAYERS[before.mover]} {verb} {dice} for {points}{more}: {scores}."
 
 
 # --- a small game in place of a large one ---------------------------------------------------------
@@ -281,13 +309,14 @@ class SmallAudit(NamedTuple):
         return cls(audit(walked, full=full), walked, full)
 
     def _witness(self, witness: Witness | None) -> dict[str, Any] | None:
+        """Return a witness as plain values, by the full game if it is one there."""
         if witness is None:
             return None
         in_full = shows(self.full, witness)
         rules = self.full if in_full else self.walked
         return {
             "at": list(cast("Any", witness.infoset)),
-            "histories": [tell(rules, witness.first), tell(rules, witness.second)],
+            "histories": [history_text(rules, one) for one in (witness.first, witness.second)],
             "note": witness.note,
             "in_full_game": in_full,
         }
@@ -353,11 +382,13 @@ class SmallAudit(NamedTuple):
             heading = f"{', '.join(shown_by)}: A to move at {own}-{opponent} after either of"
             text += witness.lines(heading, shown["histories"])
             if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
-                same = "both lead there" if shown["in_full_game"] else "they do not both lead there"
-                text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {same} too")
+                verdict = "both lead" if shown["in_full_game"] else "they do not both lead"
+                text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {verdict} there too")
         return text
 
     def _map(self) -> Table:
+        """Lay out what is forgotten at each pair of scores, by the letters of `LETTERS`."""
+
         def cell(own: int, opponent: int) -> str:
             if (own, opponent) not in self.audit.infosets:
                 return "."

@@ -85,43 +85,44 @@ class BeliefDag:
 
     def equations(self) -> csr_array:
         """Equations of flows, with (1, 0, 0, ...) on the other side."""
-        count, size = len(self.row), len(self.allowed)
-        rows, columns = (
-            1 + np.append(self.owner, self.target),
-            np.append(np.arange(size), self.source),
-        )
+        size = len(self.allowed)
+        rows = 1 + np.append(self.owner, self.target)
+        columns = np.append(np.arange(size), self.source)
         values = np.append(np.ones(size), -np.ones(len(self.source)))
-        return csr_array((values, (rows, columns)), (1 + count, size))
+        return csr_array((values, (rows, columns)), (1 + len(self.row), size))
 
     @cached_property
     def ends(self) -> Ints:
-        """Where the edges to each decision begin, (D + 1,)."""
+        """First edge to each decision, and the number of all: edges lie by target, (D + 1,)."""
         return np.searchsorted(self.target, np.arange(1 + len(self.row)))
 
     def flow(self, shares: Floats) -> Floats:
-        """Flow of the probabilities of choices at each decision, (C,)."""
+        """Compute the flow, (C,), of probabilities of choices at decisions, (C,)."""
         flow = np.zeros(len(self.allowed))
         dag_flows.flow_on(self.ends, self.source, self.start, shares, self.start, flow)
         return flow
 
-    def rise(self, worth: Floats) -> Ints:
-        """Add to the worth of each choice all that follows by best choices, (D,), and give them."""
+    def best_choices(self, values: Floats) -> Ints:
+        """Find the best choice at each decision by backward induction, (D,).
+
+        All that follows by best choices is added to the values of choices, (C,), in place.
+        """
         chosen = self.start[:-1].copy()
-        dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, worth, chosen)
+        dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, values, chosen)
         return chosen
 
-    def most(self, worth: Floats) -> float:
-        """Most that choices of such worth get, every sum rounded upward."""
-        worth = worth.copy()
-        dag_flows.rise_above(self.ends, self.source, self.start, self.allowed, worth)
-        return float(worth[0])
+    def most(self, values: Floats) -> float:
+        """Bound the payoff of a best response by values of choices, (C,): sums are rounded up."""
+        values = values.copy()
+        dag_flows.rise_above(self.ends, self.source, self.start, self.allowed, values)
+        return float(values[0])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
-        """Best payoff, given that of each sequence, and a pure strategy that has it, (C,)."""
-        worth = self.sequences.T @ payoffs
-        shares = np.zeros(len(worth))
-        shares[self.rise(worth)] = 1.0
-        return float(worth[0]), shares
+        """Find a best response to payoffs of sequences, (S,): its payoff, and its choices, (C,)."""
+        values = self.sequences.T @ payoffs
+        probabilities = np.zeros(len(values))
+        probabilities[self.best_choices(values)] = 1.0
+        return float(values[0]), probabilities
 
     def total(self, weights: NDArray[Any]) -> Floats:
         """Sum weights of choices over each decision, for each choice of it, (C,)."""
@@ -144,23 +145,25 @@ class BeliefDag:
         The second result has the places of the choices that are left.
         """
         kept = kept & self.allowed
-        kept[0], met = True, np.zeros(len(self.row), bool)
-        used = self.flow(kept.astype(float))[self.source] > 0.0
-        met[self.target[used]] = True
-        stays = np.append(met, True)[self.owner]
-        places, renamed = np.flatnonzero(stays), np.cumsum(stays) - 1
+        kept[0] = True
+        is_used = self.flow(kept.astype(float))[self.source] > 0.0  # (E,), edges
+        is_reached = np.zeros(len(self.row), bool)
+        is_reached[self.target[is_used]] = True
+        stays = np.append(is_reached, True)[self.owner]  # (C,); the begin, of owner -1, does
+        places = np.flatnonzero(stays)
+        new_choice, new_decision = np.cumsum(stays) - 1, np.cumsum(is_reached) - 1
         return BeliefDag(
             self.form,
-            self.row[met],
-            renamed[self.source[used]],
-            (np.cumsum(met) - 1)[self.target[used]],
+            self.row[is_reached],
+            new_choice[self.source[is_used]],
+            new_decision[self.target[is_used]],
             self.sequences[:, places],
-            np.cumsum(np.append(1, np.diff(self.start)[met])),
+            np.cumsum(np.append(1, np.diff(self.start)[is_reached])),
             kept[places],
         ), places
 
     def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
-        """Split a flow into weights, of sum 1, of policies, each by its weights of sequences.
+        """Split a flow, (C,), into weights, of sum 1, of policies, by weights of sequences, (S,).
 
         Above a decision of a row that has others as well, choices are drawn once and for all: so a
         policy comes to one decision of a row at most, and its row can act as that does. Each policy
@@ -169,25 +172,26 @@ class BeliefDag:
         dag, places = self.restricted(flow > 0.0)
         left = flow[places]
         row, is_draw = dag.form.origin[dag.row], dag.row < 0
-        waits = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))
-        marks = np.append(waits, False)[dag.owner].astype(float)
-        below = marks.copy()
-        dag.rise(below)
-        counts = np.append(is_draw, True)[dag.owner] | (dag.total(below - marks > 0.0) > 0.0)
+        is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
+        repeated = np.append(is_repeated, False)[dag.owner].astype(float)  # (C,), 1 or 0
+        repeated_from_here = repeated.copy()
+        dag.best_choices(repeated_from_here)
+        is_above = dag.total(repeated_from_here - repeated > 0.0) > 0.0
+        is_drawn = np.append(is_draw, True)[dag.owner] | is_above  # (C,), once and for all
         while True:
-            shares = dag.normalised(left)
-            shares[counts] = 0.0
-            shares[dag.likeliest(left)[counts[dag.start[:-1]]]] = 1.0
-            one = dag.flow(shares)
-            part = np.full(len(left), np.inf)
-            np.divide(left, one, out=part, where=counts & (one > 0.0))
-            weight = float(part.min())
+            probabilities = dag.normalised(left)
+            probabilities[is_drawn] = 0.0
+            probabilities[dag.likeliest(left)[is_drawn[dag.start[:-1]]]] = 1.0
+            policy_flow = dag.flow(probabilities)
+            quotient = np.full(len(left), np.inf)
+            np.divide(left, policy_flow, out=quotient, where=is_drawn & (policy_flow > 0.0))
+            weight = float(quotient.min())
             if weight <= LEAST_GAIN or left[0] <= weight:
                 break
-            yield weight, dag.sequences @ one
-            left = np.maximum(left - weight * one, 0.0)
-            left[part.argmin()] = 0.0
-        yield float(left[0]), dag.sequences @ one  # what rounding left
+            yield weight, dag.sequences @ policy_flow
+            left = np.maximum(left - weight * policy_flow, 0.0)
+            left[quotient.argmin()] = 0.0
+        yield float(left[0]), dag.sequences @ policy_flow  # what rounding left
 
 
 def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
@@ -205,10 +209,11 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
 
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
-    strategies = np.asarray(strategies, np.float64)
-    columns = csr_array(np.array([np.zeros(form.size), *map(form.realisation, strategies)]).T)
-    begin, allowed = np.zeros(1, np.int64), np.ones(1 + len(strategies), bool)
-    return BeliefDag(form, begin - 1, begin, begin, columns, np.array([1, len(allowed)]), allowed)
+    weights = map(form.realisation, np.asarray(strategies, np.float64))
+    columns = csr_array(np.array([np.zeros(form.size), *weights]).T)
+    zero, draw = np.zeros(1, np.int64), np.full(1, -1)  # one edge, from the begin to the decision
+    allowed = np.ones(1 + len(strategies), bool)
+    return BeliefDag(form, draw, zero, zero, columns, np.array([1, len(allowed)]), allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
@@ -234,12 +239,12 @@ def belief_dag(
 
 
 class _Beliefs(NamedTuple):
-    """Beliefs to which choices lead."""
+    """Beliefs to which choices lead, B of them; of equal ones each."""
 
-    choice: Ints  # (B,)
-    sizes: Ints  # (B,), members of each
-    members: Ints  # refined information sets of one after the other, in rising order
-    who: Choices  # (B, n), pure strategies that come there
+    choice: Ints  # (B,), the choice before
+    sizes: Ints  # (B,), number of members of each
+    members: Ints  # (sum of sizes,), refined information sets, belief by belief, in rising order
+    who: Choices  # (B, n), which of the pure strategies come there
 
 
 class _Builder:
@@ -249,30 +254,35 @@ class _Builder:
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
         self.form, self.inner = form, form.inflated
-        self.most, self.deadline, self.entries = most, deadline, 0
+        self.most, self.deadline = most, deadline
+        self.entries = 0
         self.is_whole, self.tree = plans is None, self.inner.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
         self.below, self.turn = _below_and_turns(self.inner, deadline)
+        # Beliefs by the turn of their first row.
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
+        # Refined information sets by the sequence before them, and the first after each sequence.
         self.by_sequence = np.argsort(self.inner.before, kind="stable")
         sequences = np.arange(1 + self.inner.size)
         self.starts = np.searchsorted(self.inner.before[self.by_sequence], sequences)
-        size = 2, len(self.inner.row)
+        size = 2, len(self.inner.row)  # a belief has as its code two sums of random numbers
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
-        self.rows, self.number, self.choices = [np.zeros(0, np.int64)], 0, 1
-        self.edges, self.taken = [np.zeros((2, 0), np.int64)], [np.zeros((2, 1), np.int64)]
-        self.allowed = [np.ones(1, bool)]
+        # The DAG so far: decisions and choices, the begin among these, and parts of its arrays.
+        self.number, self.choices = 0, 1
+        self.rows, self.allowed = [np.zeros(0, np.int64)], [np.ones(1, bool)]
+        self.edges = [np.zeros((2, 0), np.int64)]  # choices, decisions that they lead to
+        self.taken = [np.zeros((2, 1), np.int64)]  # sequences, choices that take them
 
     def dag(self) -> BeliefDag:
         """Build it."""
         begin = self.by_sequence[: self.starts[1]]
         who = np.ones((len(begin), len(self.plans)), bool)
         self.enter(np.zeros(len(begin), np.int64), begin, who)
-        for now, beliefs in enumerate(self.waiting):
+        for turn, beliefs in enumerate(self.waiting):
             while beliefs:  # again, where one belief had two rows of this turn
                 met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
                 beliefs.clear()
-                self.decide(now, met)
+                self.decide(turn, met)
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
         shape = self.inner.size, len(allowed)
@@ -289,21 +299,26 @@ class _Builder:
         )
 
     def enter(self, choice: Ints, refined: Ints, who: Choices) -> None:
-        """Let the beliefs after some choices wait for the turns of their first rows."""
+        """Part what follows choices into beliefs, which wait for the turns of their first rows.
+
+        Refined information sets, (n,), come each after a choice, (n,), by some pure strategies,
+        `who` (n, number of these).
+        """
         if not len(refined):
             return
         self.require(int(np.diff(self.below.indptr)[refined].sum()))
-        part = _components(choice, self.below[refined])
-        order = np.lexsort((refined, part))
+        belief = _components(choice, self.below[refined])
+        order = np.lexsort((refined, belief))
         refined = refined[order]
-        first = np.flatnonzero(np.diff(part[order], prepend=-1))
+        first = np.flatnonzero(np.diff(belief[order], prepend=-1))  # member of each belief
         turns = np.minimum.reduceat(self.turn[refined], first)
         sizes = np.diff(first, append=len(refined))
-        for now in np.unique(turns).tolist():
-            these = turns == now
-            heads = order[first[these]]
-            members = refined[np.repeat(these, sizes)]
-            self.waiting[now].append(_Beliefs(choice[heads], sizes[these], members, who[heads]))
+        for turn in np.unique(turns).tolist():
+            is_due = turns == turn
+            heads = order[first[is_due]]
+            members = refined[np.repeat(is_due, sizes)]
+            beliefs = _Beliefs(choice[heads], sizes[is_due], members, who[heads])
+            self.waiting[turn].append(beliefs)
 
     def require(self, more: int) -> None:
         """Refuse so many entries more than there are, if they are too many or too late."""
@@ -312,52 +327,69 @@ class _Builder:
         if not self.deadline.allows(more):
             raise TooSlowError(f"a belief DAG of more than {self.entries:,} entries")
 
-    def decide(self, now: int, met: _Beliefs) -> None:
-        """Make a decision of each set of equal beliefs; enter the beliefs after it."""
-        first = np.cumsum(met.sizes) - met.sizes
-        codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
-        _, same, which = np.unique(codes[0], return_index=True, return_inverse=True)
-        if not np.array_equal(codes[1, same[which]], codes[1]):
-            raise ArithmeticError("two beliefs have one code")  # by a chance of 2**-63
-        self.edges.append(np.stack([met.choice, self.number + which]))
-        sizes = met.sizes[same]
-        members = met.members[ranges(first[same], sizes)]
-        decision = np.repeat(np.arange(len(same)), sizes)
-        rows = np.where(self.turn[members] == now, self.inner.row[members], self.tree.num_rows)
-        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)
+    def decide(self, turn: int, met: _Beliefs) -> None:
+        """Make a decision of each set of equal beliefs; enter the beliefs after it.
+
+        1. It sets the first row of this turn that its members have.
+        2. A choice takes its action at the members of this row: these give way to what follows
+           their sequences.
+        3. The other members stay, and what results is parted into beliefs.
+        """
+        representative, decision_of = self.distinct(met)
+        self.edges.append(np.stack([met.choice, self.number + decision_of]))
+        sizes = met.sizes[representative]
+        begin = np.cumsum(met.sizes) - met.sizes
+        members = met.members[ranges(begin[representative], sizes)]
+        decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
+        is_due = self.turn[members] == turn
+        rows = np.where(is_due, self.inner.row[members], self.tree.num_rows)
+        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)  # that each decision sets
         acts = rows == row[decision]
         counts = self.tree.num_legal[row]
-        owner = np.repeat(np.arange(len(row)), counts)
+        owner = np.repeat(np.arange(len(row)), counts)  # decision of each new choice, (C',)
         action = ranges(np.zeros_like(counts), counts)
-        able, takes = self.able(row, owner, action, which, met.who)
-        many = np.bincount(owner[able], minlength=len(row))
-        more = len(met.choice) + int((sizes * many).sum())
-        self.require(more)
-        self.entries += more
-        # Every member by every action: those that act give way to what follows.
-        member = np.repeat(np.arange(len(members)), many[decision])
-        place = ranges((np.cumsum(many) - many)[decision], many[decision])
-        place = np.flatnonzero(able)[place]
+        able, takes = self.able(row, owner, action, decision_of, met.who)
+        num_able = np.bincount(owner[able], minlength=len(row))
+        new_entries = len(met.choice) + int((sizes * num_able).sum())
+        self.require(new_entries)
+        self.entries += new_entries
+        # Pairs of every member with every choice of its decision that there is.
+        member = np.repeat(np.arange(len(members)), num_able[decision])
+        first_able = np.cumsum(num_able) - num_able
+        nth_able = ranges(first_able[decision], num_able[decision])
+        choice = np.flatnonzero(able)[nth_able]
         is_act, refined = acts[member], members[member]
-        sequence = (self.inner.start[refined] + action[place])[is_act]
-        self.taken.append(np.stack([sequence, self.choices + place[is_act]]))
-        many = self.starts[sequence + 1] - self.starts[sequence]
-        after = self.by_sequence[ranges(self.starts[sequence], many)]
-        place = np.append(np.repeat(place[is_act], many), place[~is_act])
-        self.enter(self.choices + place, np.append(after, refined[~is_act]), takes[place])
+        sequence = (self.inner.start[refined] + action[choice])[is_act]
+        self.taken.append(np.stack([sequence, self.choices + choice[is_act]]))
+        num_after = self.starts[sequence + 1] - self.starts[sequence]
+        after = self.by_sequence[ranges(self.starts[sequence], num_after)]
+        before = np.append(np.repeat(choice[is_act], num_after), choice[~is_act])
+        self.enter(self.choices + before, np.append(after, refined[~is_act]), takes[before])
         self.number += len(row)
         self.choices += len(owner)
         self.rows.append(row)
         self.allowed.append(able)
 
+    def distinct(self, met: _Beliefs) -> tuple[Ints, Ints]:
+        """Find equal beliefs by codes: one of each kind, (D',), and the kind of each, (B,)."""
+        first = np.cumsum(met.sizes) - met.sizes
+        codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
+        _, representative, kind = np.unique(codes[0], return_index=True, return_inverse=True)
+        if not np.array_equal(codes[1, representative[kind]], codes[1]):
+            raise ArithmeticError("two beliefs have one code")  # by a chance of 2**-63
+        return representative, kind
+
     def able(
-        self, row: Ints, owner: Ints, action: Ints, which: Ints, who: Choices
+        self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, who: Choices
     ) -> tuple[Choices, Choices]:
-        """Mark the actions at decisions, (C',), and the pure strategies with each, (C', n)."""
+        """Mark the choices, (C',), that pure strategies take, and those that take each, (C', n).
+
+        `owner` and `action` (C',) are of choices; `decision_of` (B,) and `who` (B, n) of beliefs.
+        """
         if self.is_whole:
             return np.ones(len(owner), bool), np.zeros((len(owner), 0), bool)
         comes = np.zeros((len(row), who.shape[1]), bool)
-        np.logical_or.at(comes, which, who)
+        np.logical_or.at(comes, decision_of, who)
         takes = comes[owner] & (self.plans.T[row[owner]] == action[:, None])
         return takes.any(axis=1), takes
 
@@ -372,14 +404,15 @@ def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array,
 
 def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     """Mark the shared rows at or below each refined information set, (J, R)."""
-    up = np.flatnonzero(np.isin(form.row, form.shared))
-    rows, pairs = form.row[up], [np.zeros((2, 0), np.int64)]
-    while len(up):
-        if not deadline.allows(len(up)):
+    refined = np.flatnonzero(np.isin(form.row, form.shared))
+    rows = form.row[refined]
+    pairs = [np.zeros((2, 0), np.int64)]  # refined information sets, rows at or below them
+    while len(refined):
+        if not deadline.allows(len(refined)):
             raise TooSlowError("a belief DAG of too many rows below others")
-        pairs.append(np.unique(np.stack([up, rows]), axis=1))
-        up, rows = form.above[pairs[-1][0]], pairs[-1][1]
-        up, rows = up[up >= 0], rows[up >= 0]
+        pairs.append(np.unique(np.stack([refined, rows]), axis=1))
+        above = form.above[pairs[-1][0]]  # -1 where none is
+        refined, rows = above[above >= 0], pairs[-1][1][above >= 0]
     places = np.unique(np.concatenate(pairs, axis=1), axis=1)
     shape = len(form.row), form.tree.num_rows
     return csr_array((np.ones(places.shape[1], np.int8), (places[0], places[1])), shape)
@@ -392,21 +425,26 @@ def _turns(form: SequenceForm, below: csr_array) -> Ints:
     """
     assert form.rank is not None  # noqa: S101 - asked before
     rank = form.rank[form.row]
-    part = _components(rank, below)
-    pairs, which = np.unique(np.stack([part, form.row]), axis=1, return_inverse=True)
+    component = _components(rank, below)
+    pairs, pair = np.unique(np.stack([component, form.row]), axis=1, return_inverse=True)
     first = np.searchsorted(pairs[0], pairs[0])
-    later = np.arange(pairs.shape[1]) - first  # rows of the same part before
-    return np.unique(np.stack([rank, later[which]]), axis=1, return_inverse=True)[1]
+    num_rows_before = np.arange(pairs.shape[1]) - first  # in the same component
+    ranks = np.stack([rank, num_rows_before[pair]])
+    return np.unique(ranks, axis=1, return_inverse=True)[1]
 
 
 def _components(group: Ints, below: csr_array) -> Ints:
-    """Give the component of each refined information set: of its group, linked by rows below."""
-    size, lengths = len(group), np.diff(below.indptr)
-    keys = np.repeat(group, lengths) * below.shape[1] + below.indices
-    rows, key = np.unique(keys, return_inverse=True)
-    nodes = size + len(rows)
-    links = np.ones(len(key), np.int8), (np.repeat(np.arange(size), lengths), size + key)
-    return connected_components(coo_array(links, (nodes, nodes)), directed=False)[1][:size]
+    """Give components of refined information sets, (n,): those of a group with one row below.
+
+    A bipartite graph links each with the rows at or below it, which are others in other groups.
+    """
+    size, num_below = len(group), np.diff(below.indptr)
+    keys = np.repeat(group, num_below) * below.shape[1] + below.indices
+    rows_of_groups, row_of_group = np.unique(keys, return_inverse=True)
+    num_vertices = size + len(rows_of_groups)
+    ends = np.repeat(np.arange(size), num_below), size + row_of_group
+    links = coo_array((np.ones(len(keys), np.int8), ends), (num_vertices, num_vertices))
+    return connected_components(links, directed=False)[1][:size]
 
 
 # --- of a tree ------------------------------------------------------------------------------------
@@ -439,11 +477,11 @@ def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     rows, counts = np.unique(form.row), form.tree.num_legal
     if form.inflated.rank is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
         return whole_dag(form, MOST_ENTRIES, deadline)
-    acts = np.zeros((1, form.tree.num_rows), np.int64)
+    strategies = np.zeros((1, form.tree.num_rows), np.int64)  # all pure ones, (n, R)
     for row in rows.tolist():
-        acts = np.repeat(acts, counts[row], axis=0)
-        acts[:, row] = np.arange(len(acts)) % counts[row]
-    return drawing(form, one_hot(acts, form.tree.num_actions))
+        strategies = np.repeat(strategies, counts[row], axis=0)
+        strategies[:, row] = np.arange(len(strategies)) % counts[row]
+    return drawing(form, one_hot(strategies, form.tree.num_actions))
 
 
 def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:

@@ -77,10 +77,13 @@ def flatten(
 ) -> FlatTree:
     """Lay out a game whose moves are numbers, or all that comes in `longest` moves of players.
 
-    Nodes are met depth first, so that few states are held at once. With `deepest`, the number of
-    nodes of a file, `look` is asked once for each node, in this order.
+    `look` gives the node at a state, `describe` the words of the moves of a history. Nodes are met
+    depth first, so that few states are held at once. With `deepest`, the number of nodes of a file,
+    `look` is asked once for each node, in this order.
     """
-    walk, count, known, again = _Walk(forget if callable(forget) else None, sides), 0, 1, FIRST_LOOK
+    walk = _Walk(forget if callable(forget) else None, sides)
+    num_visited, num_known = 0, 1  # nodes looked at, and these with all their children
+    next_check = FIRST_LOOK
     estimate = _Estimate(root, look) if deepest is longest is None else None
     waiting: list[Iterator[Any]] = [iter([(0, 1.0, root)])]  # siblings still to come, by depth
     path: list[int] = []  # numbers of the moves to the node at hand, after one for the root
@@ -95,35 +98,30 @@ def flatten(
             path[depth:], movers[depth:] = step[:1], ()
             try:
                 node = look(step[2])
-                is_last = longest is not None and sum(one >= 0 for one in movers) >= longest
+                num_decisions = sum(mover >= 0 for mover in movers)
+                is_last = longest is not None and num_decisions >= longest
                 moves = walk.settle(node, depth, is_last)
             except Exception as error:
                 where = history(movers, path[1:], describe)
                 is_told = isinstance(error, NodeError | NoLastingNameError)
                 reason = error if is_told else raised(error)
                 raise HogeqError(f"{name}: {where}: {reason}") from error
-            count += 1
+            num_visited += 1
             if moves:
                 waiting.append(iter(moves))
                 movers.append(node.player)
-                known += len(moves)
-                if deepest is None and known > MOST_NODES:
+                num_known += len(moves)
+                if deepest is None and num_known > MOST_NODES:
                     raise NoTreeError(f"{name}: has more than {MOST_NODES:,} nodes")
                 if depth >= (deepest or MOST_MOVES):
                     raise NoTreeError(f"{name}: has plays of more than {depth:,} moves")
-            if count == again:
-                again = (count // LOOK_UP + 1) * LOOK_UP
-                progress.reach(count)
-                need = NODE_BYTES * known + LEVEL_BYTES * len(walk.levels)
+            if num_visited == next_check:
+                next_check = (num_visited // LOOK_UP + 1) * LOOK_UP
+                progress.reach(num_visited)
+                need = NODE_BYTES * num_known + LEVEL_BYTES * len(walk.levels)
                 need += len(walk.legal) * (ROW_BYTES + ACTION_BYTES * walk.most)
-                require_memory(f"{name}: has more than {count:,} nodes", need)
-                if (
-                    why_not := estimate.problem(max(count // ESTIMATED, AT_ONCE))
-                    if estimate
-                    else ""
-                ):
-                    raise NoTreeError(f"{name}: {why_not}")
-                progress.measured(estimate.figure if estimate else "")
+                require_memory(f"{name}: has more than {num_visited:,} nodes", need)
+                progress.measured(_estimated_size(estimate, num_visited, name))
     tree = walk.tree(name, describe)
     if tree.largest_payoff < 1.0 / LARGEST:
         raise HogeqError(
@@ -146,16 +144,16 @@ class _Estimate:
     def __init__(self, root: Any, look: Callable[[Any], Node]) -> None:
         self.root, self.look = root, look
         self.random = np.random.default_rng(0)
-        self.fortune = self.sum = 0.0  # of the first the logarithm
+        self.fortune = self.sum = 0.0  # logarithm of M's fortune, sum of all plays' estimates
         self.plays = self.spent = 0  # spent: moves looked at
         self.recurs = False  # whether a play came to a state again
 
     def problem(self, moves: int) -> str:
         """Play until so many moves were looked at; say why the tree cannot be built."""
         while self.spent <= moves and self.fortune < SURE and not self.recurs:
-            found = self.play()
-            self.plays, self.sum = self.plays + 1, self.sum + found
-            self.fortune += math.log(0.9 + 0.1 * found / MOST_NODES)
+            estimate = self.play()
+            self.plays, self.sum = self.plays + 1, self.sum + estimate
+            self.fortune += math.log(0.9 + 0.1 * estimate / MOST_NODES)
         if self.recurs:
             return RECURS
         return f"has more than {MOST_NODES:,} nodes" if self.fortune >= SURE else ""
@@ -167,8 +165,9 @@ class _Estimate:
         return f"{found}, at most {MOST_NODES:,}"
 
     def play(self) -> float:
-        """Give the sum of one play, or of its first moves."""
-        state, weight, total = self.root, 1.0, 1.0
+        """Estimate the number of nodes by one random play, or by its first moves."""
+        state = self.root
+        weight = total = 1.0  # 1 / probability of coming to the state; sum of these so far
         met = set[Any]()
         for _ in range(MOST_MOVES):
             self.spent += 1
@@ -188,6 +187,16 @@ class _Estimate:
             total += weight
             state = moves[int(self.random.integers(len(moves)))][2]
         return total
+
+
+def _estimated_size(estimate: _Estimate | None, num_visited: int, name: str) -> str:
+    """Estimate by more random plays; give the size in words, or refuse a tree that is too large."""
+    if estimate is None:
+        return ""
+    problem = estimate.problem(max(num_visited // ESTIMATED, AT_ONCE))
+    if problem:
+        raise NoTreeError(f"{name}: {problem}")
+    return estimate.figure
 
 
 def require_memory(given: str, need: int) -> None:
@@ -237,18 +246,21 @@ class _Paid(NamedTuple):
 
 def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
     """Add up payoffs; those of teams as the numbers that they stand for."""
-    for one in given:
-        if not -LARGEST <= one <= LARGEST:
-            raise NodeError(f"payoff {float(one):g}; {IN_RANGE}")
+    for payoff in given:
+        if not -LARGEST <= payoff <= LARGEST:
+            raise NodeError(f"payoff {float(payoff):g}; {IN_RANGE}")
     # Fractions and whole numbers are what was meant; others may have been rounded before.
-    exact = all(isinstance(one, Fraction | int) for one in given)
-    missed = 0.0 if exact else ROUNDED * max(abs(float(one)) for one in given)
+    is_exact = all(isinstance(payoff, Fraction | int) for payoff in given)
+    missed = 0.0 if is_exact else ROUNDED * max(abs(float(payoff)) for payoff in given)
     paid = given
     if sides is not None:
-        known = [Fraction(one) if isinstance(one, int) else one for one in given]
-        paid = paid_to([one if isinstance(one, Fraction) else meant(one) for one in known], sides)
+        fractions = [
+            Fraction(payoff) if isinstance(payoff, Fraction | int) else meant(payoff)
+            for payoff in given
+        ]
+        paid = paid_to(fractions, sides)
     total: Any = sum(paid) if len(paid) > 1 else 0
-    if total and any(isinstance(one, float) for one in paid):
+    if total and any(isinstance(payoff, float) for payoff in paid):
         total = float(sum(map(meant, paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
     return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
 
@@ -357,35 +369,40 @@ class _Walk(InformationSets):
         self.levels = [level._replace(**{field: array("b")}) for level in self.levels]
         return np.concatenate(parts)
 
+    def _centred(self, paid: NDArray[np.float64], half: float) -> tuple[NDArray[np.float64], float]:
+        """Put payoffs of player 0, (E,), around 0: take off `FlatTree.shift`, half, and a centre.
+
+        A constant that is large beside the stakes would hide them.
+        """
+        least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
+        middle = least / 2 + most / 2
+        if not self.total and not abs(middle) > most - least > 0.0:
+            return paid, 0.0
+        centre = float(middle) - half
+        moved = paid - (half + centre)
+        # What would not come back to the last digit stays: small payoffs beside large ones.
+        if np.array_equal(moved + (half + centre), paid):
+            return moved, centre
+        return paid, 0.0 - half
+
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Put the nodes in the order of their depth, with few copies at a time."""
         names, seat, first_numbers = self.sorted_rows()
-        new = np.full(len(names) + 1, -1, np.int32)
+        new = np.full(len(names) + 1, -1, np.int32)  # row of each set, by number; -1 for none
         new[first_numbers] = np.arange(len(names))
         num_legal = np.array([len(self.legal[number]) for number in first_numbers], np.int64)
         moves = np.zeros((len(names), self.most), np.int32)
         for row, number in enumerate(first_numbers):
             moves[row, : num_legal[row]] = self.legal[number]
-        paid = self.joined("payoff", np.float64)
-        half, centre = float(self.total) / 2, 0.0
-        least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
-        middle = least / 2 + most / 2
-        # A constant that is large beside the stakes would hide them.
-        if self.total or abs(middle) > most - least > 0.0:
-            centre = float(middle) - half
-            moved = paid - (half + centre)
-            # What would not come back to the last digit stays: small payoffs beside large ones.
-            if np.array_equal(moved + (half + centre), paid):
-                paid = moved
-            else:
-                centre = 0.0 - half
+        half = float(self.total) / 2
+        paid, centre = self._centred(self.joined("payoff", np.float64), half)
         row = new[self.joined("row", np.int32)]
-        many = self.joined("many", np.int32)
-        player = np.array([*seat, CHANCE], np.int8)[row]
-        player[(row < 0) & (many == 0)] = TERMINAL
-        inner = np.flatnonzero(many)
-        many = np.append(np.int32(1), many[inner])  # the root comes once, after no node
-        parent = np.repeat(np.append(-1, inner).astype(np.int32), many)
+        num_moves = self.joined("many", np.int32)
+        player = np.array([*seat, CHANCE], np.int8)[row]  # row -1 takes the last one
+        player[(row < 0) & (num_moves == 0)] = TERMINAL
+        inner = np.flatnonzero(num_moves)
+        num_children = np.append(np.int32(1), num_moves[inner])  # the root is one, of no node
+        parent = np.repeat(np.append(-1, inner).astype(np.int32), num_children)
         return FlatTree(
             name=name if self.sides is None else f"{name}, teams {teams_of(self.sides)}",
             player=player,

@@ -17,6 +17,7 @@ lemma 3.1). Best responses add up with every sum rounded upward, so none of them
 import math
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -25,7 +26,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
 from hogeq.trees.exact_numbers import MOST_EXACT, distribution, meant, missed, paid_in
@@ -53,11 +54,11 @@ def gamma(count: float) -> float:
 
 
 def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
-    """Go through items; `TooSlowError` when the time is over."""
-    for number, one in enumerate(items):
+    """Pass on items one by one; `TooSlowError` once the deadline is over."""
+    for number, item in enumerate(items):
         if number % PACES == 0 and deadline.is_over:
             raise TooSlowError("no time is left for fractions")
-        yield one
+        yield item
 
 
 def shortened(strategy: Strategy) -> Strategy:
@@ -65,64 +66,74 @@ def shortened(strategy: Strategy) -> Strategy:
 
     A program gives 1/3 with an error, which is all that keeps the ends of some games apart.
     """
-    policies, chances = strategy.policies.tolist(), strategy.chances.tolist()
-    rows = np.array([[_shortened(row) for row in policy] for policy in policies])
-    return Strategy.unchecked(rows.reshape(strategy.policies.shape), np.array(_shortened(chances)))
+    rows = [[_shortened(row) for row in policy] for policy in strategy.policies.tolist()]
+    policies = np.array(rows).reshape(strategy.policies.shape)
+    return Strategy.unchecked(policies, np.array(_shortened(strategy.chances.tolist())))
 
 
-def _shortened(numbers: list[float]) -> list[float]:
-    short = [Fraction(one).limit_denominator(MEANT) for one in numbers]
-    are_near = all(abs(one - two) <= NEAR for one, two in zip(short, numbers, strict=True))
-    return [*map(float, short)] if are_near and sum(short) == 1 else numbers
+def _shortened(probabilities: list[float]) -> list[float]:
+    """Round a distribution to short fractions; give it back if they are far or miss the sum 1."""
+    short = [Fraction(probability).limit_denominator(MEANT) for probability in probabilities]
+    pairs = zip(short, probabilities, strict=True)
+    are_near = all(abs(fraction - probability) <= NEAR for fraction, probability in pairs)
+    return [*map(float, short)] if are_near and sum(short) == 1 else probabilities
 
 
 # --- plans ----------------------------------------------------------------------------------------
 
 
 class Plan(NamedTuple):
-    """Realisation weights of a player's sequences, (S,)."""
+    """Realisation plan: by which probability a player's own actions allow each sequence."""
 
-    weights: Floats
-    roundings: float  # each is off by the factor gamma of so many
-    exact: Fractions | None = None  # or none is, and these are the weights
+    weights: Floats  # (S,), realisation weights in float64
+    roundings: float  # of each weight: the relative error is gamma(roundings) at most
+    exact: Fractions | None = None  # (S,), the weights in fractions, if they were computed so
 
 
 def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER) -> Plan:
-    """Plan of a strategy: a policy, or a mixture of such."""
+    """Compute the realisation plan of a behaviour strategy, or of a mixture of such.
+
+    The weight of a sequence is the product of the probabilities of its actions, of a mixture the
+    mean over the components. It is a fraction as well if the tree is small and time is left.
+    """
     tree = form.tree
-    chances, policies = strategy.chances, strategy.policies
-    weights = sum(
-        chance * form.realisation(one) for chance, one in zip(chances, policies, strict=True)
-    )
     depth = len(tree.levels)
-    work = len(chances) * max(len(form.row) * depth, form.size)
+    components = zip(strategy.chances, strategy.policies, strict=True)
+    weights = np.asarray(
+        sum(probability * form.realisation(policy) for probability, policy in components)
+    )
+    work = len(strategy.chances) * max(len(form.row) * depth, form.size)
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
-            return Plan(np.asarray(weights), 0, _exact_plan(form, strategy, deadline))
-    steps = (3 + missed(tree, strategy)) * depth
-    return Plan(np.asarray(weights), steps + 4 * len(chances) + 8)
+            return Plan(weights, 0, _exact_plan(form, strategy, deadline))
+    roundings_of_products = (3 + missed(tree, strategy)) * depth
+    return Plan(weights, roundings_of_products + 4 * len(strategy.chances) + 8)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
-    exact = [Fraction()] * form.size
-    chances, counts = distribution(strategy.chances.tolist()), form.tree.num_legal.tolist()
-    for chance, policy in zip(chances, strategy.policies, strict=True):
-        if chance:
-            rows = in_time(zip(policy.tolist(), counts, strict=True), deadline)
-            shares = [distribution(row[:count]) for row, count in rows]
-            pasts = zip(form.before.tolist(), form.row.tolist(), strict=True)
-            weights = [Fraction(1)]
-            for sequence, row in in_time(pasts, deadline):
-                comes = weights[sequence]
-                weights += [comes * one if comes and one else Fraction() for one in shares[row]]
-            for sequence, weight in enumerate(weights):
-                if weight:
-                    exact[sequence] += chance * weight
+    """Realisation weights (S,) of a strategy in fractions: products along the sequences."""
+    zero = Fraction()
+    exact = [zero] * form.size
+    num_legal = form.tree.num_legal.tolist()
+    components = zip(distribution(strategy.chances.tolist()), strategy.policies, strict=True)
+    for probability, policy in components:
+        if not probability:
+            continue
+        rows = in_time(zip(policy.tolist(), num_legal, strict=True), deadline)
+        action_probabilities = [distribution(row[:count]) for row, count in rows]
+        weights = [Fraction(1)]  # of the empty sequence; those of each infoset are appended in turn
+        infosets = zip(form.before.tolist(), form.row.tolist(), strict=True)
+        for sequence_before, row in in_time(infosets, deadline):
+            before, actions = weights[sequence_before], action_probabilities[row]
+            weights += [before * action if before and action else zero for action in actions]
+        for sequence, weight in enumerate(weights):
+            if weight:
+                exact[sequence] += probability * weight
     return exact
 
 
 def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> Plan:
-    """Plan of the mixture of a belief DAG that has nearly a flow, which need not be one."""
+    """Compute the realisation plan of a flow (C,) through a belief DAG, which may be inexact."""
     shares = dag.normalised(flow)
     tree, weights = dag.form.tree, dag.sequences @ dag.flow(shares)
     is_pure = bool((dag.sequences.data == 1.0).all())
@@ -135,21 +146,23 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
-    into: list[list[int]] = [[] for _ in dag.row]
-    for source, target in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
-        into[target].append(source)
-    exact = [Fraction(1)]
-    parts = zip(into, pairwise(dag.start.tolist()), strict=True)
-    for sources, (begin, end) in in_time(parts, deadline):
-        comes = sum((exact[one] for one in sources), Fraction())
-        exact += [comes * one if one else one for one in distribution(shares[begin:end].tolist())]
+    """Realisation weights (S,) in fractions, of probabilities (C,) of choices at decisions."""
+    choices_into: list[list[int]] = [[] for _ in dag.row]
+    for choice, decision in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
+        choices_into[decision].append(choice)
+    flow = [Fraction(1)]  # of the first choice, the begin; those of each decision are appended
+    decisions = zip(choices_into, pairwise(dag.start.tolist()), strict=True)
+    for sources, (begin, end) in in_time(decisions, deadline):
+        inflow = sum((flow[choice] for choice in sources), Fraction())
+        probabilities = distribution(shares[begin:end].tolist())
+        flow += [inflow * probability for probability in probabilities]
+    weights = [Fraction()] * dag.sequences.shape[0]
     taken = dag.sequences.tocoo()
-    found = [Fraction()] * dag.sequences.shape[0]
     pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
-        if exact[choice]:
-            found[sequence] += exact[choice]
-    return found
+        if flow[choice]:
+            weights[sequence] += flow[choice]
+    return weights
 
 
 # --- payoffs --------------------------------------------------------------------------------------
@@ -170,114 +183,141 @@ def fits(tree: FlatTree) -> bool:
 
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
-    """Give the numbers of a small tree in fractions; None if they would be too long."""
+    """Convert the numbers of a small tree to fractions; None if they would be too long."""
     if tree.is_rounded or tree.num_nodes > MOST_NODES:
         return None
     if tree.num_nodes * len(tree.levels) > MOST_WORK:
         return None
-    odds, parents = tree.odds.tolist(), tree.parent[tree.after_chance]
-    starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
-    exact: Fractions = []
-    for start, end in pairwise([*starts, len(odds)]):
-        exact += distribution(odds[start:end])
-    long = math.lcm(*{one.denominator // (one.denominator & -one.denominator) for one in exact})
+    probabilities = _exact_chance(tree)
     level = Fraction(tree.shift + tree.centre)
     paid = [meant(one + float(level)) if level else meant(one) for one in tree.paid.tolist()]
-    longest = math.lcm(*{one.denominator // (one.denominator & -one.denominator) for one in paid})
-    if max(long.bit_length() * len(tree.levels), longest.bit_length()) > MOST_BITS:
+    bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
+    if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
-    reached = [Fraction(1)] * tree.num_nodes
-    for node, chance in zip(tree.after_chance.tolist(), exact, strict=True):
-        reached[node] = chance
-    for node, parent in enumerate(tree.parent.tolist()):
-        if node:
-            come = reached[parent]
-            reached[node] = come * reached[node] if reached[node] != 1 else come
+    step = [Fraction(1)] * tree.num_nodes  # probability of the step to each node
+    for node, probability in zip(tree.after_chance.tolist(), probabilities, strict=True):
+        step[node] = probability
+    reached = step[:1]
+    for node, parent in enumerate(tree.parent[1:].tolist(), 1):
+        is_sure = step[node] == 1
+        reached.append(reached[parent] if is_sure else reached[parent] * step[node])
     ends = np.flatnonzero(tree.player == TERMINAL).tolist()
     return Numbers([reached[end] for end in ends], paid, meant(2.0 * tree.shift))
+
+
+def _exact_chance(tree: FlatTree) -> Fractions:
+    """Probabilities of the C steps of chance in fractions, of sum 1 at each node of chance."""
+    parents = tree.parent[tree.after_chance]
+    first_of_node = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
+    odds = tree.odds.tolist()
+    exact: Fractions = []
+    for begin, end in pairwise([*first_of_node, len(odds)]):
+        exact += distribution(odds[begin:end])
+    return exact
+
+
+def _bits_of_denominators(numbers: Fractions) -> int:
+    """Count the bits of a common denominator, leaving out factors of two, which cost no time."""
+    denominators = {number.denominator for number in numbers}
+    odd_parts = [number // (number & -number) for number in denominators]
+    return math.lcm(*odd_parts).bit_length()
 
 
 class Payoffs:
     """Payoffs of a player's sequences against a plan of the other, in the game's own units.
 
-    A strategy gets `level` and, for each sequence, `unit` times `middle`, which is off by `radius`.
-    In fractions the level is what a player gets who remembers the own past, and the others are what
-    each action loses to the best: all that the player cannot change is taken off. When the time is
-    over, no more is done in fractions.
+    A strategy gets `level` and, for each sequence, `unit` times `middle`, which is off by `radius`
+    at most: (S,) each. In fractions `exact` has the payoffs and `lost` what each sequence loses to
+    the best one at its information set, (S,) each; the level is what a player gets who remembers
+    the own past. When the time is over, no more is done in fractions.
     """
 
     def __init__(
         self,
         tree: FlatTree,
-        player: int,
-        plan: Plan,
+        player: int,  # 0 or 1, whose payoffs these are
+        plan: Plan,  # of the other player, by the sequences of its `solving_form`
         deadline: Deadline = FOREVER,
-        form: SequenceForm | None = None,
+        form: SequenceForm | None = None,  # of the player; by default its `solving_form`
     ) -> None:
         self.deadline = deadline
-        self.form, other = form or solving_form(tree, player), solving_form(tree, 1 - player)
-        ends = np.flatnonzero(tree.player == TERMINAL)
-        at, met = self.form.at[ends], other.at[ends]
-        size = self.form.size
-        numbers, sign = numbers_of(tree), 1 - 2 * player
+        self.form = form or solving_form(tree, player)
+        numbers = numbers_of(tree)
         self.total = 2 * Fraction(tree.shift) if numbers is None else numbers.total
         self.exact: Fractions | None = None
-        if numbers is not None and plan.exact is not None and size <= MOST_WORK:
+        if numbers is not None and plan.exact is not None and self.form.size <= MOST_WORK:
             with suppress(TooSlowError):
                 self.exact = self._exactly(numbers, player, plan.exact)
-                self.lost = self._take_off()
+                self.lost = self._take_off(self.exact)
                 self.rescale(max(map(abs, self.lost)))
                 return
             self.exact = None
-        come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
-        come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[met]
-        self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
-        alone = np.flatnonzero((at == 0) & (met == 0))
-        decided = np.ones(len(ends), bool)
-        if not tree.is_rounded and len(alone) <= MOST_EXACT:
-            self.level += sign * paid_in(tree, alone)
-            decided[alone] = False
-        self.unit = Fraction(tree.largest_payoff) * Fraction(tree.expected)
-        worth = sign * decided * come * (tree.shares[ends] / tree.expected)
-        self.middle = np.bincount(at, worth, size).astype(np.float64)
-        count = np.bincount(at, minlength=size)
-        # Numbers, their sums, products and the quotient; those that add up; what centring had
-        # rounded away.
-        roundings = (3 + tree.missed) * len(tree.levels) + plan.roundings + 8 + count
-        share = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
-        self.radius = share * np.bincount(at, np.abs(worth), size) + TINY * count
-        level = abs(tree.shift) + abs(tree.centre)
-        if level:
-            missed = 4.0 * ROUNDING * level / float(self.unit)
-            self.radius += missed * np.bincount(at, come, size)
-        self.radius *= SAFE
+        self._with_margins(tree, player, plan)
 
-    def _exactly(self, numbers: Numbers, player: int, plan: Fractions) -> Fractions:
-        tree, other = self.form.tree, solving_form(self.form.tree, 1 - player)
-        ends = np.flatnonzero(tree.player == TERMINAL)
-        at, met = self.form.at[ends].tolist(), other.at[ends].tolist()
-        found = [Fraction()] * self.form.size
-        each = zip(at, met, numbers.chance, numbers.paid, strict=True)
-        for sequence, theirs, chance, paid in in_time(each, self.deadline):
-            weight = plan[theirs]
+    def _exactly(self, numbers: Numbers, player: int, other_plan: Fractions) -> Fractions:
+        """Payoffs (S,) of sequences in fractions, given the other player's weights (S',)."""
+        payoffs = [Fraction()] * self.form.size
+        sequences = [array.tolist() for array in self._sequences_at_ends(player)]
+        ends = zip(*sequences, numbers.chance, numbers.paid, strict=True)
+        for own_sequence, other_sequence, chance, paid in in_time(ends, self.deadline):
+            weight = other_plan[other_sequence]
             if weight and chance:
-                own = paid if player == 0 else numbers.total - paid
-                found[sequence] += chance * weight * own
-        return found
+                own_payoff = paid if player == 0 else numbers.total - paid
+                payoffs[own_sequence] += chance * weight * own_payoff
+        return payoffs
 
-    def _take_off(self) -> Fractions:
-        assert self.exact is not None  # noqa: S101 - set before
-        rest, starts = [*self.exact], self.form.start.tolist()
-        befores = self.form.before.tolist()
-        for refined in in_time(range(len(befores) - 1, -1, -1), self.deadline):
-            part = slice(*starts[refined : refined + 2])
-            after = rest[part]
-            best = max(after)
+    def _sequences_at_ends(self, player: int) -> tuple[Ints, Ints]:
+        """Sequences of the player and of the other at the E terminal nodes, (E,) each."""
+        tree = self.form.tree
+        ends = np.flatnonzero(tree.player == TERMINAL)
+        return self.form.at[ends], solving_form(tree, 1 - player).at[ends]
+
+    def _take_off(self, payoffs: Fractions) -> Fractions:
+        """Take off each sequence the best at its information set, by backward induction.
+
+        That is added to the sequence before; so the level becomes the payoff of a best response of
+        a player who remembers the own past, and what is left, (S,), is 0 or a loss, below 0.
+        """
+        losses = [*payoffs]
+        sequences = pairwise(self.form.start.tolist())  # of each: first, and one after the last
+        infosets = [*zip(self.form.before.tolist(), sequences, strict=True)]
+        for sequence_before, (begin, end) in in_time(reversed(infosets), self.deadline):
+            best = max(losses[begin:end])
             if best:
-                rest[part] = [one - best for one in after]
-                rest[befores[refined]] += best
-        self.level, rest[0] = rest[0], Fraction()
-        return rest
+                losses[begin:end] = [payoff - best for payoff in losses[begin:end]]
+                losses[sequence_before] += best
+        self.level = losses[0]
+        losses[0] = Fraction()
+        return losses
+
+    def _with_margins(self, tree: FlatTree, player: int, plan: Plan) -> None:
+        """Set the payoffs of sequences in float64, and the radius that bounds all roundings."""
+        size = self.form.size
+        ends = np.flatnonzero(tree.player == TERMINAL)
+        own_sequence, other_sequence = self._sequences_at_ends(player)
+        sign = 1 - 2 * player  # the payoffs of the tree are player 0's
+        come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+        come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[other_sequence]
+        self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
+        by_chance_alone = np.flatnonzero((own_sequence == 0) & (other_sequence == 0))
+        is_counted = np.ones(len(ends), bool)
+        if not tree.is_rounded and len(by_chance_alone) <= MOST_EXACT:
+            self.level += sign * paid_in(tree, by_chance_alone)
+            is_counted[by_chance_alone] = False
+        self.unit = Fraction(tree.largest_payoff) * Fraction(tree.expected)
+        weighted_payoffs = sign * is_counted * come * (tree.shares[ends] / tree.expected)
+        self.middle = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
+        # Roundings of numbers, their sums, products and the quotient; then of those that add up.
+        num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
+        roundings = (3 + tree.missed) * len(tree.levels) + plan.roundings + 8 + num_ends
+        relative_error = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
+        sizes = np.bincount(own_sequence, np.abs(weighted_payoffs), size)
+        self.radius = relative_error * sizes + TINY * num_ends
+        level = abs(tree.shift) + abs(tree.centre)
+        if level:  # centring had rounded some of each payoff away
+            missed_by_centring = 4.0 * ROUNDING * level / float(self.unit)
+            self.radius += missed_by_centring * np.bincount(own_sequence, come, size)
+        self.radius *= SAFE
 
     def rescale(self, unit: Fraction) -> None:
         """Measure losses in fractions by a unit, and cut them off at twice that.
@@ -286,9 +326,9 @@ class Payoffs:
         pure strategy still loses more than a unit.
         """
         self.unit = unit or Fraction(1)
-        most = -2 * self.unit
+        cut_off = -2 * self.unit
         self.middle = np.array(
-            [float(max(one, most) / self.unit) if one else 0.0 for one in self.lost]
+            [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.lost]
         )
         self.radius = 2.0 * ROUNDING * np.abs(self.middle) + (self.middle < 0.0) * TINY
         self.radius[self.middle == -2.0] = 0.0
@@ -304,76 +344,88 @@ class Payoffs:
         return self.level + self.unit * Fraction(share)
 
     def most(self, dag: BeliefDag) -> Fraction:
-        """Most that any mixture of a belief DAG gets, at most."""
+        """Bound from above the payoff of a best response among the mixtures of a belief DAG."""
         if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
             with suppress(TooSlowError):
-                return self.level + _risen(dag, self.lost, self.deadline)
+                return self.level + _exact_best_response(dag, self.lost, self.deadline)
         taken = dag.sequences
-        count = int(np.bincount(taken.indices, minlength=1).max(initial=1))
-        radius = self.radius + gamma(count + 2) * (np.abs(self.middle) + self.radius)
-        worth = np.nextafter(taken.T @ self.middle + SAFE * (taken.T @ radius), np.inf)
-        return self.payoff(dag.most(worth))
+        most_taken = int(np.bincount(taken.indices, minlength=1).max(initial=1))  # by one choice
+        radius = self.radius + gamma(most_taken + 2) * (np.abs(self.middle) + self.radius)
+        upper = np.nextafter(taken.T @ self.middle + SAFE * (taken.T @ radius), np.inf)
+        return self.payoff(dag.most(upper))
 
     def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
-        """Bound what any strategy gets here by a bound on what it gets of others, `unit` times.
+        """Bound the payoff of any strategy here by a bound for other payoffs of the sequences.
 
-        By no strategy do the two differ more than for a player who remembers the own past.
+        The others, (S,), and their bound are in units of `unit`. The two payoffs differ for no
+        strategy by more than for a player who remembers the own past.
         """
-        dag, size = remembering(self.form), Fraction(unit)
+        exact_unit = Fraction(unit)
         if self.exact is not None:
             with suppress(TooSlowError):
-                both = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
-                apart = [one - size * Fraction(two) if one or two else one for one, two in both]
-                return _risen(dag, apart, self.deadline) + size * Fraction(bound)
-        same = float(self.unit / size)
-        middle = same * self.middle
-        sizes = np.abs(middle) + np.abs(payoffs) + same * self.radius
-        worth = middle - payoffs + SAFE * (same * self.radius + 6.0 * ROUNDING * sizes) + TINY
-        return self.level + size * (Fraction(self.form.most(worth)) + Fraction(bound))
+                pairs = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
+                differences = [
+                    exact - exact_unit * Fraction(payoff) if exact or payoff else exact
+                    for exact, payoff in pairs
+                ]
+                most = _exact_best_response(remembering(self.form), differences, self.deadline)
+                return most + exact_unit * Fraction(bound)
+        ratio = float(self.unit / exact_unit)
+        middle = ratio * self.middle
+        sizes = np.abs(middle) + np.abs(payoffs) + ratio * self.radius
+        margin = SAFE * (ratio * self.radius + 6.0 * ROUNDING * sizes)
+        most_apart = Fraction(self.form.most(middle - payoffs + margin + TINY))
+        return self.level + exact_unit * (most_apart + Fraction(bound))
 
     def least_of(self, plan: Plan) -> Fraction:
-        """Payoff of a plan of the player, at least."""
-        return self.ends_of(plan)[0]
+        """Bound from below the payoff that the player's own plan gets."""
+        return self.payoff_bounds(plan)[0]
 
-    def ends_of(self, plan: Plan) -> tuple[Fraction, Fraction]:
-        """Payoff of a plan of the player, at least and at most; one number in fractions."""
+    def payoff_bounds(self, plan: Plan) -> tuple[Fraction, Fraction]:
+        """Bound the payoff that the player's own plan gets: equal bounds in fractions."""
         if self.exact is not None and plan.exact is not None:
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
-                gained = (one * two for one, two in pairs if one and two)
-                value = self.level + sum(gained, Fraction())
+                products = (loss * weight for loss, weight in pairs if loss and weight)
+                value = self.level + sum(products, Fraction())
                 return value, value
-        met = plan.weights > 0.0
-        weights, middle, radius = plan.weights[met], self.middle[met], self.radius[met]
         if self.exact is not None:
-            whole = Payoffs.__new__(Payoffs)  # without what rescaling cut off
-            vars(whole).update(vars(self))
-            whole.rescale(max(map(abs, self.lost)))
-            whole.exact = None
-            return whole.ends_of(plan)
-        total = math.fsum((weights * middle).tolist())
-        off = math.fsum((weights * radius).tolist())
-        off += gamma(plan.roundings + 3) * math.fsum((weights * (np.abs(middle) + radius)).tolist())
-        apart = SAFE * off + TINY
-        lower, upper = (
-            math.nextafter(total - apart, -math.inf),
-            math.nextafter(total + apart, math.inf),
-        )
+            without_cut_off = copy(self)
+            without_cut_off.rescale(max(map(abs, self.lost)))
+            without_cut_off.exact = None
+            return without_cut_off.payoff_bounds(plan)
+        is_played = plan.weights > 0.0
+        weights = plan.weights[is_played]
+        middle, radius = self.middle[is_played], self.radius[is_played]
+        value_in_units = math.fsum((weights * middle).tolist())
+        error = math.fsum((weights * radius).tolist())
+        sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
+        error += gamma(plan.roundings + 3) * sizes
+        margin = SAFE * error + TINY
+        lower = math.nextafter(value_in_units - margin, -math.inf)
+        upper = math.nextafter(value_in_units + margin, math.inf)
         return self.payoff(lower), self.payoff(upper)
 
 
-def _risen(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
-    """Most that choices of a belief DAG get of the payoffs of sequences."""
-    worth = [Fraction()] * len(dag.allowed)
+def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline) -> Fraction:
+    """Value of a best response in a belief DAG, in fractions, by backward induction.
+
+    1. A choice gets the payoffs, (S,), of the sequences that it takes.
+    2. From the last decision to the first, the best choice of a decision is added to each choice
+       that leads there. Choice 0 is the begin, so it has the value at last.
+    """
+    values = [Fraction()] * len(dag.allowed)  # of each choice, with all that follows it
     taken = dag.sequences.tocoo()
     pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
-            worth[choice] += payoffs[sequence]
-    starts, allowed = dag.start.tolist(), dag.allowed.tolist()
-    ends, source = dag.ends.tolist(), dag.source.tolist()
-    for at in in_time(range(len(dag.row) - 1, -1, -1), deadline):
-        best = max(worth[one] for one in range(*starts[at : at + 2]) if allowed[one])
-        for edge in source[ends[at] : ends[at + 1]] if best else ():
-            worth[edge] += best
-    return worth[0]
+            values[choice] += payoffs[sequence]
+    allowed, sources = dag.allowed.tolist(), dag.source.tolist()
+    # Of each decision its choices, and the edges to it: the first, and the one after the last.
+    decisions = [*zip(pairwise(dag.start.tolist()), pairwise(dag.ends.tolist()), strict=True)]
+    for (begin, end), (first_edge, end_edge) in in_time(reversed(decisions), deadline):
+        best = max(values[choice] for choice in range(begin, end) if allowed[choice])
+        if best:
+            for choice_before in sources[first_edge:end_edge]:
+                values[choice_before] += best
+    return values[0]

@@ -111,35 +111,37 @@ class TreeEngine:
         """The tree as kernels take it: of each seat, by rank, then by row."""
         from hogeq.kernels.sequences import Sequences
 
-        tree, forms, index = self.tree, self.forms, np.int32
+        tree, forms = self.tree, self.forms
+        # Refined information sets of both, (J,): by seat, rank and row in place of their forms.
         row = np.concatenate([form.row for form in forms])
         order = np.lexsort((row, self.rank[row], tree.seat[row]))
         place, row = np.argsort(order), row[order]
         legal, seat = tree.num_legal[row], tree.seat[row]
         members = np.flatnonzero(np.diff(row, prepend=-1))
-        first = 1 + seat + np.cumsum(legal) - legal  # after the roots
+        first = 1 + seat + np.cumsum(legal) - legal  # sequence of each; the roots lie before
         roots = np.array([0, 1 + legal[seat == 0].sum(), 2 + legal.sum()])
         before, at, refined = [], [], []
-        for form, root, number in zip(
-            forms, roots, np.split(place, [len(forms[0].row)]), strict=False
-        ):
-            # By the numbers of the form.
-            shift = np.append(root, first[number] - form.start[:-1])
-            numbers = shift[1 + form.owner] + np.arange(form.size)
-            before.append(numbers[form.before])
-            at.append(numbers[form.at])
-            refined.append(np.append(number, -1)[form.refined])
+        places = np.split(place, [len(forms[0].row)])
+        for form, root, new_place in zip(forms, roots, places, strict=False):
+            # From the numbers of sequences in the form, (S,), to those of the kernels.
+            shift = np.append(root, first[new_place] - form.start[:-1])
+            new_sequence = shift[1 + form.owner] + np.arange(form.size)
+            before.append(new_sequence[form.before])
+            at.append(new_sequence[form.at])
+            refined.append(np.append(new_place, -1)[form.refined])
         chance = reach(tree, np.ones(self.shape))
         ends = np.flatnonzero((tree.player == TERMINAL) & (tree.shares != 0.0))
         payoffs = csr_array(
             (chance[ends] * tree.shares[ends], (at[0][ends], at[1][ends])), (roots[2], roots[2])
         )
-        payoffs = csr_array(payoffs - payoffs.T)
+        payoffs = csr_array(payoffs - payoffs.T)  # of both players, each against the other
         nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
-        met = [
-            np.concatenate([each[0][nodes[0]], each[1][nodes[1]]]) for each in (refined, at[::-1])
-        ]
-        meetings = csr_array((chance[np.concatenate(nodes)], met), (len(row), roots[2]))
+        met_refined = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
+        met_other = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
+        meetings = csr_array(
+            (chance[np.concatenate(nodes)], (met_refined, met_other)), (len(row), roots[2])
+        )
+        index = np.int32
         return Sequences(
             row=row[members].astype(index),
             legal=legal[members].astype(index),
@@ -168,10 +170,11 @@ class TreePasses:
         self._latest: Reach | None = None
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute the reach of every row of player 0, and weigh all sequences."""
+        """Compute the reach of every row of player 0, (R,), and the weights of all sequences."""
         return self._forward(policies, weights, self._rows)
 
     def _forward(self, policies: Floats, weights: Floats | None, rows: Floats) -> Reach:
+        """Pass forward as `forward` does; `rows` takes the reach, or none if it is empty."""
         shares = self._equal if weights is None else np.array(weights, np.float64)
         self._loops.forward(self._plain(policies), shares, rows)
         self._latest = Reach(rows, shares)
@@ -213,8 +216,9 @@ class TreePasses:
         if role == Role.FULL_MEMORY and len(policies) > 2:  # against each, of whom it then knows
             shares = self._equal if weights is None else weights
             pair = TreePasses(self._engine, 2)
-            each = [pair.win_rate(policies[[0, 1 + one]], role) for one in range(len(shares))]
-            return WinRate(*(float(mean) for mean in shares @ each))
+            opponents = range(1, 1 + len(shares))
+            rates = [pair.win_rate(policies[[0, opponent]], role) for opponent in opponents]
+            return WinRate(*(float(mean) for mean in shares @ rates))
         reach = self._forward(policies, weights, self._rows[:0])
         met = self.backward(reach, policies, role)
         return WinRate.from_starts(met.first, met.other)

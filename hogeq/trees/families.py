@@ -63,25 +63,28 @@ def betting(players: int, most: int, sizes: tuple[int, ...], bets: str) -> Bets:
     everybody = tuple(range(players))
     if not bets:
         return Bets((1,) * players, everybody, everybody, actions=("check", "bet"))
-    before, letter = betting(players, most, sizes, bets[:-1]), bets[-1]
+    before = betting(players, most, sizes, bets[:-1])
     player, *others = before.waiting
-    paid, left, waiting, raises = [*before.paid], before.left, tuple(others), before.raises
-    words = before.words + letter
-    if letter == "f":
-        left = tuple(one for one in left if one != player)
+    paid, left, waiting = [*before.paid], before.left, tuple(others)
+    raises = before.raises
+    words = before.words + bets[-1]
+    if bets[-1] == "f":
+        left = tuple(other for other in left if other != player)
     else:
         paid[player] = max(paid)
-    if letter in "br":
+    if bets[-1] in "br":  # a bet or a raise: all others act again, from the next one around
         paid[player] += sizes[words.count("/")]
-        waiting = tuple(sorted(set(left) - {player}, key=lambda one: (one < player, one)))
+        others_after = tuple(other for other in left if other > player)
+        waiting = others_after + tuple(other for other in left if other < player)
         raises += 1
     if len(left) == 1:
         waiting = ()
     elif not waiting and words.count("/") < len(sizes) - 1:
         waiting, raises, words = left, 0, f"{words}/"
-    calls: tuple[str, ...] = ("fold", "call") if raises else ("check",)
-    more = () if raises == most else ("raise" if raises else "bet",)
-    return Bets(tuple(paid), left, waiting, raises, words, (*calls, *more))
+    actions = ["fold", "call"] if raises else ["check"]
+    if raises < most:
+        actions.append("raise" if raises else "bet")
+    return Bets(tuple(paid), left, waiting, raises, words, tuple(actions))
 
 
 class Poker(GameRules):
@@ -137,16 +140,20 @@ class Poker(GameRules):
         if len(winners) > 1:
             hands = [self.strength(state[0], player) for player in winners]
             best = max(hands)
-            winners = tuple(one for one, hand in zip(winners, hands, strict=True) if hand == best)
+            winners = tuple(
+                winner for winner, hand in zip(winners, hands, strict=True) if hand == best
+            )
         share = sum(now.paid) / len(winners)
-        return [(player in winners) * share - paid for player, paid in enumerate(now.paid)]
+        won = [share if player in winners else 0.0 for player in range(self.players)]
+        return [gain - paid for gain, paid in zip(won, now.paid, strict=True)]
 
 
 @lru_cache(None)
 def _deck(ranks: int, suits: int, dealt: tuple[int, ...]) -> Mapping[int, float]:
     """Chances of the next card's rank."""
     left = {rank: suits - dealt.count(rank) for rank in range(ranks)}
-    return {rank: many / sum(left.values()) for rank, many in left.items() if many}
+    total = sum(left.values())
+    return {rank: number / total for rank, number in left.items() if number}
 
 
 @register_game("kuhn")
@@ -221,7 +228,8 @@ class Leduc(Poker):
         return f"{dealt[player]} {words.replace('/', f' {dealt[-1]} ')}"
 
     def strength(self, dealt: tuple[int, ...], player: int) -> int:
-        return dealt[player] + self.ranks * (dealt[player] == dealt[-1])
+        is_pair = dealt[player] == dealt[-1]
+        return dealt[player] + (self.ranks if is_pair else 0)
 
 
 @register_game("die_roll_poker")
@@ -316,10 +324,11 @@ class LiarsDice(GameRules):
 
     def payoffs(self, state: Rolled) -> list[int]:
         dice, bids = state
-        many, face = map(int, bids[-2].split("-"))
-        shown = sum(die == face or (self.wild and die == self.sides) for die in dice)
-        bidder, caller = (len(bids) - 2) % self.players, (len(bids) - 1) % self.players
-        winner, loser = (bidder, caller) if shown >= many else (caller, bidder)
+        bid_number, face = map(int, bids[-2].split("-"))
+        number = sum(die == face or (self.wild and die == self.sides) for die in dice)
+        bidder = (len(bids) - 2) % self.players
+        caller = (len(bids) - 1) % self.players
+        winner, loser = (bidder, caller) if number >= bid_number else (caller, bidder)
         return [(player == winner) - (player == loser) for player in range(self.players)]
 
 
@@ -367,12 +376,14 @@ class Goofspiel(GameRules):
     def knows(self, state: Bids, player: int) -> str:
         prizes, bids = state
         turn = len(bids) // self.players
-        seen, shown = bids[: turn * self.players], f"prizes {prizes[: turn + 1]}"
+        seen = bids[: turn * self.players]  # of turns that are over
+        shown = f"prizes {prizes[: turn + 1]}"
         if self.hidden:
             return f"{shown} bids {seen[player :: self.players]} winners {self._winners(seen)}"
         return f"{shown} bids {seen}"
 
     def _winners(self, bids: tuple[int, ...]) -> list[int | None]:
+        """Give the one who bids most in each turn; None where two do."""
         turns = [bids[start : start + self.players] for start in range(0, len(bids), self.players)]
         return [turn.index(max(turn)) if turn.count(max(turn)) == 1 else None for turn in turns]
 
@@ -380,9 +391,11 @@ class Goofspiel(GameRules):
         prizes, bids = state
         if (self.turns or self.cards) >= self.cards:
             last = [self._left(bids[player :: self.players])[0] for player in range(self.players)]
-            prizes, bids = (*prizes, *self._left(prizes)), (*bids, *last)
+            prizes = (*prizes, *self._left(prizes))
+            bids = (*bids, *last)
         won = [0] * self.players
         for prize, winner in zip(prizes, self._winners(bids), strict=False):
             if winner is not None:
                 won[winner] += prize
-        return [one - sum(won) / self.players for one in won]
+        mean = sum(won) / self.players
+        return [points - mean for points in won]

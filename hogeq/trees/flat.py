@@ -131,9 +131,9 @@ class FlatTree(Rows):
 
         The last one is that to the root.
         """
-        size, drawn = prod(self.shape), self.mover == CHANCE
+        size, by_chance = prod(self.shape), self.mover == CHANCE
         edge = self.row[self.parent] * np.int32(self.num_actions) + self.action
-        edge[drawn] = size - 1 + np.arange(np.count_nonzero(drawn))
+        edge[by_chance] = size - 1 + np.arange(np.count_nonzero(by_chance))  # the root's is none
         edge[0] = size + len(self.odds)
         return edge
 
@@ -190,22 +190,23 @@ class FlatTree(Rows):
         What nobody can change is left out: lotteries count by their means, and those that chance
         alone comes to by nothing. 1 if nothing is left.
         """
-        mean, decides = self.shares.copy(), self.row >= 0
+        mean = self.shares.copy()  # (N,), expected payoff where no player decides any more
+        decides_below = self.row >= 0  # at the node or below
         for level, starts, parents in reversed(self.families):
             drawn = np.add.reduceat(self.chance[level] * mean[level], starts)
             mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides[parents] |= np.logical_or.reduceat(decides[level], starts)
-        decided = self.row >= 0  # at or above each node
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], starts)
+        decides_above = self.row >= 0  # at the node or above
         for level in self.levels[1:]:
-            decided[level] |= decided[self.parent[level]]
-        size = np.where(decides | ~decided, 0.0, np.abs(mean))
+            decides_above[level] |= decides_above[self.parent[level]]
+        size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
         for level, starts, parents in reversed(self.families):
             drawn = np.add.reduceat(self.chance[level] * size[level], starts)
             chosen = np.maximum.reduceat(size[level], starts)
-            found = np.where(self.player[parents] == CHANCE, drawn, chosen)
-            size[parents] = np.where(decides[parents], found, size[parents])
-        lost = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible  # by underflow
-        return float(size[0]) or (1.0 / LARGEST if lost.any() else 1.0)
+            most = np.where(self.player[parents] == CHANCE, drawn, chosen)
+            size[parents] = np.where(decides_below[parents], most, size[parents])
+        underflows = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible
+        return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
 
     @property
     def scale(self) -> float:
@@ -270,10 +271,10 @@ class FlatTree(Rows):
     def labels(self) -> list[list[str]]:
         """Names of each row's actions."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
-        first = self.first_after
-        number, words = self.words(first)
-        for node, one in zip(first.tolist(), number.tolist(), strict=True):
-            labels[self.row[self.parent[node]]].append(words[one])
+        nodes = self.first_after  # by row, then by action
+        number, words = self.words(nodes)
+        for row, word in zip(self.row[self.parent[nodes]].tolist(), number.tolist(), strict=True):
+            labels[row].append(words[word])
         return labels
 
     @property
@@ -284,28 +285,28 @@ class FlatTree(Rows):
         return first[: self.moves.size][self.legal.ravel()]
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
-        """Name the steps that lead to nodes: which of some words each has, and the words."""
+        """Name the steps to nodes, (n,): a number of a word for each, (n,), and all words."""
         number, words = np.full(self.num_nodes, -1, np.int32), {"": 0}
         number[0] = 0
         with phase("names of actions", len(nodes)) as progress:
-            for node in np.sort(nodes)[::-1]:  # a deep one names those on the way to it
+            for node in np.sort(nodes)[::-1]:  # the deepest first: they name those on the way
                 progress.step()
                 if number[node] < 0:
                     path = _path(self.parent, node)
-                    written = self.describe(self.move[path].tolist())
-                    number[path] = [words.setdefault(word, len(words)) for word in written]
+                    path_words = self.describe(self.move[path].tolist())
+                    number[path] = [words.setdefault(word, len(words)) for word in path_words]
         return number[nodes], [*words]
 
     def digest(self) -> str:
         """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
-        found = sha256()
+        digest = sha256()
         for whole in (self.player, self.parent, self.row, self.action, self.seat):
-            found.update(np.asarray(whole, "<i4").tobytes())
+            digest.update(np.asarray(whole, "<i4").tobytes())
         for numbers in (self.chance, self.payoff, [self.shift, self.centre]):
-            found.update(np.asarray(numbers, "<f8").tobytes())
+            digest.update(np.asarray(numbers, "<f8").tobytes())
         for name in self.names:
-            found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
-        return found.hexdigest()
+            digest.update(f"{name}\0".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def facts(self) -> dict[str, Any]:
         """Describe the tree for the manifest of a run."""
@@ -321,13 +322,14 @@ class FlatTree(Rows):
 
     def history(self, node: int) -> History:
         """Write the history of a node in the game's words."""
-        path, steps = _path(self.parent, node), []
-        for one, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
-            mover, row = int(self.moved[one]), int(self.row[self.parent[one]])
-            chance = mover == CHANCE
-            steps.append(
-                HistoryStep(None if chance else mover, None if chance else self.names[row], action)
-            )
+        path = _path(self.parent, node)
+        steps = []
+        for child, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
+            mover, row = int(self.moved[child]), int(self.row[self.parent[child]])
+            if mover == CHANCE:
+                steps.append(HistoryStep(None, None, action))
+            else:
+                steps.append(HistoryStep(mover, self.names[row], action))
         return tuple(steps)
 
 
@@ -341,19 +343,21 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
 
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
-    """Probability that play comes to each node, (N,); a player's own actions count 1."""
-    step = tree.by_step(joint, tree.odds, 1.0)
+    """Probability that play comes to each node, (N,), where both players play by `joint`, (R, K).
+
+    A `player`, if given, has its own actions count 1: this is the counterfactual reach.
+    """
+    reached = tree.by_step(joint, tree.odds, 1.0)  # first the probability of each step alone
     if player is not None:
-        step[tree.mover == player] = 1.0
+        reached[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
-        step[level] *= step[tree.parent[level]]
-    return step
+        reached[level] *= reached[tree.parent[level]]
+    return reached
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
-    """Compute the payoff to player 0 where one strategy sits at seat 0, another at seat 1."""
-    joint = np.where(tree.seat[:, None] == 0, first, second)
-    come = reach(tree, joint)
+    """Compute the payoff to player 0 of a policy (R, K) at seat 0 against one at seat 1."""
+    reached = reach(tree, np.where(tree.seat[:, None] == 0, first, second))
     # A product of vectors may have as many roundings as plays.
-    total = (come * tree.payoff).sum() if tree.num_nodes > MANY else come @ tree.payoff
+    total = (reached * tree.payoff).sum() if tree.num_nodes > MANY else reached @ tree.payoff
     return float(total) + (tree.shift + tree.centre)

@@ -163,33 +163,35 @@ class _Reader:
     @cached_property
     def children(self) -> tuple[Sequence[int], Sequence[int]]:
         """Where the children of each node begin in a list, (N,), and that list, (N - 1,)."""
-        begins, children = (array("i", [0]) * len(self.nodes), array("i"))
+        begins = array("i", [0]) * len(self.nodes)
+        children = array("i")
         sizes = array("i", [1]) * len(self.nodes)  # number of nodes from each node on
         for node in range(len(sizes) - 1, -1, -1):
-            row, after = self.nodes[node], node + 1
+            row, child = self.nodes[node], node + 1
             begins[node] = len(children)
             for _ in self.infosets[row].actions if row >= 0 else ():
-                children.append(after)
-                after += sizes[after]
-            sizes[node] = after - node
+                children.append(child)
+                child += sizes[child]
+            sizes[node] = child - node  # the child after the last is the next node
         return begins, children
 
     @cached_property
     def labels(self) -> list[list[str]]:
         """Labels of the actions of each information set, no two of a set alike."""
-        return [_distinct(dict(enumerate(one.actions, 1))) for one in self.infosets]
+        return [_distinct(dict(enumerate(infoset.actions, 1))) for infoset in self.infosets]
 
     @cached_property
     def moves(self) -> list[list[int]]:
         """Numbers of moves by their labels, as OpenSpiel has them; of equal ones others."""
-        known: tuple[dict[tuple[str, int], int], ...] = {}, {}  # of players, of chance
+        of_players: dict[tuple[str, int], int] = {}  # by label, and how many equal ones are before
+        of_chance: dict[tuple[str, int], int] = {}
         numbers: list[list[int]] = []
-        for one in self.infosets:
+        for infoset in self.infosets:
             met: Counter[str] = Counter()
-            table = known[one.player == CHANCE]
+            known = of_chance if infoset.player == CHANCE else of_players
             numbers.append([])
-            for label in one.actions:
-                numbers[-1].append(table.setdefault((label, met[label]), len(table)))
+            for label in infoset.actions:
+                numbers[-1].append(known.setdefault((label, met[label]), len(known)))
                 met[label] += 1
         return numbers
 
@@ -200,7 +202,8 @@ class _Reader:
 
     def words(self, moves: Sequence[int]) -> list[str]:
         """Write the moves of a history in the words of the file."""
-        (begins, children), node, words = self.children, 0, []
+        begins, children = self.children
+        node, words = 0, []
         for move in moves:
             row = self.nodes[node]
             action = self.actions_of[row][move]
@@ -263,15 +266,15 @@ class _Reader:
         if not chance:
             return tuple(labels), ()
         total = Fraction()
-        for one in chances:
-            total += one
+        for chance_of_action in chances:
+            total += chance_of_action
             if not _is_short(total):
                 self.refuse("sum of probabilities", f"a fraction of {MOST_BITS} bits", at=start)
-        rounded = not all(one.isdecimal() or "/" in one for one in written)
-        if abs(total - 1) > (ROUNDING if rounded else 0):
-            allowed = "1, which decimals may miss by 1e-9" if rounded else "1"
+        has_decimals = not all(text.isdecimal() or "/" in text for text in written)
+        if abs(total - 1) > (ROUNDING if has_decimals else 0):
+            allowed = "1, which decimals may miss by 1e-9" if has_decimals else "1"
             self.refuse("sum of probabilities", allowed, str(total), start)
-        return tuple(labels), tuple(one / total for one in chances)
+        return tuple(labels), tuple(chance_of_action / total for chance_of_action in chances)
 
     def payment(self) -> Payoffs | None:
         """Read the outcome of a node; give what it pays."""
@@ -372,42 +375,40 @@ class _Reader:
 
 
 def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
-    """Lay out what was read."""
-    rows, names, sides = game.infosets, _names(game.infosets), game.sides
-    keys: list[Any] = [f"{one.player}-{one.player}-{one.number}-{one.name}" for one in rows]
-    called = dict(zip(keys, names, strict=True))
+    """Lay out the game that was read; its information sets have the names of OpenSpiel, too."""
+    infosets, names, sides = game.infosets, _names(game.infosets), game.sides
+    keys: list[Any] = [f"{row.player}-{row.player}-{row.number}-{row.name}" for row in infosets]
+    name_of = dict(zip(keys, names, strict=True))
     if callable(forget):
-        keys = [forget(one.player, name) for one, name in zip(rows, names, strict=True)]
-    inner = []
-    for one, key, moves in zip(rows, keys, game.moves, strict=True):
-        chances: Sequence[Fraction | float] = one.chances or [1.0] * len(moves)
+        keys = [forget(row.player, name) for row, name in zip(infosets, names, strict=True)]
+    inner = []  # the node of each information set, and of each event of chance
+    for row, key, moves in zip(infosets, keys, game.moves, strict=True):
+        chances: Sequence[Fraction | float] = row.chances or [1.0] * len(moves)
         after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
-        inner.append(Node(one.player, key, moves=after))
+        inner.append(Node(row.player, key, moves=after))
     nodes, ends = iter(game.nodes), iter(game.ends)
 
     def look(_: None) -> Node:
-        row = next(nodes)  # the tree is laid out in the order of the file
-        return inner[row] if row >= 0 else next(ends)
+        index = next(nodes)  # the tree is laid out in the order of the file
+        return inner[index] if index >= 0 else next(ends)
 
     tree = flatten(name, None, look, game.words, deepest=len(game.nodes), sides=sides)
     game.ends.clear()
     if callable(forget):
         return tree
-    states = tree.names
-    if sides is not None:
-        states, called = (
-            [name.state for name in states],
-            {key: Known(row.player, called[key]) for key, row in zip(keys, rows, strict=True)},
-        )
-    tree = replace(tree, names=[called[state] for state in states], states=states)
-    return coarser(tree, forget)
+    if sides is None:
+        tree_names, states = [name_of[key] for key in tree.names], tree.names
+    else:
+        states = [known.state for known in tree.names]
+        tree_names = [Known(known.player, name_of[known.state]) for known in tree.names]
+    return coarser(replace(tree, names=tree_names, states=states), forget)
 
 
 def _names(infosets: Sequence[Infoset]) -> list[str]:
     """Name the information sets, no two of a player alike."""
     names = [""] * len(infosets)
-    for player in {one.player for one in infosets}:
-        rows = [row for row, one in enumerate(infosets) if one.player == player]
+    for player in {infoset.player for infoset in infosets}:
+        rows = [row for row, infoset in enumerate(infosets) if infoset.player == player]
         labels = {infosets[row].number: infosets[row].name for row in rows}
         for row, name in zip(rows, _distinct(labels), strict=True):
             names[row] = name

@@ -62,6 +62,7 @@ def find_game(
 
 
 def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
+    """Take a tree or positions as they are; lay out rules, or a game of OpenSpiel."""
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.positions import Positions
     from hogeq.trees.rules import GameRules
@@ -89,9 +90,9 @@ def _of_rules(
     if forget is not None or teams is not None or rules.players > 2:
         return from_rules(rules, name=name, forget=forget, teams=teams)
     with suppress(HogeqError):  # a tree names faults of rules by their first history
-        held = of_rules(rules, name, FEW_POSITIONS)
-        if held.num_histories > FEW_NODES:
-            return held
+        positions = of_rules(rules, name, FEW_POSITIONS)
+        if positions.num_histories > FEW_NODES:
+            return positions
     try:
         return from_rules(rules, name=name)
     except NoTreeError as no_tree:
@@ -107,6 +108,7 @@ def _require_none(teams: Teams) -> None:
 
 
 def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
+    """Load the game of a run, of a file by its suffix, or of a name."""
     config = config_of(Path(name))
     if config.get("game"):
         how = how_of(config)
@@ -155,7 +157,8 @@ def require_game(name: str) -> None:
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
-    called, known, lacking = full_name(name).partition("(")[0], [*GAMES], ""
+    called = full_name(name).partition("(")[0]  # without parameters
+    known, lacking = [*GAMES], ""
     if called in known:
         return
     try:
@@ -168,6 +171,7 @@ def require_game(name: str) -> None:
 
 
 def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
+    """Find a game by its name: an edition of Hog, a registered game, else one of OpenSpiel."""
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if name.lower().endswith(".py"):
@@ -177,9 +181,9 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import named_rules
 
-    own = named_rules(full_name(name))
-    if own is not None:
-        return _of_rules(own, name, forget, teams)
+    rules = named_rules(full_name(name))
+    if rules is not None:
+        return _of_rules(rules, name, forget, teams)
     require_game(name)
     return _of_openspiel(name, forget, teams)
 

@@ -85,7 +85,7 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     side = int(tree.seat[own][0])
     alone = _against_all_others(tree, own, side)
     payoffs = Payoffs(alone, side, plan_of(solving_form(alone, 1 - side), target, limit), limit)
-    least, most = payoffs.ends_of(plan_of(payoffs.form, target, limit))
+    least, most = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
     found = settle(payoffs, limit, deadline=limit)
     gains = below(found.least - most), above(found.most - least)
     return Deviation(player, *(max(0.0, gain) for gain in gains))

@@ -35,10 +35,11 @@ def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
 
 
 def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
+    """Pose the problem of one player against a strategy of the other."""
     form = sequence_form(tree, player)
-    drawn = zip(target.chances, target.policies, strict=True)
-    others = np.sum([chance * reach(tree, joint, player) for chance, joint in drawn], axis=0)
-    graph = _graph(form, _outcomes(form, others))
+    components = zip(target.chances, target.policies, strict=True)
+    reached = [probability * reach(tree, policy, player) for probability, policy in components]
+    graph = _graph(form, _outcomes(form, np.sum(reached, axis=0)))
     nothing = np.zeros((max(graph.rows, 1), tree.num_actions))
     return Problem(graph, 0, nothing, 0.5, level=tree.shift, error=_error(tree, target, graph))
 
@@ -53,21 +54,25 @@ class _Outcomes(NamedTuple):
 
 
 def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
-    """List what follows sequences where chance and the other come to each node, (N,)."""
-    tree, sign = form.tree, 1.0 if form.player == 0 else -1.0
-    ends, own = tree.player == TERMINAL, form.refined >= 0
-    last = np.bincount(form.at[ends], others[ends], form.size)
-    worth = np.bincount(form.at[ends], sign * others[ends] * tree.payoff[ends], form.size)
-    met = np.bincount(form.refined[own], others[own], len(form.row))
-    pasts, final = np.flatnonzero(met > 0.0), np.flatnonzero(last > 0.0)
+    """List what follows sequences; `others`, (N,), is the reach by chance and the other player."""
+    tree = form.tree
+    sign = 1.0 if form.player == 0 else -1.0
+    is_end, is_own = tree.player == TERMINAL, form.refined >= 0
+    mass_of_ends = np.bincount(form.at[is_end], others[is_end], form.size)
+    payoffs = sign * others[is_end] * tree.payoff[is_end]
+    sum_of_payoffs = np.bincount(form.at[is_end], payoffs, form.size)
+    mass_of_pasts = np.bincount(form.refined[is_own], others[is_own], len(form.row))
+    pasts, final = np.flatnonzero(mass_of_pasts > 0.0), np.flatnonzero(mass_of_ends > 0.0)
     sequence = np.concatenate([form.before[pasts], final])
     order = np.argsort(sequence, kind="stable")
     largest = np.abs(tree.payoff).max()  # which no mean exceeds, though rounded
     return _Outcomes(
         sequence=sequence[order],
         past=np.concatenate([pasts, np.full(len(final), -1)])[order],
-        mass=np.concatenate([met[pasts], last[final]])[order],
-        paid=np.clip(worth / np.where(last > 0.0, last, 1.0), -largest, largest),
+        mass=np.concatenate([mass_of_pasts[pasts], mass_of_ends[final]])[order],
+        paid=np.clip(
+            sum_of_payoffs / np.where(mass_of_ends > 0.0, mass_of_ends, 1.0), -largest, largest
+        ),
     )
 
 
@@ -78,9 +83,9 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     is_met[outcomes.past[outcomes.past >= 0]] = True
     levels = [level[is_met[level]] for level in form.levels]
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
-    number = np.full(len(form.row) + 1, -1)
+    number = np.full(len(form.row) + 1, -1)  # position of each past; the last one is for no past
     number[pasts] = 1 + np.arange(len(pasts))
-    # Sequences position by position: the empty one, then those of each past.
+    # Sequences, which are the ways, position by position: the empty one, then those of each past.
     start, count = form.start[pasts], legal[form.row[pasts]]
     sequences = np.append(0, spans(start, start + count))
     ways = np.append(1, count)
@@ -88,15 +93,18 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     end = np.searchsorted(outcomes.sequence, sequences, "right")
     if (begin == end).any():
         raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
-    chosen, first = spans(begin, end), np.append(0, np.cumsum(end - begin))
+    chosen = spans(begin, end)  # outcomes, way by way
+    first_outcome = np.append(0, np.cumsum(end - begin))
     mass = outcomes.mass[chosen]
-    each = np.repeat(np.arange(len(sequences)), end - begin)
-    first_way = np.cumsum(ways) - ways
-    place = first[first_way]
-    after, over = number[outcomes.past[chosen]], outcomes.past[chosen] < 0
+    way_of_outcome = np.repeat(np.arange(len(sequences)), end - begin)
+    first_way = np.cumsum(ways) - ways  # of each position
+    place = first_outcome[first_way]
+    outcomes_at = np.add.reduceat(end - begin, first_way)
+    next_position = number[outcomes.past[chosen]]
+    is_end, payoff_code = outcomes.past[chosen] < 0, -1 - outcomes.sequence[chosen]
     way = first_way[:, None] + np.arange(actions)
     arrays: dict[str, Any] = {
-        "level": np.cumsum([0, 1, *(len(one) for one in levels if len(one))]),
+        "level": np.cumsum([0, 1, *(len(level) for level in levels if len(level))]),
         "player": np.append(NATURE, np.zeros(len(pasts))),
         "row": np.append(0, form.row[pasts]),
         "fixed": np.eye(1, actions),
@@ -104,11 +112,11 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
         "way": np.where(np.arange(actions) < ways[:, None], way, -1)[:, None],
         "lane": np.zeros(1),
         "following": np.zeros((1, 1)),
-        "first": first,
-        "chance": mass / np.bincount(each, mass)[each],
-        "end": np.arange(len(chosen)) - np.repeat(place, np.add.reduceat(end - begin, first_way)),
+        "first": first_outcome,
+        "chance": mass / np.bincount(way_of_outcome, mass)[way_of_outcome],
+        "end": np.arange(len(chosen)) - np.repeat(place, outcomes_at),
         "place": place,
-        "next": np.where(over, -1 - outcomes.sequence[chosen], after),
+        "next": np.where(is_end, payoff_code, next_position),
         "label": np.zeros(len(chosen)),
         "payoff": outcomes.paid,
         "start": np.zeros((1, 2)),

@@ -90,10 +90,10 @@ class Positions(Rows):
 
     def digest(self) -> str:
         """Hash of the graph and the names of its rows, in any process; hexadecimal."""
-        found = sha256(self.graph.digest.encode())
+        digest = sha256(self.graph.digest.encode())
         for name in self.names:
-            found.update(f"{name}\0".encode("utf-8", "surrogatepass"))
-        return found.hexdigest()
+            digest.update(f"{name}\0".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def facts(self) -> dict[str, Any]:
         """Describe the positions for the manifest of a run, by the keys of trees."""
@@ -104,15 +104,17 @@ class Positions(Rows):
     @cached_property
     def num_histories(self) -> float:
         """Number of nodes of the tree; infinite where positions recur."""
-        graph, (position, entry) = self.graph, self.graph.ends
+        graph = self.graph
         if graph.recurring.any():
             return inf
-        after, ways = graph.next[entry], np.zeros(graph.positions)
-        ways[graph.start[:, 0]] = 1.0
-        for low, high in pairwise(np.searchsorted(position, graph.level)):
-            goes_on = low + np.flatnonzero(after[low:high] >= 0)
-            np.add.at(ways, after[goes_on], ways[position[goes_on]])
-        return float(ways.sum() + ways[position[after < 0]].sum())
+        position, entry = graph.ends  # of each move
+        after = graph.next[entry]  # position after it, below 0 at an end
+        histories = np.zeros(graph.positions)  # by which play can come to each position
+        histories[graph.start[:, 0]] = 1.0
+        for first_move, end_move in pairwise(np.searchsorted(position, graph.level)):
+            goes_on = first_move + np.flatnonzero(after[first_move:end_move] >= 0)
+            np.add.at(histories, after[goes_on], histories[position[goes_on]])
+        return float(histories.sum() + histories[position[after < 0]].sum())
 
     @cached_property
     def is_open(self) -> bool:
@@ -180,7 +182,7 @@ class _Walk:
         return str(error) if is_told else raised(error)
 
     def check_size(self, looked: int) -> None:
-        """Refuse a game of too many positions."""
+        """Refuse a game of too many positions, after so many were looked at."""
         known = len(self.states)
         if known > self.most:
             raise TooManyError(f"more than {self.most:,} positions")
@@ -238,7 +240,8 @@ class _Walk:
 
     def history(self, here: int) -> str:
         """Name the shortest history to a position, by its moves."""
-        moves, movers = list[str](), list[int]()
+        moves: list[str] = []
+        movers: list[int] = []
         while here > 0:
             here, move = self.came_from[here], self.came_by[here]
             node = node_of(self.rules, self.states[here])
@@ -252,32 +255,34 @@ class _Walk:
         known, seat, numbers = self.sets.sorted_rows()
         names = list(self.actions)
         actions = [tuple(names[move] for move in self.sets.legal[row]) for row in numbers]
-        new_row = np.zeros(len(known) + 1, np.int64)
+        new_row = np.zeros(len(known) + 1, np.int64)  # of each row as the walk met it
         new_row[numbers] = np.arange(len(known))
         player = np.frombuffer(self.player, np.int8)
         degree = np.frombuffer(self.degree, np.int32).astype(np.int64)
         after = np.frombuffer(self.after, np.int32).astype(np.int64)
         row = np.frombuffer(self.row, np.int32)
-        source = np.repeat(np.arange(len(player)), degree)
-        inner = after >= 0
-        levels = levels_of(np.zeros(len(player), np.int64), source[inner], after[inner])
-        order = levels.order
-        number = np.empty(len(order), np.int64)
-        number[order] = np.arange(len(order))
+        source = np.repeat(np.arange(len(player)), degree)  # position before each move
+        goes_on = after >= 0
+        levels = levels_of(np.zeros(len(player), np.int64), source[goes_on], after[goes_on])
+        order = levels.order  # positions as the walk met them, level by level
+        new_number = np.empty(len(order), np.int64)
+        new_number[order] = np.arange(len(order))
         begin = np.cumsum(degree) - degree
         after = after[spans(begin[order], begin[order] + degree[order])]
-        after = np.where(after >= 0, number[np.maximum(after, 0)], after)
+        after = np.where(after >= 0, new_number[np.maximum(after, 0)], after)
         player, row, degree = player[order], row[order], degree[order]
         nature = player == NATURE
         drawn = [chance for chances in self.chances for chance in chances]
         most = int(degree[~nature].max(initial=1))
-        sizes = np.unique(degree[~nature])  # situations: by number of actions, then by chances
+        # Situations are the numbers of actions, then the distributions of chance. Ways are the
+        # actions by their place, then again the distributions.
+        sizes = np.unique(degree[~nature])
         kinds = len(sizes) + len(self.chances)
         require_cells(self.name, "kinds of positions", kinds, most)
-        way = np.full((len(sizes) + len(self.chances), 1, most), -1)
+        way = np.full((kinds, 1, most), -1)
         way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
         way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))
-        many = np.array([1] * most + [len(chances) for chances in self.chances])
+        num_outcomes = np.array([1] * most + [len(chances) for chances in self.chances])
         level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
@@ -291,14 +296,14 @@ class _Walk:
             "way": way,
             "lane": np.zeros(1),
             "following": np.zeros((1, 1)),
-            "first": np.concatenate([[0], np.cumsum(many)]),
+            "first": np.concatenate([[0], np.cumsum(num_outcomes)]),
             "chance": np.concatenate([np.ones(most), drawn]),
-            "end": np.concatenate([np.arange(most), *map(np.arange, many[most:])]),
+            "end": np.concatenate([np.arange(most), *map(np.arange, num_outcomes[most:])]),
             "place": np.cumsum(degree) - degree,
             "next": after,
             "label": np.zeros(len(after)),
             "payoff": np.array([*self.payoffs] or [0.0]),
-            "start": np.array([[number[0], 0]]),
+            "start": np.array([[new_number[0], 0]]),
             "start_chance": np.ones(1),
             "total": float(self.sets.total),
         }
@@ -335,6 +340,7 @@ class _Walk:
 
 
 def _payoff(name: str, given: Any) -> float:
+    """Check the payoff of a play without end."""
     is_number = isinstance(given, Real) and not isinstance(given, bool)
     exact = Fraction(given) if isinstance(given, Rational) else given
     if not (is_number and -LARGEST <= exact <= LARGEST and is_held(exact)):
@@ -354,18 +360,20 @@ def never_ending(
     leave.
     """
     count = len(nature)
-    stays = np.bincount(source[recurs], minlength=count)  # moves that stay, of each position
-    moves = np.bincount(source, minlength=count)
-    inside = np.ones(count, bool)
+    num_moves = np.bincount(source, minlength=count)  # of each position
+    num_staying = np.bincount(source[recurs], minlength=count)  # moves that stay in the set
+    is_inside = np.ones(count, bool)
     order = np.argsort(after[recurs], kind="stable")
     target, before = after[recurs][order], source[recurs][order]
-    begin = np.searchsorted(target, np.arange(count + 1))
-    front = np.flatnonzero(np.where(nature, stays < moves, stays == 0))
-    while len(front):
-        inside[front] = False
-        entering = before[spans(begin[front], begin[front + 1])]
-        np.subtract.at(stays, entering, 1)
-        front = np.unique(entering)
-        leaves = np.where(nature[front], stays[front] < moves[front], stays[front] == 0)
-        front = front[inside[front] & leaves]
-    return inside
+    begin = np.searchsorted(target, np.arange(count + 1))  # first move to each position
+    leaving = np.flatnonzero(np.where(nature, num_staying < num_moves, num_staying == 0))
+    while len(leaving):
+        is_inside[leaving] = False
+        entering = before[spans(begin[leaving], begin[leaving + 1])]  # once for each move to them
+        np.subtract.at(num_staying, entering, 1)
+        nearby = np.unique(entering)
+        leaves = np.where(
+            nature[nearby], num_staying[nearby] < num_moves[nearby], num_staying[nearby] == 0
+        )
+        leaving = nearby[is_inside[nearby] & leaves]
+    return is_inside

@@ -95,10 +95,11 @@ class Rows:
         for keys in ([*self.names], owned):
             if len({*keys}) == len(keys):
                 return keys
-        return [(one, row) for row, one in enumerate(owned)]
+        return [(key, row) for row, key in enumerate(owned)]
 
     @cached_property
     def _rows_by_name(self) -> dict[Hashable, list[int]]:
+        """Rows of every name by which one may be asked for; a key of `keys` has one row."""
         found: dict[Hashable, list[int]] = {}
         for row, (seat, name) in enumerate(zip(self.seat.tolist(), self.names, strict=True)):
             for key in {self.keys[row], name, str(name), (seat, name), (seat, str(name))}:
@@ -151,10 +152,11 @@ class Rows:
         places: dict[Cells, tuple[int, ...]] = {}
         for row, (seat, name) in enumerate(zip(self.seat.tolist(), names, strict=True)):
             for column, label in enumerate(self.labels[row]):
-                cells, again = (seat, name, printable(label)), 1
+                cells = seat, name, printable(label)
+                number = 1
                 while cells in places:  # two that are written alike
-                    again += 1
-                    cells = (*cells[:2], f"{printable(label)} ({again})")
+                    number += 1
+                    cells = seat, name, f"{printable(label)} ({number})"
                 places[cells] = (row, column)
         return places
 
@@ -174,19 +176,20 @@ class Rows:
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
         """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
-        numbers, shape = as_array(given, name), (self.num_rows, self.num_actions)
+        numbers = as_array(given, name)
+        shape = self.num_rows, self.num_actions
         if numbers.dtype.kind not in "iuf":
             raise HogeqError(f"{name}: holds {numbers.dtype} values; allowed: float64 numbers")
         if numbers.shape != shape:
             raise HogeqError(f"{name}: has shape {numbers.shape}; allowed: {shape}")
         rows = numbers.astype(np.float64)
-        wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
+        is_wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         sums = rows.sum(axis=1)
-        bad = np.flatnonzero(wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
+        bad = np.flatnonzero(is_wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
         if len(bad):
             raise HogeqError(
                 f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )
-        rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
-        return rows / np.where(rounding, 1.0, sums)[:, None]
+        is_rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
+        return rows / np.where(is_rounding, 1.0, sums)[:, None]

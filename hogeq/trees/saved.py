@@ -65,8 +65,8 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree whole or not at all; read again, it has the same hash."""
-    first = tree.first_after
-    said, words = tree.words(np.concatenate([first, tree.after_chance]))
+    after_actions = tree.first_after
+    word, words = tree.words(np.concatenate([after_actions, tree.after_chance]))
     _require_names(tree.seat, [*map(str, tree.names)], f"{tree.name}: ")
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -77,12 +77,12 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
         "row": tree.row,
         "chance": tree.odds,
         "drawn": tree.drawn,
-        "said": said[len(first) :],
+        "said": word[len(after_actions) :],
         "payoff": tree.paid,
         "seat": tree.seat,
         "num_legal": tree.num_legal,
         "moves": tree.moves[tree.legal] if tree.num_rows else [],
-        "labels": said[: len(first)],
+        "labels": word[: len(after_actions)],
         "text": np.frombuffer(b"".join(encoded), np.uint8),
         "ends": np.cumsum([len(text) for text in encoded]),
     }
@@ -110,12 +110,12 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
 def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
     """Read the arrays of a file of so many bytes, each of its type and with one axis."""
     members = archive.infolist()
-    names = [one.filename.removesuffix(".npy") for one in members]
+    names = [member.filename.removesuffix(".npy") for member in members]
     if sorted(names) not in (sorted(FIELDS), sorted(TEAMS)):
         raise BadInputError(
             f"holds {shown(names)}; allowed: the arrays of a tree, {one_line(', '.join(FIELDS))}"
         )
-    if sum(one.file_size for one in members) > size:
+    if sum(member.file_size for member in members) > size:
         raise BadInputError("holds more than its size; allowed: arrays that are not compressed")
     building.require_memory(f"has {size:,} bytes", 3 * size)
     arrays = {}
@@ -137,43 +137,33 @@ def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
 
 
 def _tree(arrays: Arrays) -> FlatTree:
-    """Make the tree of arrays, each of which may hold anything."""
-    about, units, parent, row = (arrays[name] for name in ("about", "units", "parent", "row"))
-    allowed = f"version {VERSION}, 1 or 2 players, 0 or 1"
-    is_known = len(about) in (3, 4) and about[0] == VERSION and about[1] in (1, 2)
-    _require("about", bool(is_known and set(about[2:].tolist()) <= {0, 1}), allowed)
-    num_players, has_states, is_rounded = (*about.tolist(), 0)[1:4]
+    """Check the arrays of a file, each of which may hold anything, and make their tree."""
+    num_players, has_states, is_rounded = _about(arrays["about"])
+    units, parent, row = arrays["units"], arrays["parent"], arrays["row"]
     _require("units", len(units) == 2, "two numbers")
     _require("units", np.abs(units) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
-    many = _moves(parent, row)
+    num_moves = _moves(parent, row)
     seat, num_legal = arrays["seat"], arrays["num_legal"].astype(np.int64)
-    _require("num_legal", len(num_legal) == len(seat), f"{len(seat)}, as many as in seat")
-    _require("num_legal", num_legal > 0, "1 or more")
-    _require("seat", (seat >= 0) & (seat < num_players), f"players from 0 to {num_players - 1}")
-    _require("seat", np.diff(seat, prepend=np.int8(0)) >= 0, "those of player 0 first")
-    _require("row", (row >= -1) & (row < len(seat)), f"-1 to {len(seat) - 1}")
-    own = row >= 0
-    _require("row", np.bincount(row[own], minlength=len(seat)) > 0, "every information set")
-    _require("parent", many[own] == num_legal[row[own]], "as many moves as the set has actions")
-    player = np.append(seat, np.int8(CHANCE))[row]
-    player[many == 0] = TERMINAL
+    player = _players(row, seat, num_legal, num_moves, num_players)
     legal = _actions(arrays, num_legal)
     moves = np.zeros(legal.shape, np.int32)
     moves[legal] = arrays["moves"]
-    ends = np.count_nonzero(player == TERMINAL)
-    _require("payoff", len(arrays["payoff"]) == ends, "one for each end")
+    num_ends = np.count_nonzero(player == TERMINAL)
+    _require("payoff", len(arrays["payoff"]) == num_ends, "one for each end")
     _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
-    _check_chances(arrays, player, many)
-    texts = _texts(arrays["text"], arrays["ends"])
-    rows, words = len(seat), len(texts) - 1 - len(seat) * (1 + has_states)
-    _require("ends", words >= 0, "a name, one for each information set, and words")
+    _check_chances(arrays, player, num_moves)
+    # The texts are the name of the game, names of rows, OpenSpiel's if there are any, and words.
+    texts, rows = _texts(arrays["text"], arrays["ends"]), len(seat)
+    num_words = len(texts) - 1 - rows * (1 + has_states)
+    _require("ends", num_words >= 0, "a name, one for each information set, and words")
     for name in ("labels", "said"):
-        _require(name, (arrays[name] >= 0) & (arrays[name] < words), f"0 to {words - 1}")
-    labels = _Labels(
-        arrays["labels"], arrays["said"], list(map(printable, texts[len(texts) - words :]))
-    )
-    _require_names(seat, texts[1 : 1 + rows], "text: ")
-    sides, infosets = _members(arrays.get("sides"), seat, texts[1 : 1 + rows])
+        is_word = (arrays[name] >= 0) & (arrays[name] < num_words)
+        _require(name, is_word, f"0 to {num_words - 1}")
+    words = list(map(printable, texts[len(texts) - num_words :]))
+    labels = _Labels(arrays["labels"], arrays["said"], words)
+    row_names = texts[1 : 1 + rows]
+    _require_names(seat, row_names, "text: ")
+    sides, infosets = _members(arrays.get("sides"), seat, row_names)
     labels.tree = tree = FlatTree(
         name=printable(texts[0]),
         player=player,
@@ -192,7 +182,7 @@ def _tree(arrays: Arrays) -> FlatTree:
         shift=float(units[0]),
         centre=float(units[1]),
         sides=sides,
-        is_rounded=bool(is_rounded),
+        is_rounded=is_rounded,
     )
     _require(
         "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"
@@ -200,28 +190,60 @@ def _tree(arrays: Arrays) -> FlatTree:
     return tree
 
 
+def _about(about: Ints) -> tuple[int, bool, bool]:
+    """Read the number of players, if there are OpenSpiel's names, and if numbers were rounded."""
+    is_known = len(about) in (3, 4) and about[0] == VERSION and about[1] in (1, 2)
+    are_flags = set(about[2:].tolist()) <= {0, 1}
+    _require("about", bool(is_known and are_flags), f"version {VERSION}, 1 or 2 players, 0 or 1")
+    return int(about[1]), bool(about[2]), len(about) == 4 and bool(about[3])
+
+
+def _players(
+    row: Indices, seat: NDArray[np.int8], num_legal: Ints, num_moves: Indices, num_players: int
+) -> NDArray[np.int8]:
+    """Find who moves at each node, (N,); refuse rows, (R,), that do not fit their nodes, (N,)."""
+    _require("num_legal", len(num_legal) == len(seat), f"{len(seat)}, as many as in seat")
+    _require("num_legal", num_legal > 0, "1 or more")
+    _require("seat", (seat >= 0) & (seat < num_players), f"players from 0 to {num_players - 1}")
+    _require("seat", np.diff(seat, prepend=np.int8(0)) >= 0, "those of player 0 first")
+    _require("row", (row >= -1) & (row < len(seat)), f"-1 to {len(seat) - 1}")
+    is_decision = row >= 0
+    is_met = np.bincount(row[is_decision], minlength=len(seat)) > 0
+    _require("row", is_met, "every information set")
+    has_all_moves = num_moves[is_decision] == num_legal[row[is_decision]]
+    _require("parent", has_all_moves, "as many moves as the set has actions")
+    player = np.append(seat, np.int8(CHANCE))[row]  # row -1 takes the last one
+    player[num_moves == 0] = TERMINAL
+    return player
+
+
 def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> None:
-    """Refuse information sets of one player that have one name."""
-    for one, count in Counter(zip(seat.tolist(), names, strict=True)).items():
+    """Refuse information sets of one player that have one name; `seat` (R,) is that of each."""
+    counts = Counter(zip(seat.tolist(), names, strict=True))
+    for (player, name), count in counts.items():
         if count > 1:
-            what = f"{count} information sets of player {one[0]} are named {shown(one[1])}"
+            what = f"{count} information sets of player {player} are named {shown(name)}"
             raise BadInputError(f"{where}{what}; allowed: different names")
 
 
 def _members(
     given: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
 ) -> tuple[Sides | None, Sequence[Any]]:
-    """Give the team of each player, None without teams, and names of information sets."""
+    """Read the team of each player, `given` if there are teams, and the names of rows, (R,).
+
+    Of teams a text begins with the member that moves there, who is in the team of the row, `seat`.
+    """
     if given is None:
         return None, texts
     _require("sides", (given == 0) | (given == 1), "0 or 1")
-    sides, names = tuple(given.tolist()), []
-    for row, text in enumerate(texts):
+    sides: Sides = tuple(given.tolist())
+    names = []
+    for text, team in zip(texts, seat.tolist(), strict=True):
         found = MEMBER.match(text)
-        member = int(found[1]) if found else len(sides)
-        is_known = found is not None and member < len(sides) and sides[member] == seat[row]
-        _require("text", is_known, "names of sets that begin with a member of the team")
-        names.append(Known(member, text[found.end() if found else 0 :]))
+        if found is None or int(found[1]) >= len(sides) or sides[int(found[1])] != team:
+            _require("text", False, "names of sets that begin with a member of the team")
+        else:
+            names.append(Known(int(found[1]), text[found.end() :]))
     return sides, names
 
 
@@ -251,16 +273,17 @@ def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
 
 def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
     """Refuse equal numbers in one of some groups that lie side by side."""
-    of = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((numbers, of))
-    numbers, of = numbers[order], of[order]
-    is_other = (numbers[1:] != numbers[:-1]) | (of[1:] != of[:-1])
-    _require(name, is_other, "different numbers at a node")
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((numbers, group))
+    by_group = np.stack([group, numbers])[:, order]
+    differs = np.any(by_group[:, 1:] != by_group[:, :-1], axis=0)  # from the one before
+    _require(name, differs, "different numbers at a node")
 
 
-def _check_chances(arrays: Arrays, player: NDArray[np.int8], many: Indices) -> None:
+def _check_chances(arrays: Arrays, player: NDArray[np.int8], num_moves: Indices) -> None:
     """Refuse probabilities and numbers of the steps of chance that are no such."""
-    given, sizes = arrays["chance"], many[player == CHANCE].astype(np.int64)
+    given = arrays["chance"]
+    sizes = num_moves[player == CHANCE].astype(np.int64)  # of each node of chance
     for name in ("chance", "drawn", "said"):
         _require(name, len(arrays[name]) == sizes.sum(), "one for each step of chance")
     _require("chance", (given >= 0.0) & (given <= 1.0 + ROW_SUM), "0 to 1")
@@ -272,6 +295,7 @@ def _check_chances(arrays: Arrays, player: NDArray[np.int8], many: Indices) -> N
 
 
 def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
+    """Part bytes in UTF-8 at their ends into texts."""
     starts = np.append(0, ends)
     _require("ends", ends >= starts[:-1], "rising numbers")
     _require("ends", len(ends) > 0 and bool(ends[-1] == len(text)), "the last at the end of text")
@@ -286,12 +310,14 @@ def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
 
 
 class _Labels:
-    """Writes the moves of a history in the words of a file."""
+    """Writes the moves of a history in the words of a file: `FlatTree.describe`."""
 
     tree: FlatTree  # that the file had, whatever its players forget since
 
     def __init__(self, labels: Indices, said: Indices, words: Sequence[str]) -> None:
-        self.labels, self.said, self.words = labels, said, words
+        self.labels = labels  # (A,), which word names each action
+        self.said = said  # (C,), and each step of chance
+        self.words = words
 
     @cached_property
     def word(self) -> Indices:
@@ -307,11 +333,14 @@ class _Labels:
         return nodes, self.tree.move[nodes]
 
     def __call__(self, moves: Sequence[int]) -> list[str]:
-        """Follow moves from the root."""
-        (nodes, leading), node, written = self.children, 0, []
+        """Follow moves from the root; give the word of each."""
+        nodes, leading_moves = self.children
+        node, written = 0, []
         for move in moves:
+            # Parents rise, so the children of a node lie from the first of it to that of the next.
             ends = np.array([node, node + 1], np.int32)
-            first, last = np.searchsorted(self.tree.parent, ends).tolist()
-            node = int(nodes[first + np.searchsorted(leading[first:last], move)])
+            first, end = np.searchsorted(self.tree.parent, ends).tolist()
+            child = np.searchsorted(leading_moves[first:end], move)
+            node = int(nodes[first + child])
             written.append(self.words[self.word[node]])
         return written

@@ -37,6 +37,7 @@ FORMS: Final = (
 )
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
+ZIP_HEAD: Final = b"PK\x03\x04"  # with which files .npz begin
 HEAD: Final = 100  # bytes of a file that say whether it is a table
 ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
 
@@ -88,42 +89,44 @@ def _file_of(path: Path) -> Path:
 
 
 def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
+    """Check an array, or a mixture of strategies, against the rows and legal actions of a tree."""
     shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
-        parts = [tree_strategy(tree, one, name) for one in given.parts]
-        seat = parts[0].seat if parts else None
-        if any(one.seat != seat for one in parts):
-            parts = [one.whole(f"{name}, part {number}") for number, one in enumerate(parts, 1)]
-        mixture = Mixture(given.weights, [one.array for one in parts])
+        components = [tree_strategy(tree, part, name) for part in given.parts]
+        seat = components[0].seat if components else None
+        if any(component.seat != seat for component in components):
+            numbered = enumerate(components, 1)
+            components = [one.whole(f"{name}, part {number}") for number, one in numbered]
+        mixture = Mixture(given.weights, [component.array for component in components])
         return replace(strategy_of_shape(shape, mixture, name), seat=seat)
-    table = as_array(given, name)
+    array = as_array(given, name)
     if not tree.num_rows:  # chance alone moves
         return Strategy.unchecked(np.zeros(shape))
-    if table.ndim != 1:
-        return strategy_of_shape(shape, tree.check_strategy(table, name), name)
-    made = strategy_of_shape(shape, table, name)
-    tree.check_strategy(made.policy, name)
-    return made
+    if array.ndim != 1:
+        return strategy_of_shape(shape, tree.check_strategy(array, name), name)
+    pure_strategy = strategy_of_shape(shape, array, name)  # numbers of actions, (R,)
+    tree.check_strategy(pure_strategy.policy, name)
+    return pure_strategy
 
 
 def _read(tree: Rows, path: Path) -> Strategy:
+    """Read a strategy of a tree from a file of any form, or from the folder of a run."""
     path = _file_of(path)
     name = printable(path)
     text = profile_text(path)
     if text is not None:
         return _of_profile(tree, text, name)
     data = read_bytes(path)
-    other = not_a_strategy(data)
-    if other:
-        raise HogeqError(f"{name}: {other}; allowed: {FORMS}")
+    other_kind = not_a_strategy(data)
+    if other_kind:
+        raise HogeqError(f"{name}: {other_kind}; allowed: {FORMS}")
     is_csv = is_policy_csv(tree, data[:HEAD].decode("utf-8-sig", "replace"))
-    if data.startswith(b"PK\x03\x04") or (path.suffix == ".npz" and not is_csv):
-        rows = tree.num_rows
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (rows,))
-        shapes |= dict.fromkeys(POLICIES, (rows, tree.num_actions))
+    if data.startswith(ZIP_HEAD) or (path.suffix == ".npz" and not is_csv):
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (tree.num_rows,))
+        shapes |= dict.fromkeys(POLICIES, (tree.num_rows, tree.num_actions))
         table, weights, seat = read_arrays(path, shapes, tree)
-        found = _checked(tree, table if weights is None else Mixture(weights, table), name)
-        return found if seat is None else seated(tree, found, seat)
+        strategy = _checked(tree, table if weights is None else Mixture(weights, table), name)
+        return strategy if seat is None else seated(tree, strategy, seat)
     if is_csv or path.suffix == ".csv":
         try:
             lines = data.decode("utf-8-sig")
@@ -134,6 +137,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
 
 
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
+    """Read a profile of Gambit, by the order of rows, or a policy of OpenSpiel, by their names."""
     if isinstance(tree, FlatTree):
         rows = order_of_rows(tree).tolist()
     elif isinstance(given, str) and not given.lstrip().startswith("{"):
@@ -141,43 +145,49 @@ def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
         raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
     else:
         rows = [*range(tree.num_rows)]
-    counts, policy = tree.num_legal, np.zeros(tree.shape)
     infosets = []
     for row in rows:
         named = tree.at(row)
         infosets.append(Infoset((*named.states, str(tree.state_names[row])), named.moves))
-    for row, chances in zip(rows, profile_rows(given, infosets, where), strict=True):
-        policy[row, : counts[row]] = chances
+    policy = np.zeros(tree.shape)
+    for row, probabilities in zip(rows, profile_rows(given, infosets, where), strict=True):
+        policy[row, : tree.num_legal[row]] = probabilities
     return tree_strategy(tree, policy, where)
 
 
 def order_of_rows(tree: FlatTree) -> Ints:
-    """Rows by seat, in the order in which a walk through the tree first meets them."""
-    sizes = np.ones(tree.num_nodes, int)  # of the tree below each node
+    """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,)."""
+    subtree_size = np.ones(tree.num_nodes, int)  # number of nodes from each node on
     for level in reversed(tree.levels[1:]):
-        np.add.at(sizes, tree.parent[level], sizes[level])
-    place = np.zeros(tree.num_nodes, int)
-    for level, starts, _ in tree.families:
-        before = np.cumsum(sizes[level]) - sizes[level]
-        older = before - np.repeat(before[starts], np.diff(starts, append=len(before)))
-        place[level] = place[tree.parent[level]] + 1 + older
-    first = np.full(tree.num_rows, tree.num_nodes)
-    moves = tree.row >= 0
-    np.minimum.at(first, tree.row[moves], place[moves])
-    return np.lexsort((first, tree.seat))
+        np.add.at(subtree_size, tree.parent[level], subtree_size[level])
+    visit = np.zeros(tree.num_nodes, int)  # place of each node in the walk
+    for level, first_siblings, _ in tree.families:
+        sizes = subtree_size[level]
+        before = np.cumsum(sizes) - sizes  # nodes at or below those to the left, in the level
+        family_size = np.diff(first_siblings, append=len(before))
+        below_older_siblings = before - np.repeat(before[first_siblings], family_size)
+        visit[level] = visit[tree.parent[level]] + 1 + below_older_siblings
+    first_visit = np.full(tree.num_rows, tree.num_nodes)  # of each row
+    is_decision = tree.row >= 0
+    np.minimum.at(first_visit, tree.row[is_decision], visit[is_decision])
+    return np.lexsort((first_visit, tree.seat))
 
 
 def playable(
     tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
-    """Make a strategy of rows that may choose actions that there are not."""
-    target = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
-    if target.kind == "matrix":
-        return tree_strategy(tree, np.where(target.array < tree.num_legal, target.array, 0), name)
-    policies = legal(target.policies)
-    if target.kind == "policy":
+    """Make a strategy of a tree from rows that may choose actions that are not legal.
+
+    In policies `legal` moves probabilities to legal actions; in a matrix the first one stands in.
+    """
+    strategy = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
+    if strategy.kind == "matrix":
+        actions = np.where(strategy.array < tree.num_legal, strategy.array, 0)
+        return tree_strategy(tree, actions, name)
+    policies = legal(strategy.policies)
+    if strategy.kind == "policy":
         return tree_strategy(tree, policies[0], name)
-    return tree_strategy(tree, Mixture(target.chances, list(policies)), name)
+    return tree_strategy(tree, Mixture(strategy.chances, list(policies)), name)
 
 
 def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
@@ -199,22 +209,34 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
     """
     require_weight(weight)
     a, b = a.whole(), b.whole()
-    values, visits = np.zeros((2, tree.num_rows, tree.num_actions))
-    for player, sign in ((0, 1.0), (1, -1.0)):
-        joint = np.where(tree.seat[:, None] == player, a.policy, b.policy)
-        own = player if weight == "counterfactual" else None
-        reached, step = reach(tree, joint, own), tree.by_step(joint, tree.odds, 1.0)
-        below = np.zeros(tree.num_nodes)
-        below[tree.player == TERMINAL] = sign * (tree.paid + tree.centre) + tree.shift
-        for level in reversed(tree.levels[1:]):
-            np.add.at(below, tree.parent[level], step[level] * below[level])
-        moved = tree.mover == player
-        place = tree.row[tree.parent[moved]], tree.action[moved]
-        np.add.at(values, place, reached[tree.parent[moved]] * below[moved])
-        np.add.at(visits, place, reached[tree.parent[moved]])
-    if weight == "belief":
-        values = np.divide(values, visits, out=np.zeros_like(values), where=visits > 0.0)
-    return np.where(tree.legal, values, np.nan)
+    weighted_sums = np.zeros((tree.num_rows, tree.num_actions))
+    weights = np.zeros_like(weighted_sums)
+    for player in (0, 1):
+        policy = np.where(tree.seat[:, None] == player, a.policy, b.policy)
+        # A counterfactual reach leaves the player's own actions out.
+        reach_probability = reach(tree, policy, player if weight == "counterfactual" else None)
+        values = _node_values(tree, policy, player)
+        after_own_move = tree.mover == player
+        node_before = tree.parent[after_own_move]
+        row_and_action = tree.row[node_before], tree.action[after_own_move]
+        reach_before = reach_probability[node_before]
+        np.add.at(weighted_sums, row_and_action, reach_before * values[after_own_move])
+        np.add.at(weights, row_and_action, reach_before)
+    if weight == "belief":  # means, where play comes at all
+        no_values = np.zeros_like(weighted_sums)
+        weighted_sums = np.divide(weighted_sums, weights, out=no_values, where=weights > 0.0)
+    return np.where(tree.legal, weighted_sums, np.nan)
+
+
+def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
+    """Compute the expected payoff to a player from each node on, (N,), if all play by a policy."""
+    step = tree.by_step(policy, tree.odds, 1.0)  # (N,), probability of the step to each node
+    sign = 1.0 if player == 0 else -1.0
+    values = np.zeros(tree.num_nodes)
+    values[tree.player == TERMINAL] = sign * (tree.paid + tree.centre) + tree.shift
+    for level in reversed(tree.levels[1:]):
+        np.add.at(values, tree.parent[level], step[level] * values[level])
+    return values
 
 
 # --- plans ----------------------------------------------------------------------------------------
@@ -228,21 +250,22 @@ class Plan(NamedTuple):
 
     def actions(self, tree: FlatTree, row: int) -> dict[str, float]:
         """Give the probabilities of actions at a row; none if the plan does not come there."""
-        shares = zip(tree.labels[row], self.policy[row].tolist(), strict=False)
-        return {name: share for name, share in shares if share}
+        actions = zip(tree.labels[row], self.policy[row].tolist(), strict=False)
+        return {name: probability for name, probability in actions if probability}
 
 
 def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
     """List the plans of one side, the likeliest first; components that play alike are one."""
-    drawn: dict[bytes, Plan] = {}
-    for chance, policy in zip(strategy.chances.tolist(), strategy.policies, strict=True):
+    drawn: dict[bytes, Plan] = {}  # by the bytes of the policy, rounded
+    for probability, policy in zip(strategy.chances.tolist(), strategy.policies, strict=True):
         own = np.where(policy > ROUNDED, policy, 0.0)
-        comes = (tree.player == player) & (reach(tree, own, 1 - player) > 0.0)
-        rows = np.zeros(tree.num_rows, bool)
-        rows[tree.row[comes]] = True
-        own *= rows[:, None]
+        # With the other side's actions at 1, only own actions and chance decide what is reached.
+        is_reached = (tree.player == player) & (reach(tree, own, 1 - player) > 0.0)
+        reached_rows = np.zeros(tree.num_rows, bool)
+        reached_rows[tree.row[is_reached]] = True
+        own *= reached_rows[:, None]
         key = own.round(9).tobytes()
-        before = drawn[key].probability if key in drawn else 0.0
-        drawn[key] = Plan(before + chance, own)
-    found = [one for one in drawn.values() if one.probability > ROUNDED]
-    return sorted(found, key=lambda one: -one.probability)
+        known = drawn[key].probability if key in drawn else 0.0
+        drawn[key] = Plan(known + probability, own)
+    likely = [plan for plan in drawn.values() if plan.probability > ROUNDED]
+    return sorted(likely, key=lambda plan: -plan.probability)

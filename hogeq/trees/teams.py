@@ -38,31 +38,39 @@ def teams_text(teams: Teams) -> str:
 
 
 def _players(teams: Teams) -> list[list[int]]:
+    """Read the players of each team, in rising order; `ValueError` if they are no whole numbers."""
     lists: Any = teams
     if isinstance(teams, str):
-        given = teams.replace(" ", "")
-        lists = [part.split(",") if "," in given else [*part] for part in given.split("/")]
-        if given.isascii() and all(one.isdecimal() for part in lists for one in part):
-            lists = [[*map(int, part)] for part in lists]
-    are_lists = isinstance(lists, Sequence) and all(isinstance(part, Sequence) for part in lists)
-    if are_lists and all(type(one) is int for part in lists for one in part):
-        return [sorted(part) for part in lists]
+        lists = _read(teams.replace(" ", ""))
+    are_lists = isinstance(lists, Sequence) and all(isinstance(team, Sequence) for team in lists)
+    if are_lists and all(type(player) is int for team in lists for player in team):
+        return [sorted(team) for team in lists]
     raise HogeqError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
 
 
+def _read(text: str) -> list[list[int]] | list[list[str]]:
+    """Part a text, 01/2 or 0,1/2, into teams of players; they stay texts unless all are digits."""
+    parts = [team.split(",") if "," in text else [*team] for team in text.split("/")]
+    if text.isascii() and all(player.isdecimal() for team in parts for player in team):
+        return [[*map(int, team)] for team in parts]
+    return parts
+
+
 def _text(lists: Sequence[Sequence[int]]) -> str:
-    comma = "," if any(player > 9 for part in lists for player in part) else ""
-    return "/".join(comma.join(map(str, part)) for part in lists)
+    """Write teams, 01/2; with commas, 0,10/2, where a number has two digits."""
+    has_long_numbers = any(player > 9 for team in lists for player in team)
+    comma = "," if has_long_numbers else ""
+    return "/".join(comma.join(map(str, team)) for team in lists)
 
 
 def members_of(sides: Sides) -> list[list[int]]:
     """Players of both teams."""
-    return [[player for player, one in enumerate(sides) if one == side] for side in (0, 1)]
+    return [[player for player, side in enumerate(sides) if side == team] for team in (0, 1)]
 
 
 def teams_of(sides: Sides) -> str:
     """Write the teams as a text."""
-    return _text([part for part in members_of(sides) if part])
+    return _text([team for team in members_of(sides) if team])
 
 
 def side_names(sides: Sides | None) -> tuple[str, str]:
@@ -71,45 +79,47 @@ def side_names(sides: Sides | None) -> tuple[str, str]:
         return "player 0", "player 1"
     if not any(sides):
         return f"the team (players {', '.join(map(str, range(len(sides))))})", "chance"
-    first, second = (
-        f"team {side} (player{'s' * (len(part) > 1)} {', '.join(map(str, part))})"
-        for side, part in enumerate(members_of(sides))
-    )
-    return first, second
+    first, second = members_of(sides)
+    return _team_name(0, first), _team_name(1, second)
+
+
+def _team_name(team: int, members: list[int]) -> str:
+    noun = "players" if len(members) > 1 else "player"
+    return f"team {team} ({noun} {', '.join(map(str, members))})"
 
 
 def title_of(game: str, forget: str | None, teams: str | None) -> str:
     """Name a game with its teams and its way to forget."""
-    forgetting = f", forgetting {forget}" if forget else ""
-    return f"{game}{f', teams {teams}' if teams else ''}{forgetting}"
+    title = f"{game}, teams {teams}" if teams else game
+    return f"{title}, forgetting {forget}" if forget else title
 
 
 def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
-    """Check the teams of a game of so many players; None for one or two players without teams."""
+    """Check teams of so many players: the team of each; None for one or two without teams."""
     if teams is None:
         if players not in {1, 2}:
             raise HogeqError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
     lists = _players(teams)
-    if players > 1 and lists == [[*range(players)]]:
+    everybody = [*range(players)]
+    if players > 1 and lists == [everybody]:
         return (0,) * players
-    if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != [*range(players)]:
-        whole = f"two teams that share players 0 to {players - 1} out"
-        two, one = _text([range(players - 1), [players - 1]]), _text([range(players)])
-        allowed = f"{whole}, {two} say, or one of all, {one}"
-        allowed = allowed if players > 1 else "none"
+    if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != everybody:
+        allowed = "none"
+        if players > 1:
+            example = _text([everybody[:-1], everybody[-1:]])
+            two_teams = f"two teams that share players 0 to {players - 1} out, {example} say"
+            allowed = f"{two_teams}, or one of all, {_text([everybody])}"
         raise HogeqError(f"{name}: {refusal('teams', _text(lists), allowed)}")
-    return tuple(int(player in lists[1]) for player in range(players))
+    return tuple(1 if player in lists[1] else 0 for player in everybody)
 
 
 def paid_to(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, ...]:
-    """Give the payoff of each team: the sum of its members', of a team of all the mean."""
+    """Give the payoff of each of two teams, the sum of its members'; of a team of all the mean."""
     if len(payoffs) != len(sides):
         raise HogeqError(f"{len(payoffs)} payoffs; allowed: {len(sides)}")
     if not any(sides):
-        return (payoffs[0] if len({*payoffs}) == 1 else sum(payoffs) / len(payoffs),)
-    first, second = (
-        sum(paid for paid, side in zip(payoffs, sides, strict=True) if side == team)
-        for team in (0, 1)
-    )
-    return first, second
+        are_equal = len({*payoffs}) == 1
+        return (payoffs[0] if are_equal else sum(payoffs) / len(payoffs),)
+    first, second = members_of(sides)
+    return sum(payoffs[player] for player in first), sum(payoffs[player] for player in second)

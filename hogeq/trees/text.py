@@ -50,7 +50,9 @@ PART: Final = 2**20  # bytes of a line that are read at once
 LONGEST_LINE: Final = 2**28  # bytes of a line that is not an information set
 CHANGED: Final = "was changed while it was read"
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
-_START: Final = re.compile(rb"\s*(?:node\s+(\S+)(\s+leaf\s)?|infoset\s+(\S+)\s+nodes[ \t]|#|$)")
+_START: Final = re.compile(
+    rb"\s*(?:node\s+(?P<node>\S+)(?P<leaf>\s+leaf\s)?|infoset\s+(?P<infoset>\S+)\s+nodes[ \t]|#|$)"
+)
 _PATH: Final = re.compile(rb"\S+")
 _NODE: Final = re.compile(rb"(\S+)([^\n]*)")
 _SPACE: Final = re.compile(rb"\s")
@@ -87,6 +89,7 @@ def from_text(
 
 
 def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
+    """Build the tree of a file whose paths are known; refuse paths that it does not come to."""
     numbers = text.numbers  # the tree keeps these alone
     tree = flatten(
         printable(path.name),
@@ -97,7 +100,8 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
         forget=forget,
         sides=sides_of(teams, text.players, text.where),
     )
-    if unknown := text.unknown or len(text.hashes) - tree.num_nodes:
+    unknown = text.unknown or len(text.hashes) - tree.num_nodes
+    if unknown:
         raise HogeqError(f"{text.where}: {counted(unknown, 'path')} of no node, or after no action")
     text.require_unchanged()
     return coarser(tree, forget)
@@ -107,12 +111,14 @@ class _Text:
     """Paths of nodes in a file, by hashes: where each stands, and where in an information set."""
 
     def __init__(self, file: IO[bytes], size: int, path: Path) -> None:
-        self.file, self.size, self.where, self.players = file, size, printable(path), 1
+        self.file, self.size, self.where = file, size, printable(path)
+        self.players = 1
         self.modified = os.fstat(file.fileno()).st_mtime_ns
         self.block = lru_cache(BLOCKS)(self._block)
-        self.hashes, self.places = array("q"), array("q")
+        self.hashes, self.places = array("q"), array("q")  # of paths of nodes; sorted below
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
-        self.numbers, self.owners = dict[str, int](), dict[Any, int]()  # of actions, of sets
+        self.numbers = dict[str, int]()  # of actions by their names
+        self.owners = dict[Any, int]()  # players of information sets
         members = array("q"), array("q")  # hashes and places of paths in information sets
         begin = len(BOM) if file.read(len(BOM)) == BOM else 0
         file.seek(begin)
@@ -125,11 +131,12 @@ class _Text:
         )
         nodes, _ = self._sorted(self.hashes, self.places)
         inside, places = self._sorted(*members)
-        at = nodes.searchsorted(inside)
-        is_node = nodes.searchsorted(inside, "right") > at
+        node = nodes.searchsorted(inside)
+        is_node = nodes.searchsorted(inside, "right") > node
         self.unknown = int(np.count_nonzero(~is_node))
-        self.members = array("q", bytes(8 * len(nodes)))  # 0 in none
-        np.asarray(self.members)[at[is_node]] = places[is_node]
+        # Place of each node's path in an information set, 0 if it is in none.
+        self.members = array("q", bytes(8 * len(nodes)))
+        np.asarray(self.members)[node[is_node]] = places[is_node]
 
     # --- the file ---------------------------------------------------------------------------------
 
@@ -144,7 +151,7 @@ class _Text:
         return data
 
     def _until(self, stop: re.Pattern[bytes], place: int) -> bytes:
-        """Give what stands from a place on before something, or before the end of the file."""
+        """Give the text from a place to a pattern, `stop`, or to the end of the file."""
         number, begin = divmod(place, BLOCK)
         block = self.block(number)
         found = stop.search(block, begin)
@@ -189,25 +196,25 @@ class _Text:
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
 
     def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
-        """Note the paths of a line; give the start of the next one."""
+        """Note the paths of a line, of a node or an information set; give the start of the next."""
         line, is_whole = self._next(begin)
-        found = _START.match(line)
-        while not (is_whole or (found and found[3])) and len(line) < LONGEST_LINE:
+        start = _START.match(line)
+        while not (is_whole or (start and start["infoset"])) and len(line) < LONGEST_LINE:
             more, is_whole = self._next(begin + len(line))
             line += more
-            found = _START.match(line)
-        if found and found[3]:
+            start = _START.match(line)
+        if start and start["infoset"]:
             self.starts.append(begin)
-            self.names.append(found[3])
-            return self._note(begin, line, is_whole, found.end(), hashes, places)
-        if found is None or not is_whole:
+            self.names.append(start["infoset"])
+            return self._note(begin, line, is_whole, start.end(), hashes, places)
+        if start is None or not is_whole:
             given = line[:LONGEST].decode(errors="replace")
             raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", given.strip(), _ALLOWED))
-        if found[1]:
-            self.hashes.append(hash(found[1]))
-            self.places.append(begin + found.start(1))
-            if found[2]:
-                self.players = max(self.players, line.count(b"=", found.end()))
+        if start["node"]:
+            self.hashes.append(hash(start["node"]))
+            self.places.append(begin + start.start("node"))
+            if start["leaf"]:  # it has one payoff for each player
+                self.players = max(self.players, line.count(b"=", start.end()))
         return begin + len(line)
 
     def _note(
@@ -219,15 +226,15 @@ class _Text:
         hashes: "array[int]",
         places: "array[int]",
     ) -> int:
-        """Note the paths of an information set, which may be too many for memory, part by part."""
+        """Note the paths of an information set, from `first` in its line on, part by part."""
         while True:
             rest = b""
-            for word in _PATH.finditer(line, first):
-                if word.end() == len(line) and not is_whole:
-                    rest = word[0]  # which may go on
+            for path in _PATH.finditer(line, first):
+                if path.end() == len(line) and not is_whole:
+                    rest = path[0]  # which may go on
                 else:
-                    hashes.append(hash(word[0]))
-                    places.append(begin + word.start())
+                    hashes.append(hash(path[0]))
+                    places.append(begin + path.start())
             begin, first = begin + len(line), 0
             if is_whole:
                 return begin
@@ -240,17 +247,19 @@ class _Text:
 
     def _sorted(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
         """Sort paths by their hashes, in place; refuse equal ones."""
-        keys, at = np.asarray(hashes), np.asarray(places)
+        keys, key_places = np.asarray(hashes), np.asarray(places)  # which write to the arrays
         order = keys.argsort(kind="stable")
-        keys[:], at[:] = keys[order], at[order]
-        again = np.flatnonzero(keys[1:] == keys[:-1]) + 1
-        if len(again):
-            second = again[at[again].argmin()]
-            both = [self._until(_SPACE, place) for place in at[second - 1 :][:2].tolist()]
-            first, path = map(_shown, both)
-            reason = "is there twice" if path == first else "has another's hash: read it again"
-            raise HogeqError(f"{self.where}: {self._line(int(at[second]))}: {path} {reason}")
-        return keys, at
+        keys[:] = keys[order]
+        key_places[:] = key_places[order]
+        repeated = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        if len(repeated):
+            second = repeated[key_places[repeated].argmin()]
+            place = int(key_places[second])
+            before = _shown(self._until(_SPACE, int(key_places[second - 1])))
+            path = _shown(self._until(_SPACE, place))
+            reason = "is there twice" if path == before else "has another's hash: read it again"
+            raise HogeqError(f"{self.where}: {self._line(place)}: {path} {reason}")
+        return keys, key_places
 
     def look(self, at: bytes) -> Node:
         """Read the node of a path."""
@@ -280,13 +289,16 @@ def _shown(path: bytes) -> str:
 
 
 def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], players: int) -> Node:
-    """Read the rest of the line of a node."""
+    """Read the node of a path from the rest of its line; `numbers` are those of actions."""
     found = _LINE.fullmatch(line)
     if found is None or int(found[1] or 1) > players:
         raise HogeqError(refusal("", line, _ALLOWED))
-    player = int(found[1]) - 1 if found[1] else CHANCE if found[2] else TERMINAL
-    names, equal, values = zip(*(word.partition("=") for word in found[3].split()), strict=True)
-    if any((sign == "=") != (player < 0) for sign in equal):
+    player = CHANCE if found[2] else TERMINAL
+    if found[1]:
+        player = int(found[1]) - 1
+    names, signs, values = zip(*(word.partition("=") for word in found[3].split()), strict=True)
+    has_values = player < 0
+    if any((sign == "=") != has_values for sign in signs):
         raise HogeqError(refusal("", line, _ALLOWED))
     if player >= 0 and any("/" in name for name in names):
         raise HogeqError(refusal("", line, "names of actions without /"))
@@ -297,7 +309,7 @@ def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], pl
     except ValueError as error:
         raise HogeqError(refusal("", line, str(error))) from None
     if player == TERMINAL:
-        if [*names] != [str(one + 1) for one in range(players)]:
+        if [*names] != [*map(str, range(1, players + 1))]:
             raise HogeqError(refusal("", line, f"payoffs to players 1 to {players}"))
         return Node(TERMINAL, payoffs=numbers_read)
     if infoset is None and player >= 0:
@@ -318,8 +330,8 @@ def _shares(weights: list[Fraction]) -> list[Fraction]:
         total = Fraction(1)
     if not total:
         raise HogeqError("weights of chance sum to 0; allowed: one above 0 at least")
-    shares = [one / total for one in weights]
-    if any(one and abs(float(share)) < LEAST for one, share in zip(weights, shares, strict=True)):
+    shares = [weight / total for weight in weights]
+    if any(share and abs(float(share)) < LEAST for share in shares):
         allowed = f"0, or {LEAST:g} of their sum and more"
         raise HogeqError(f"weights of chance are too far apart; allowed: {allowed}")
     return shares

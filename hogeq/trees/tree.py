@@ -70,13 +70,13 @@ class HogTree(GameRules):
         """Sides of the coin, numbers of dice, or points of the dice being rolled."""
         if state.mover == START:
             return [f"{name} begins" for name in PLAYERS]
-        return self.rules.choices if state.dice is None else [*self._ways(state)]
+        return self.rules.choices if state.dice is None else [*self._turns_by_points(state)]
 
     def chances(self, state: TreePosition) -> Mapping[Any, Any]:
         """Probabilities of the coin or of points, exact."""
         if state.mover == START:
             return dict.fromkeys(self.actions(state), Fraction(1, 2))
-        return {points: way.probability for points, way in self._ways(state).items()}
+        return {points: turn.probability for points, turn in self._turns_by_points(state).items()}
 
     def knows(self, state: TreePosition, player: int) -> Hashable:
         """Both scores, or with memory all that happened."""
@@ -96,25 +96,26 @@ class HogTree(GameRules):
             state = _after(state._replace(dice=action), f", player {state.mover} rolls {action}")
             if action > 0:
                 return state
-            (action,) = self._ways(state)
-        way, mover = self._ways(state)[action], state.mover
-        own, opponent, _, won = way.landing
-        if won is None and not way.again:
+            (action,) = self._turns_by_points(state)
+        turn, mover = self._turns_by_points(state)[action], state.mover
+        own, opponent, _, won = turn.landing
+        if won is None and not turn.again:  # the other player moves
             mover, own, opponent = 1 - mover, opponent, own
         winner = None if won is None else abs(state.mover - won)
-        after = TreePosition(mover, own, opponent, way.memory, None, winner, state.past)
-        return _after(after, f" for {way.points}")
+        after = TreePosition(mover, own, opponent, turn.memory, None, winner, state.past)
+        return _after(after, f" for {turn.points}")
 
-    def _ways(self, state: TreePosition) -> dict[int, Turn]:
-        """List the ends of a roll by their points, which all differ."""
+    def _turns_by_points(self, state: TreePosition) -> dict[int, Turn]:
+        """List the ways in which a roll can end by their points, which all differ."""
         assert state.dice is not None  # noqa: S101
         key = state.own, state.opponent, state.memory, state.dice
         if key not in self._known:
-            self._known[key] = {way.points: way for way in self.turns.outcomes(*key)}
+            self._known[key] = {turn.points: turn for turn in self.turns.outcomes(*key)}
         return self._known[key]
 
 
 def _after(state: TreePosition, event: str) -> TreePosition:
+    """Add an event to the past of a position, if players remember it."""
     return state if state.past is None else state._replace(past=state.past + event)
 
 
@@ -159,8 +160,8 @@ class Sizes(NamedTuple):
 
 def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
     """Count the nodes of a tree without walking it: equal states are looked at once."""
-    level: Counter[Any] = Counter([rules.initial()])
-    totals: Counter[int] = Counter()  # by who moves
+    level: Counter[Any] = Counter([rules.initial()])  # states of a depth: histories to each
+    totals: Counter[int] = Counter()  # nodes by who moves
     infosets: tuple[set[Hashable], set[Hashable]] = (set(), set())
     depth, nodes = -1, 1
     while level and nodes <= most:
@@ -178,8 +179,8 @@ def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
                 break
         level = following
     sets = len(infosets[0]), len(infosets[1])
-    choices, exact = totals[0] + totals[1], nodes <= most
-    return Sizes(nodes, choices, totals[CHANCE], totals[TERMINAL], sets, depth, exact)
+    choices, is_exact = totals[0] + totals[1], nodes <= most
+    return Sizes(nodes, choices, totals[CHANCE], totals[TERMINAL], sets, depth, is_exact)
 
 
 def _number(value: int) -> str:
@@ -216,13 +217,13 @@ def _written(
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     chances = 0
-    outcomes: dict[tuple[Fraction | float, ...], int] = {}
-    numbers: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # by player
-    waiting = [root]
+    outcomes: dict[tuple[Fraction | float, ...], int] = {}  # numbers by payoffs
+    numbers: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # of sets, by player
+    waiting = [root]  # states of nodes still to be written, the next one last
     while waiting:
         node = look(waiting.pop())
         if node.player == TERMINAL:
-            paid = [_short(one) for one in node.payoffs or (node.payoff, -node.payoff)]
+            paid = [_short(payoff) for payoff in node.payoffs or (node.payoff, -node.payoff)]
             outcome = outcomes.setdefault(tuple(paid), len(outcomes) + 1)
             payoffs = ", ".join(map(str, paid))
             yield f't "" {outcome} "" {{ {payoffs} }}\n'
@@ -245,32 +246,33 @@ def flat_efg(tree: FlatTree) -> str:
 
     Of teams each member is a player of the file, and the first has what its team is paid.
     """
-    starts = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
+    first_child = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
     number, words = tree.words(np.arange(tree.num_nodes))
     sides = tuple(range(tree.num_players)) if tree.sides is None else tree.sides
+    is_first = [player == sides.index(side) for player, side in enumerate(sides)]  # of its team
 
-    def look(state: int) -> Node:
-        row, payoff = int(tree.row[state]), float(tree.payoff[state])
+    def look(node: int) -> Node:
+        row, payoff = int(tree.row[node]), float(tree.payoff[node])
         moves = [
             (words[number[child]], _short(float(tree.chance[child])), child)
-            for child in range(starts[state], starts[state + 1])
+            for child in range(first_child[node], first_child[node + 1])
         ]
         if row >= 0:
             name = tree.names[row]
             known = name.state if isinstance(name, Known) else name
             return Node(int(tree.member[row]), known, moves=moves)
-        paid: list[Fraction | float] = [payoff, -payoff]
+        paid: list[Fraction | float] = [payoff, -payoff]  # to each team
         if tree.shift or tree.centre:  # exactly: all sums are to be the same
             own = Fraction(_short(payoff + (tree.shift + tree.centre)))
             paid = [own, Fraction(_short(2.0 * tree.shift)) - own]
-        first = [sides.index(side) for side in sides]
-        payoffs = [paid[side] * (one == first[one]) for one, side in enumerate(sides)]
-        return Node(int(tree.player[state]), moves=moves, payoffs=payoffs)
+        payoffs = [paid[side] * first for side, first in zip(sides, is_first, strict=True)]
+        return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
 
-    return "".join(_written(0, look, tree.name, [str(one) for one in range(len(sides))]))
+    return "".join(_written(0, look, tree.name, [str(player) for player in range(len(sides))]))
 
 
 def _short(value: Fraction | float) -> Fraction | float:
+    """Give the fraction of a small denominator that a double stands for, else the double."""
     if isinstance(value, Fraction):
         return value
     fraction = Fraction(value).limit_denominator(10**6)

@@ -15,7 +15,7 @@ import hogeq
 from hogeq.benchmark.generators import random_tree
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
-from hogeq.trees.audit import MOST_NODES, audit, audit_tree, replay, shows, small, tell
+from hogeq.trees.audit import MOST_NODES, audit, audit_tree, history_text, replay, shows, small
 from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
 from hogeq.trees.recall import Audit, Recall, Witness
 from hogeq.trees.rules import node_of
@@ -327,8 +327,8 @@ def test_histories_tell_the_choice_minus_one() -> None:
     assert witness is not None
     # 0 against 1 scores 2, and 2 is double 1: a swap.
     after = "B rolls 0 for 2: 2-1."
-    assert tell(rules, witness.first) == f"A begins. A rolls 0 for 1: 1-0. {after}"
-    assert tell(rules, witness.second) == f"A begins. A chooses -1 for 1: 1-0. {after}"
+    assert history_text(rules, witness.first) == f"A begins. A rolls 0 for 1: 1-0. {after}"
+    assert history_text(rules, witness.second) == f"A begins. A chooses -1 for 1: 1-0. {after}"
 
 
 @pytest.mark.parametrize("edition", ENDING)
@@ -374,8 +374,10 @@ def test_scores_after_a_game_that_stands_still_are_met_again() -> None:
     assert not found.whole
     witness = found.findings["no absent-mindedness"].witness
     assert witness is not None
-    assert tell(rules, witness.first) == "A begins."
-    assert tell(rules, witness.second) == ("A begins. A rolls 1 for 0: 0-0. B rolls 1 for 0: 0-0.")
+    assert history_text(rules, witness.first) == "A begins."
+    assert history_text(rules, witness.second) == (
+        "A begins. A rolls 1 for 0: 0-0. B rolls 1 for 0: 0-0."
+    )
     assert found.findings["well-formed"].holds is None
 
 

@@ -467,7 +467,7 @@ def test_a_margin_holds_what_sums_of_probabilities_miss(monkeypatch: pytest.Monk
     enclosures.numbers_of.cache_clear()
     plan = plan_of(sequence_form(tree, 0), Strategy.unchecked(policy))
     payoffs = Payoffs(tree, 0, plan_of(sequence_form(tree, 1), Strategy.unchecked(policy)))
-    lower, upper = payoffs.ends_of(plan)
+    lower, upper = payoffs.payoff_bounds(plan)
     assert lower <= 1 <= upper
     enclosures.numbers_of.cache_clear()
 
