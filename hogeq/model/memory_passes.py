@@ -27,9 +27,9 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
         _records_swap(tables)
         and tables.goal**2 * tables.records * lanes >= smallest
         and lanes <= (WIDEST if tables.dice[0].depth else WIDEST_DIRECT)
-        and len(tables.plane_kind) == len(tables.plane) == 1
+        and len(tables.mode_kind) == len(tables.mode) == 1
         and not tables.gives
-        and not tables.plane_forces.any()
+        and not tables.mode_forces.any()
         and (_bonus(tables) == _bonus(tables)[:, :1]).all()
         and np.isin(tables.bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
