@@ -70,12 +70,17 @@ def of_hog(rules: Rules) -> Graph:
     cell = order[index]
     number = np.zeros((2, size**2), np.int32)  # of the position, by mover and cell
     number[mover, cell] = np.arange(len(cell))
-    following, label = _entries(
-        [_next_positions(successors[seat], seat, number) for seat in (0, 1)],
-        (places, records),
-        (cell, mover),
-        lanes.following.shape[1],
-    )
+    next_position, moves_again = _next_positions(successors, number)
+    following = np.empty((len(cell), len(ends)), np.int32)
+    label = np.empty(following.shape, np.int16)
+    num_records = lanes.following.shape[1]
+    for low in range(0, len(cell), AT_ONCE):
+        some = slice(low, low + AT_ONCE)
+        place = places[cell[some]]
+        place_of_seat = place + (mover[some] * (len(next_position) // 2))[:, None]
+        following[some] = next_position[place_of_seat]
+        learned = records[cell[some]] + moves_again[place_of_seat] * num_records
+        label[some] = np.where(following[some] < 0, 0, learned)  # of payoffs none
     positions_before = np.append(0, np.cumsum(is_position.sum(axis=1)))  # each cell in the order
     level_of = np.zeros(size**2, np.int64)
     level_of[order] = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
@@ -210,43 +215,17 @@ def _edges_of_total(
 
 
 def _next_positions(
-    successors: _Successors, mover: int, number: NDArray[np.int32]
+    successors: list[_Successors], number: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Next position by place, or -1 - t for payoff t; and 1 where the same player moves there.
+    """Next position by mover and place, or -1 - t for payoff t, (2 * places,).
 
-    `number` (2, G * G) has the positions by player who moves and cell.
+    And 1 where the same player moves there. `successors` are by mover; `number` (2, G * G) has the
+    positions by player who moves and cell.
     """
-    kind, cell = successors
-    player_0_wins = (kind == WIN) == (mover == 0)  # then payoff 1 of two, else payoff 0
-    position = np.where(kind == AGAIN, number[mover, cell], number[1 - mover, cell])
-    following = np.where(kind >= WIN, -1 - player_0_wins, position)
-    return following.astype(np.int32), (kind == AGAIN).astype(np.int16)
-
-
-def _entries(
-    by_seat: list[tuple[NDArray[np.int32], NDArray[np.int16]]],
-    by_cell: tuple[NDArray[np.int32], NDArray[np.int16]],
-    positions: tuple[Ints, Ints],
-    num_records: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Find the next position and the label of every end of every position, (C, E).
-
-    `by_seat` has the next positions by place; `by_cell` the places and the records of ends;
-    `positions` their cells and movers. A label is a record, of `num_records`, plus as many if the
-    same player moves again.
-    """
-    places, records = by_cell
-    cells, movers = positions
-    # The tables of both seats, one after the other.
-    next_by_place = np.concatenate([following for following, _ in by_seat])
-    again_by_place = np.concatenate([again for _, again in by_seat])
-    places_of_seat = len(next_by_place) // 2
-    following = np.empty((len(cells), places.shape[1]), np.int32)
-    label = np.empty(following.shape, np.int16)
-    for low in range(0, len(cells), AT_ONCE):
-        some = slice(low, low + AT_ONCE)
-        place = places[cells[some]] + (movers[some] * places_of_seat)[:, None]
-        following[some] = next_by_place[place]
-        learned = records[cells[some]] + again_by_place[place] * num_records
-        label[some] = np.where(following[some] < 0, 0, learned)
-    return following, label
+    following, moves_again = [], []
+    for mover, (kind, cell) in enumerate(successors):
+        player_0_wins = (kind == WIN) == (mover == 0)  # then payoff 1 of two, else payoff 0
+        position = np.where(kind == AGAIN, number[mover, cell], number[1 - mover, cell])
+        following.append(np.where(kind >= WIN, -1 - player_0_wins, position))
+        moves_again.append(kind == AGAIN)
+    return np.concatenate(following, dtype=np.int32), np.concatenate(moves_again, dtype=np.int16)

@@ -56,10 +56,11 @@ def _num_vectors(numbers: int, width: int) -> int:
 class _Group(NamedTuple):
     """A mode of turns and a lane of memories; see :mod:`hogeq.kernels.cell_vectors`."""
 
-    mode: int  # kind of turn, and whether the roll forces another
-    lane: int  # part of the memory that the turn only carries
-    depth: int  # most dice that are summed
+    kind: int  # of the turn, as the mode has it
     rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
+    lane: int  # part of the memory that the turn only carries
+    mode: int  # kind of turn, and whether the roll forces another
+    depth: int  # most dice that are summed
 
 
 class CellLayout:
@@ -141,28 +142,19 @@ class CellLayout:
                 # Rolls that nobody plays do no harm, and leave fewer families.
                 is_played[1:] = True
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
-        is_sum = self.tables.dice[self.tables.mode_kind[mode]].is_sum
+        kind = int(self.tables.mode_kind[mode])
+        is_sum = self.tables.dice[kind].is_sum
         summed = [roll for of_situation in rolls for roll in of_situation if is_sum[roll]]
-        return _Group(mode, lane, max(summed, default=0), tuple(rolls))
+        return _Group(kind, tuple(rolls), lane, mode, max(summed, default=0))
 
     def _sorted_groups(self) -> list[_Group]:
-        """List the groups in use, those of one family side by side."""
-        tables = self.tables
+        """List the groups in use, those of one family, of the same kind and rolls, side by side."""
         pairs = {
             (int(mode), int(lane))
-            for memory, lane in enumerate(tables.lane)
-            for mode in np.unique(tables.mode[:, memory])
+            for memory, lane in enumerate(self.tables.lane)
+            for mode in np.unique(self.tables.mode[:, memory])
         }
-        groups = [self._group(mode, lane) for mode, lane in pairs]
-        return sorted(
-            groups,
-            key=lambda group: (
-                int(tables.mode_kind[group.mode]),
-                group.rolls,
-                group.lane,
-                group.mode,
-            ),
-        )
+        return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
         """Join groups into families; number their pages, their sums, and their lines.
@@ -176,10 +168,9 @@ class CellLayout:
         num_lines = np.zeros(len(tables.mode), np.int64)  # by situation
         self.source = np.zeros_like(tables.mode)
         for number, group in enumerate(self._sorted_groups()):
-            kind = int(tables.mode_kind[group.mode])
-            if not families or (families[-1].kind, families[-1].rolls) != (kind, group.rolls):
-                dice = self._dice(kind, group)
-                families.append(Family(number, number, kind, group.rolls, dice))
+            if not families or (families[-1].kind, families[-1].rolls) != group[:2]:
+                dice = self._dice(group)
+                families.append(Family(number, number, group.kind, group.rolls, dice))
             families[-1] = families[-1]._replace(end=number + 1)
             end_and_lane = int(tables.mode_forces[group.mode]) * self.lanes + group.lane
             rows.append([end_and_lane * tables.records, num_sums, *num_lines])
@@ -195,10 +186,10 @@ class CellLayout:
         self.num_sums = num_sums
         self.num_lines = int(num_lines.max())
 
-    def _dice(self, kind: int, group: _Group) -> Dice:
-        """Restrict the dice of a kind of turn to the rolls that a group plays."""
+    def _dice(self, group: _Group) -> Dice:
+        """Restrict the dice of a group's kind of turn to the rolls that it plays."""
         played = {roll for rolls in group.rolls for roll in rolls}
-        dice = self.tables.dice[kind]
+        dice = self.tables.dice[group.kind]
         targets = []
         for target in dice.targets:
             ways = tuple((roll, weight) for roll, weight in target.ways if roll in played)

@@ -47,7 +47,7 @@ class _ActionWays(NamedTuple):
 def lists_of(graph: Graph) -> Lists:
     """Put a graph into the order of a pass: blocks, ways of one action each, lanes as vectors."""
     situations, _, _ = graph.way.shape
-    legal = (graph.way >= 0).all(axis=1)  # (S, K)
+    legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, legal)
     num_ways = len(ways.original)
     first_outcome, last_outcome = graph.first[ways.original], graph.first[ways.original + 1]
@@ -203,12 +203,8 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
         ends_of_situation = ends[begin[situation] : begin[situation + 1]]
         if len(positions) and not _are_mirrored(graph, positions, ends_of_situation):
             return NO_MIRROR
-    starts = {
-        (position, memory, chance)
-        for (position, memory), chance in zip(
-            graph.start.tolist(), graph.start_chance.tolist(), strict=True
-        )
-    }
+    positions, memories = graph.start.T.tolist()
+    starts = {*zip(positions, memories, graph.start_chance.tolist(), strict=True)}
     if starts != {(position ^ 1, memory, chance) for position, memory, chance in starts}:
         return NO_MIRROR
     if graph.endless is not None and 2.0 * graph.endless != graph.total:

@@ -225,9 +225,9 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
         corrections = {}
     terms = sorted(term for of_roll in (direct | corrections).values() for term in of_roll)
     targets = []
-    for afterstate, same_afterstate in groupby(terms, key=lambda term: term[:3]):
-        weights_by_roll = tuple((term.roll, term.weight) for term in same_afterstate)
-        targets.append(Target(*afterstate, weights_by_roll))
+    for (points, gift, end_record), of_target in groupby(terms, key=lambda term: term[:3]):
+        weights_by_roll = tuple((term.roll, term.weight) for term in of_target)
+        targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,
         depth=max(corrections, default=0),
