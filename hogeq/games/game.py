@@ -149,10 +149,8 @@ class Game:
     def _lacks(self, name: str) -> str:
         """Say which games have an attribute that this one lacks; empty if none has."""
         kinds_that_have = [said for said, kind in _kinds().items() if has(kind, name)]
-        if not kinds_that_have:
-            return ""
         allowed = f"{' and '.join(kinds_that_have)}{INSTEAD.get(name, '')}"
-        return f"{self.name}: has no {name}; allowed: {allowed}"
+        return f"{self.name}: has no {name}; allowed: {allowed}" if kinds_that_have else ""
 
     def __repr__(self) -> str:
         """Name the game, and say its size."""

@@ -56,10 +56,7 @@ def _components(count: int, source: Ints, target: Ints) -> tuple[int, Ints]:
 
 
 def _depths(count: int, source: Ints, target: Ints) -> Ints:
-    """Length of the longest path to each of `count` vertices of an acyclic graph (Kahn 1962).
-
-    The front are the vertices of one length: those whose predecessors are all in earlier ones.
-    """
+    """Length of the longest path to each of `count` vertices of an acyclic graph (Kahn 1962)."""
     edges = np.unique(np.stack([source, target]), axis=1)
     source, target = edges if edges.size else (source, target)
     first_edge = np.searchsorted(source, np.arange(count + 1))

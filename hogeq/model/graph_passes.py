@@ -54,13 +54,11 @@ def lists_of(graph: Graph) -> Lists:
     outcomes = spans(first_outcome, last_outcome)
     first = np.append(0, np.cumsum(last_outcome - first_outcome))
     end = graph.end[outcomes].astype(np.int64)
-
     labels, lanes = graph.following.shape
     width = int(_whole_vectors(lanes))
     way_lanes, end_lanes = _lane_ranges(ways, graph.lane, first, end, width)
     following = np.zeros((labels, width), np.uint32)
     following[:, :lanes] = graph.following
-
     # Pairs of a situation and a way that it has; ways are counted in each situation anew.
     pair_of = np.arange(situations)[:, None, None] * num_ways + ways.number  # (S, H, K)
     pairs = np.unique(pair_of)
@@ -69,7 +67,6 @@ def lists_of(graph: Graph) -> Lists:
     local_way = np.searchsorted(pairs, pair_of) - ways_start[:-1, None, None]
     place = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
     ends_of_way = np.maximum.reduceat(end, first[:-1]) + 1
-
     mirror = _mirror(graph)
     order, start, recurs = _blocks(graph, mirror)
     return Lists(

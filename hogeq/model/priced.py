@@ -426,10 +426,8 @@ def _require_solvable(graph: Graph) -> None:
     if graph.recurring.any():
         raise HogeqError("certificate: positions recur; allowed: games in which none does")
     if graph.num_actions > MOST_ACTIONS:
-        raise HogeqError(
-            f"certificate: an information set has {graph.num_actions:,} actions; allowed: "
-            f"{MOST_ACTIONS}"
-        )
+        given = f"an information set has {graph.num_actions:,} actions"
+        raise HogeqError(f"certificate: {given}; allowed: {MOST_ACTIONS}")
 
 
 def _scale_of(problems: Sequence[Problem]) -> float:

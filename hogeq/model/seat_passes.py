@@ -24,8 +24,7 @@ class SeatPasses:
     """
 
     def __init__(self, graph: Graph, seat: int, order: Ints | None, scale: float) -> None:
-        self.graph = graph
-        self.seat = seat
+        self.graph, self.seat = graph, seat
         self._predecessors, self._predecessors_start = _predecessors(graph)
         if order is None or not self._is_topological(order):
             order = np.arange(graph.positions)
