@@ -148,9 +148,9 @@ class Game:
 
     def _lacks(self, name: str) -> str:
         """Say which games have an attribute that this one lacks; empty if none has."""
-        of = [said for said, kind in _kinds().items() if has(kind, name)]
-        allowed = f"{' and '.join(of)}{INSTEAD.get(name, '')}"
-        return f"{self.name}: has no {name}; allowed: {allowed}" if of else ""
+        kinds_that_have = [said for said, kind in _kinds().items() if has(kind, name)]
+        allowed = f"{' and '.join(kinds_that_have)}{INSTEAD.get(name, '')}"
+        return f"{self.name}: has no {name}; allowed: {allowed}" if kinds_that_have else ""
 
     def __repr__(self) -> str:
         """Name the game, and say its size."""
@@ -168,16 +168,16 @@ class Game:
 
     def _named(self, result: Result) -> Result:
         """Let a strategy, or those of a result, know what its rows are called."""
-        found: Any = result
-        if isinstance(found, Strategy) and found.rows != self._rows:
-            found = replace(found, rows=self._rows)
-        elif type(found) is tuple:
-            found = tuple(map(self._named, found))
-        elif isinstance(found, Response | Equilibrium | InPolicies):
-            parts = {one.name: self._named(getattr(found, one.name)) for one in fields(found)}
-            found = replace(found, **parts)
-        named: Result = found
-        return named
+        named: Any = result
+        if isinstance(named, Strategy) and named.rows != self._rows:
+            named = replace(named, rows=self._rows)
+        elif type(named) is tuple:
+            named = tuple(map(self._named, named))
+        elif isinstance(named, Response | Equilibrium | InPolicies):
+            values = {field.name: getattr(named, field.name) for field in fields(named)}
+            named = replace(named, **{name: self._named(value) for name, value in values.items()})
+        with_names: Result = named
+        return with_names
 
     @property
     def name(self) -> str:

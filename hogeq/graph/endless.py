@@ -25,27 +25,25 @@ class Staying(NamedTuple):
 
 def staying_actions(graph: Graph) -> dict[State, list[Staying]]:
     """List the actions that stay in their level for certain, by state."""
-    situations, _, _ = graph.way.shape
-    pairs = [np.unique(ways[ways >= 0]) for ways in graph.way]
-    found: dict[State, list[Staying]] = {}
+    staying: dict[State, list[Staying]] = {}
     level = graph.level_of
-    for situation in range(situations):
-        positions = np.flatnonzero(
-            (graph.situation == situation) & graph.recurring[level] & (graph.player != NATURE)
-        )
-        for way in pairs[situation] if len(positions) else ():
+    can_stay = graph.recurring[level] & (graph.player != NATURE)  # (C,)
+    for situation, ways in enumerate(graph.way):
+        positions = np.flatnonzero((graph.situation == situation) & can_stay)
+        for way in np.unique(ways[ways >= 0]) if len(positions) else ():
             outcomes = np.arange(graph.first[way], graph.first[way + 1])
-            entries = graph.place[positions, None] + graph.end[outcomes][graph.chance[outcomes] > 0]
+            ends = graph.end[outcomes][graph.chance[outcomes] > 0]
+            entries = graph.place[positions, None] + ends  # (positions, ends)
             after = graph.next[entries]
             stays = (after >= 0) & (level[np.maximum(after, 0)] == level[positions, None])
-            memories, actions = np.nonzero(graph.way[situation] == way)
-            for place in np.flatnonzero(stays.all(axis=1)):
+            memories, actions = np.nonzero(ways == way)
+            for index in np.flatnonzero(stays.all(axis=1)):
                 for memory, action in zip(memories.tolist(), actions.tolist(), strict=True):
-                    learned = graph.following[graph.label[entries[place]], graph.lane[memory]]
-                    states = frozenset(zip(after[place].tolist(), learned.tolist(), strict=True))
-                    state = int(positions[place]), memory
-                    found.setdefault(state, []).append(Staying(action, states))
-    return found
+                    learned = graph.following[graph.label[entries[index]], graph.lane[memory]]
+                    states = frozenset(zip(after[index].tolist(), learned.tolist(), strict=True))
+                    state = int(positions[index]), memory
+                    staying.setdefault(state, []).append(Staying(action, states))
+    return staying
 
 
 def never_left(
@@ -55,32 +53,30 @@ def never_left(
 ) -> dict[State, list[int]]:
     """Largest set of states that play never leaves, each with the actions that stay in it.
 
-    Players 0 and 1 play policies (R, K); one of None may choose any action.
+    Players 0 and 1 play policies (R, K); one of None may choose any action. `staying` is of
+    :func:`staying_actions`. From all its states on, those in which play may leave are removed until
+    none is left.
     """
-    actions = dict(staying)
-    for (position, memory), certain in staying.items():
+
+    def can_remain(state: State, actions: list[Staying]) -> bool:
+        """Whether a state is never left by these actions: all that a policy plays, or any."""
+        position, _ = state
         policy = policies[graph.player[position]]
-        if policy is not None:
-            known = {one.action for one in certain}
-            if not {*np.flatnonzero(policy[graph.row[position]]).tolist()} <= known:
-                del actions[position, memory]
+        if policy is None:
+            return bool(actions)
+        played = np.flatnonzero(policy[graph.row[position]]).tolist()
+        return {*played} <= {staying_action.action for staying_action in actions}
+
+    remaining = {state: actions for state, actions in staying.items() if can_remain(state, actions)}
     while True:
-        left = {
-            state: [one for one in certain if one.after <= actions.keys()]
-            for state, certain in actions.items()
+        within = {
+            state: [action for action in actions if action.after <= remaining.keys()]
+            for state, actions in remaining.items()
         }
-        kept = {}
-        for state, certain in left.items():
-            policy = policies[graph.player[state[0]]]
-            if policy is not None:
-                played = {*np.flatnonzero(policy[graph.row[state[0]]]).tolist()}
-                if played <= {one.action for one in certain}:
-                    kept[state] = certain
-            elif certain:
-                kept[state] = certain
-        if len(kept) == len(actions):
-            return {state: [one.action for one in certain] for state, certain in kept.items()}
-        actions = kept
+        kept = {state: actions for state, actions in within.items() if can_remain(state, actions)}
+        if len(kept) == len(remaining):
+            return {state: [action.action for action in kept[state]] for state in kept}
+        remaining = kept
 
 
 def ways_to_stay(
@@ -91,10 +87,11 @@ def ways_to_stay(
     Staying there, and wherever player 0 comes to move before that again, is for ever, since the
     other player stays too.
     """
-    found = dict[int, int]()
+    action_by_row: dict[int, int] = {}
     for (position, _), actions in never_left(graph, staying, [None, policies[1]]).items():
         row = int(graph.row[position])
-        stays = not {*np.flatnonzero(policies[0][row]).tolist()} - {*actions}
-        if graph.player[position] == 0 and not stays:
-            found.setdefault(row, actions[0])
-    return [*found.items()]
+        played = np.flatnonzero(policies[0][row]).tolist()
+        stays_already = {*played} <= {*actions}
+        if graph.player[position] == 0 and not stays_already:
+            action_by_row.setdefault(row, actions[0])
+    return [*action_by_row.items()]

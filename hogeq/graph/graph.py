@@ -160,29 +160,30 @@ class Graph:
 
     @cached_property
     def ends_of_situation(self) -> tuple[Ints, Ints]:
-        """Numbers of the ends that a turn can have, ascending: where a situation's begin, (S + 1,).
+        """Numbers of the ends that a turn can have, by situation.
 
-        Then all of them, (n,).
+        Returns where those of each situation begin, (S + 1,), then all of them, (n,), ascending.
         """
         situations, _, _ = self.way.shape
-        pairs = np.unique(  # a situation, and a way that is played in it
-            np.arange(situations)[:, None, None] * len(self.first) + self.way + 1
-        )
-        pairs = pairs[pairs % len(self.first) > 0]
-        situation, way = pairs // len(self.first), pairs % len(self.first) - 1
-        outcomes = spans(self.first[way], self.first[way + 1])
-        many = self.first[way + 1] - self.first[way]
-        most = int(self.end.max(initial=0)) + 1
-        pairs = np.unique(np.repeat(situation, many) * most + self.end[outcomes])
-        return np.searchsorted(pairs // most, np.arange(situations + 1)), pairs % most
+        # Pairs of a situation and a way that is played in it, as one number; no way is -1.
+        ways = len(self.first)
+        pairs = np.unique(np.arange(situations)[:, None, None] * ways + self.way + 1)
+        situation, way = pairs // ways, pairs % ways - 1
+        situation, way = situation[way >= 0], way[way >= 0]
+        num_outcomes = self.first[way + 1] - self.first[way]
+        end = self.end[spans(self.first[way], self.first[way + 1])]
+        # Pairs of a situation and an end that it can have.
+        ends = int(self.end.max(initial=0)) + 1
+        pairs = np.unique(np.repeat(situation, num_outcomes) * ends + end)
+        return np.searchsorted(pairs // ends, np.arange(situations + 1)), pairs % ends
 
     @cached_property
     def ends(self) -> Ends:
         """Every end that a turn from a position can have."""
-        begin, numbers = self.ends_of_situation
-        low, high = begin[self.situation], begin[self.situation + 1]
-        position = np.repeat(np.arange(self.positions), high - low)
-        return Ends(position, self.place[position] + numbers[spans(low, high)])
+        start, numbers = self.ends_of_situation
+        first, last = start[self.situation], start[self.situation + 1]  # (C,), indices of numbers
+        position = np.repeat(np.arange(self.positions), last - first)
+        return Ends(position, self.place[position] + numbers[spans(first, last)])
 
     @cached_property
     def level_of(self) -> Ints:
@@ -195,9 +196,11 @@ class Graph:
         recurs: NDArray[np.bool_] = np.zeros(len(self.level) - 1, bool)
         if self.endless is not None:
             position, entry = self.ends
-            after, level = self.next[entry], self.level_of
-            position, after = position[after >= 0], after[after >= 0]
-            recurs[level[position][level[position] == level[after]]] = True
+            after = self.next[entry]
+            goes_on = after >= 0  # else it is a payoff
+            level_before = self.level_of[position[goes_on]]
+            level_after = self.level_of[after[goes_on]]
+            recurs[level_before[level_before == level_after]] = True
         return recurs
 
     @cached_property
@@ -206,11 +209,11 @@ class Graph:
 
         `total` is among them unless it is 0, and `endless` if there is one.
         """
-        found = hashlib.sha256()
+        sha256 = hashlib.sha256()
         for name, array in self.arrays().items():
-            found.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
-            found.update(np.ascontiguousarray(array).tobytes())
-        return found.hexdigest()
+            sha256.update(f"{name} {array.dtype.str} {array.shape}\n".encode())
+            sha256.update(np.ascontiguousarray(array).tobytes())
+        return sha256.hexdigest()
 
     def arrays(self) -> dict[str, Any]:
         """Every array by name, as files have them: `total` unless it is 0, `endless` if any."""
@@ -238,29 +241,28 @@ class Graph:
         """
         if seat not in (0, 1):
             raise GraphError(refusal("seat", seat, "0 or 1"))
-        other = self.player == 1 - seat
-        theirs = np.unique(self.row[other])
-        chosen = self._plays(policy, theirs)
-        own = np.unique(self.row[self.player == seat])
+        is_own, is_other = self.player == seat, self.player == 1 - seat  # (C,)
+        own_rows, other_rows = np.unique(self.row[is_own]), np.unique(self.row[is_other])
+        probabilities = self._plays(policy, other_rows)
         row = self.row.astype(np.int64)
-        row[self.player == seat] = np.searchsorted(own, row[self.player == seat])
-        row[other] = len(self.fixed) + np.searchsorted(theirs, row[other])
+        row[is_own] = np.searchsorted(own_rows, row[is_own])
+        row[is_other] = len(self.fixed) + np.searchsorted(other_rows, row[is_other])
         payoff, endless = self.payoff, self.endless
         if seat == 1:
             payoff = self.total - payoff if self.total else -payoff
             endless = None if endless is None else self.total - endless
         return replace(
             self,
-            player=np.where(self.player == seat, 0, NATURE),
+            player=np.where(is_own, 0, NATURE),
             row=row.astype(np.int32),
-            fixed=np.concatenate([self.fixed, chosen]),
+            fixed=np.concatenate([self.fixed, probabilities]),
             payoff=payoff,
             total=0.0,
             endless=endless,
         )
 
     def _plays(self, policy: ArrayLike, rows: Ints) -> Floats:
-        """Check what a policy plays in some rows, (n, K)."""
+        """Give the probabilities of a policy (..., K) in some rows, (n, K), checked."""
         table, actions = np.asarray(policy), self.num_actions
         if table.dtype.kind not in "iuf" or table.ndim < 2 or table.shape[-1] != actions:
             allowed = f"numbers of shape (..., {actions})"
@@ -290,17 +292,17 @@ class Graph:
         try:
             with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
                 members = archive.infolist()
-                names = [one.filename.removesuffix(".npy") for one in members]
+                names = [member.filename.removesuffix(".npy") for member in members]
                 missing, unknown = {*FORM} - {*names}, {*names} - {*FORM, *NUMBERS}
                 if missing or unknown or len({*names}) < len(names):
                     raise GraphError(
                         f"holds {shown(sorted(names))}; allowed: the arrays of a graph"
                     )
-                if sum(one.file_size for one in members) > MOST_BYTES:
+                if sum(member.file_size for member in members) > MOST_BYTES:
                     raise GraphError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
                 arrays: dict[str, Any] = {
-                    name: read_member(archive, one, *FORM.get(name, (np.float64, 1)))
-                    for name, one in zip(names, members, strict=True)
+                    name: read_member(archive, member, *FORM.get(name, (np.float64, 1)))
+                    for name, member in zip(names, members, strict=True)
                 }
             for name in NUMBERS & arrays.keys():
                 if arrays[name].shape != (1,):
@@ -318,7 +320,7 @@ def _form() -> dict[str, tuple[Any, int]]:
     kinds: dict[str, Any] = {"player": np.int8, "label": np.int16}
     kinds |= dict.fromkeys(("fixed", "chance", "payoff", "start_chance"), np.float64)
     axes = {"way": 3} | dict.fromkeys(("fixed", "following", "start"), 2)
-    names = [one.name for one in fields(Graph) if one.name not in NUMBERS]
+    names = [field.name for field in fields(Graph) if field.name not in NUMBERS]
     return {name: (kinds.get(name, np.int32), axes.get(name, 1)) for name in names}
 
 
@@ -347,7 +349,7 @@ def _array(name: str, given: ArrayLike, dtype: Any, axes: int) -> NDArray[Any]:
 
 
 def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
-    """Refuse an array at the first place where a condition does not hold."""
+    """Refuse an array, by its name, at the first place where the condition `holds` is False."""
     if not np.all(holds):
         place = ""
         if isinstance(holds, np.ndarray) and holds.ndim:
@@ -398,8 +400,8 @@ def _check(graph: Graph) -> None:
     for name in ("payoff", "fixed", "chance", "start_chance"):
         array = getattr(graph, name)
         _require(name, np.abs(array) <= LARGEST, "finite numbers")
-    others = [graph.total] if graph.endless is None else [graph.total, graph.endless]
-    _require("total, endless", bool(np.all(np.abs(others) <= LARGEST)), "finite numbers")
+    numbers = [graph.total] if graph.endless is None else [graph.total, graph.endless]
+    _require("total, endless", bool(np.all(np.abs(numbers) <= LARGEST)), "finite numbers")
     _check_rows(graph)
     _check_ends(graph)
 
@@ -433,17 +435,19 @@ def _check_rows(graph: Graph) -> None:
     most = MOST_BYTES // (8 * graph.num_actions)
     _require("row", nature | (graph.row < most), f"numbers below {most:,}")
     # Sets of actions are compared by number: all positions times all actions may be too many.
-    sets, number = np.unique(always, axis=0, return_inverse=True)
-    seen, row = number.ravel()[graph.situation], graph.row
-    of_row = np.zeros(1 + row.max(initial=0), np.int64)
-    of_row[row[~nature]] = seen[~nature]
-    same = of_row[row[~nature]] == seen[~nature]
-    _require("row", same, "the same actions wherever a player sees a row")
-    rows, acts = np.unique(np.stack([row[nature], seen[nature]]), axis=1)
-    _check_chances("fixed", graph.fixed[rows], sets[acts])
-    sums = np.add.reduceat(graph.chance, graph.first[:-1])
-    right = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
-    _require("chance", right & (np.abs(sums - 1.0) <= ROW_SUM), "probabilities that sum to 1")
+    action_sets, set_of_situation = np.unique(always, axis=0, return_inverse=True)
+    set_at = set_of_situation.ravel()[graph.situation]  # (C,)
+    player_row, player_set = graph.row[~nature], set_at[~nature]
+    set_of_row = np.zeros(1 + graph.row.max(initial=0), np.int64)
+    set_of_row[player_row] = player_set
+    is_same = set_of_row[player_row] == player_set
+    _require("row", is_same, "the same actions wherever a player sees a row")
+    fixed_rows, sets = np.unique(np.stack([graph.row[nature], set_at[nature]]), axis=1)
+    _check_chances("fixed", graph.fixed[fixed_rows], action_sets[sets])
+    sums = np.add.reduceat(graph.chance, graph.first[:-1])  # (W,)
+    is_positive = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
+    is_one = np.abs(sums - 1.0) <= ROW_SUM
+    _require("chance", is_positive & is_one, "probabilities that sum to 1")
     _check_chances("start_chance", graph.start_chance[None], np.ones((1, 1), bool))
 
 
@@ -452,9 +456,8 @@ def _check_ends(graph: Graph) -> None:
     position, entry = graph.ends
     _require("place", bool(entry.max() < len(graph.next)), "places of as many ends as ways have")
     after = graph.next[entry]
-    level = graph.level_of
-    position, after = position[after >= 0], after[after >= 0]
-    rises = level[after] - level[position]
+    goes_on = after >= 0  # else it is a payoff
+    rises = graph.level_of[after[goes_on]] - graph.level_of[position[goes_on]]
     _require("next", bool((rises >= 0).all()), "positions of the same level or of a later one")
     recurs = bool((rises == 0).any())
     allowed = "a payoff where a level recurs, and None elsewhere"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,15 @@ from hogeq.rules.turn import TurnTable
 from hogeq.support.aliases import Floats, Ints
 
 ENDLESS: Final = 0.5  # what a game that never ends is worth: it is a draw
+NO_DICE: Final = -1  # in the place of points that depend on the cell
 AT_ONCE: Final = 1024  # positions whose ends are found at once
+
+
+class _Successors(NamedTuple):
+    """Where turns of one seat lead, by place in the tables of landings, (places,)."""
+
+    kind: Ints  # OTHER, AGAIN, WIN or LOSS
+    cell: Ints  # own score * G + opponent's score of who moves next; 0 where the game is over
 
 
 @lru_cache(maxsize=4)
@@ -35,61 +43,66 @@ def of_hog(rules: Rules) -> Graph:
     Player 0 has the first goal, if there are two. A position is a cell, scores of who moves and of
     the other, and the player who moves; its row is the cell, own score * G + opponent's score, so
     that one table (G, G) plays both seats. The payoff of a win is 1, of a loss 0.
+
+    A *place* is an index of the flat tables of landings: scores after a turn, and whether the turn
+    forces another. E is the number of ends.
     """
     goals, size = rules.goals, rules.size
     rules = replace(rules, goal=size)
-    (situation, way, _), lanes = ways_of(rules), lanes_of(rules)
+    ways, lanes = ways_of(rules), lanes_of(rules)
+    situation = ways.situation.ravel()  # (G * G,)
     first, chance, end, ends = _outcomes(rules)
+    places, records, level_ends = _landing_places(rules, ends)
     own, opponent = (axis.ravel() for axis in np.indices((size, size)))
-    places, records, far = _places(rules, ends)
-    seats = [_landed(rules, goals[seat], goals[1 - seat]) for seat in (0, 1)]
-    met = [(own < goals[seat]) & (opponent < goals[1 - seat]) for seat in (0, 1)]
-    used = _used_ends(way, first, end, len(ends))[:, far]
-    edges = [
-        _edges(own + opponent, *seat, places[:, far], used[situation.ravel()] & is_met[:, None])
-        for seat, is_met in zip(seats, met, strict=True)
-    ]
+    total = own + opponent
+    is_used = _used_ends(ways.number, first, end, len(ends))[:, level_ends]
+    is_below_goals, successors, edges = [], [], []  # by seat
+    for goal, other_goal in (goals, goals[::-1]):
+        is_below_goals.append((own < goal) & (opponent < other_goal))
+        successors.append(_successors(rules, goal, other_goal))
+        is_possible = is_used[situation] & is_below_goals[-1][:, None]
+        edges.append(_edges_of_total(total, successors[-1], places[:, level_ends], is_possible))
     source, target = (np.concatenate(cells) for cells in zip(*edges, strict=True))
-    order, begins = levels_of(own + opponent, source, target)
-    is_met = np.stack(met, axis=1)[order]
-    index, mover = np.nonzero(is_met)
+    order, level_start = levels_of(total, source, target)
+    # Positions: the cells in order of their levels, and for each the players who can move there.
+    is_position = np.stack(is_below_goals, axis=1)[order]  # (G * G, 2)
+    index, mover = np.nonzero(is_position)
     cell = order[index]
-    number = np.zeros((2, size**2), np.int32)
+    number = np.zeros((2, size**2), np.int32)  # of the position, by mover and cell
     number[mover, cell] = np.arange(len(cell))
-    there, again = (
-        np.concatenate(tables)
-        for tables in zip(*map(_following, seats, (0, 1), (number, number[::-1])), strict=True)
-    )
-    after = np.empty((len(cell), len(ends)), np.int32)
-    label = np.empty((len(cell), len(ends)), np.int16)
+    next_position, moves_again = _next_positions(successors, number)
+    following = np.empty((len(cell), len(ends)), np.int32)
+    label = np.empty(following.shape, np.int16)
+    num_records = lanes.following.shape[1]
     for low in range(0, len(cell), AT_ONCE):
         some = slice(low, low + AT_ONCE)
-        at = places[cell[some]] + (mover[some] * (len(there) // 2))[:, None]
-        after[some] = there[at]
-        learned = records[cell[some]] + again[at] * lanes.following.shape[1]
-        label[some] = np.where(after[some] < 0, 0, learned)
-    before = np.append(0, np.cumsum(is_met.sum(axis=1)))  # positions before each cell
+        place = places[cell[some]]
+        place_of_seat = place + (mover[some] * (len(next_position) // 2))[:, None]
+        following[some] = next_position[place_of_seat]
+        learned = records[cell[some]] + moves_again[place_of_seat] * num_records
+        label[some] = np.where(following[some] < 0, 0, learned)  # of payoffs none
+    positions_before = np.append(0, np.cumsum(is_position.sum(axis=1)))  # each cell in the order
     level_of = np.zeros(size**2, np.int64)
-    level_of[order] = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    level_of[order] = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
     recurs = bool((level_of[source] == level_of[target]).any())
-    nothing = all_memories(rules).index(Memory())
+    no_memory = all_memories(rules).index(Memory())
     return Graph.unchecked(
-        level=np.unique(before[begins]),
+        level=np.unique(positions_before[level_start]),
         player=mover,
         row=cell,
         fixed=np.zeros((0, rules.num_actions)),
-        situation=situation.ravel()[cell],
-        way=way,
+        situation=situation[cell],
+        way=ways.number,
         lane=lanes.lane,
         following=lanes.following.reshape(-1, lanes.following.shape[2]),
         first=first,
         chance=chance,
         end=end,
         place=np.arange(len(cell)) * len(ends),
-        next=after.ravel(),
+        next=following.ravel(),
         label=label.ravel(),
         payoff=np.array([0.0, 1.0]),
-        start=np.stack([number[:, 0], [nothing, nothing]], axis=1),
+        start=np.stack([number[:, 0], [no_memory, no_memory]], axis=1),
         start_chance=np.array([0.5, 0.5]),
         total=1.0,
         endless=ENDLESS if recurs else None,
@@ -98,89 +111,121 @@ def of_hog(rules: Rules) -> Graph:
 
 End = tuple[int, int, int, bool]
 """An end, wherever a turn with it begins: points, gift and record of the turn, and whether the turn
-forces another. No dice have -1, how the memory changes points, and a bonus in their place."""
+forces another. No dice have `NO_DICE`, how the memory changes points, and a bonus in their place.
+"""
 
 
 @lru_cache(maxsize=4)
 def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
-    """List the outcomes of every way to roll: the first of each way, chances, and ends."""
+    """List the outcomes of every way to roll.
+
+    Returns the first outcome of each way, (W + 1,), the probability and the number of the end of
+    each outcome, and the ends.
+    """
     turns = TurnTable(rules)
-    first, chances, end = [0], list[float](), list[int]()
-    ends: dict[End, int] = {}
-    for one in ways_of(rules).ways:
-        branches = turns.branches(rules.choices[one.action], one.throw) if one.action else [None]
-        for branch in branches:
-            # No dice score by the cell; what else ends with the same scores and record is one end.
-            key = -1, one.throw.scores, one.bonus, one.forced
-            if branch is not None:
-                key = branch.points + one.bonus, branch.gift, branch.record, one.forced
-            end.append(ends.setdefault(key, len(ends)))
-            chances.append(float(branch.probability) if branch else 1.0)
-        first.append(len(end))
-    return np.array(first), np.array(chances), np.array(end), [*ends]
+    first = [0]
+    chances: list[float] = []
+    end_of_outcome: list[int] = []
+    numbers: dict[End, int] = {}
+    for way in ways_of(rules).ways:
+        if way.action == 0:
+            # No dice score by the cell.
+            outcomes = [((NO_DICE, way.throw.scores, way.bonus, way.forced), 1.0)]
+        else:
+            # What ends with the same scores and record is one end.
+            outcomes = [
+                (
+                    (branch.points + way.bonus, branch.gift, branch.record, way.forced),
+                    float(branch.probability),
+                )
+                for branch in turns.branches(rules.choices[way.action], way.throw)
+            ]
+        for end, probability in outcomes:
+            end_of_outcome.append(numbers.setdefault(end, len(numbers)))
+            chances.append(probability)
+        first.append(len(end_of_outcome))
+    return np.array(first), np.array(chances), np.array(end_of_outcome), [*numbers]
 
 
 def _used_ends(way: Ints, first: Ints, end: Ints, count: int) -> NDArray[np.bool_]:
-    """Which ends the ways of a situation have, (S, E)."""
-    of_way = np.zeros((len(first) - 1, count), bool)
-    of_way[np.repeat(np.arange(len(first) - 1), np.diff(first)), end] = True
-    return np.stack([of_way[np.unique(ways)].any(axis=0) for ways in way])
+    """Which of the ends, `count`, the ways of a situation have, (S, E)."""
+    num_ways = len(first) - 1
+    has_end = np.zeros((num_ways, count), bool)
+    has_end[np.repeat(np.arange(num_ways), np.diff(first)), end] = True
+    return np.stack([has_end[np.unique(ways)].any(axis=0) for ways in way])
 
 
-def _places(rules: Rules, ends: list[End]) -> tuple[NDArray[np.int32], NDArray[np.int16], Ints]:
-    """Where each end of each cell leads in flat tables of landings: (G * G, E).
+def _landing_places(
+    rules: Rules, ends: list[End]
+) -> tuple[NDArray[np.int32], NDArray[np.int16], Ints]:
+    """Find the place and the record of each end of each cell, (G * G, E).
 
-    A second table follows the first, for turns that force another. Then the records of ends,
-    likewise, and which ends can leave the total score as it was, (n,).
+    The flat table of landings, by scores after the turn, is there twice: the second is for turns
+    that force another. Returned are, last, the ends that can leave the total score as it was, (n,).
     """
     height, width = landings(rules).kind.shape
     own, opponent = (axis.ravel() for axis in np.indices((rules.size, rules.size)))
-    points, gift, records, forced = np.array(ends, np.int64).T
-    is_free = points < 0  # no dice, which score by the cell
-    forward = points * width + gift
-    forward[is_free] = 0
-    ahead = (forward + forced * height * width).astype(np.int32)
-    found = (own * width + opponent).astype(np.int32)[:, None] + ahead
-    kept = np.repeat(records.astype(np.int16)[None], len(found), axis=0)
+    points, gift, end_record, forced = np.array(ends, np.int64).T
+    is_free = points == NO_DICE
+    step = points * width + gift
+    step[is_free] = 0
+    step = (step + forced * height * width).astype(np.int32)
+    places = (own * width + opponent).astype(np.int32)[:, None] + step
+    records = np.repeat(end_record.astype(np.int16)[None], len(places), axis=0)
     rises = points + gift > 0
     for end in np.flatnonzero(is_free):
-        earned, given, record = (column.ravel() for column in free_turns(rules, int(gift[end])))
-        earned = earned + records[end]  # the bonus
-        found[:, end] += earned * width + given
-        kept[:, end] = record
-        rises[end] = (earned + given > 0).all()
-    return found, kept, np.flatnonzero(~rises)  # landings lower no total
+        # The other fields of an end of no dice: how memory changes points, and the bonus.
+        scores, bonus = int(gift[end]), end_record[end]
+        free_points, free_gift, record = (column.ravel() for column in free_turns(rules, scores))
+        free_points = free_points + bonus
+        places[:, end] += free_points * width + free_gift
+        records[:, end] = record
+        rises[end] = (free_points + free_gift > 0).all()
+    return places, records, np.flatnonzero(~rises)  # landings lower no total
 
 
-def _landed(rules: Rules, goal: int, other_goal: int) -> tuple[Ints, Ints]:
-    """Kind of landing and next cell by place, where the mover has a goal and the other has one."""
+def _successors(rules: Rules, goal: int, other_goal: int) -> _Successors:
+    """Find where each place leads, for a mover with one goal against the other's."""
     ends = landings(rules)
     kind = decided(ends, goal, other_goal).ravel()
     kinds = np.concatenate([kind, np.where(kind == OTHER, AGAIN, kind)])
-    own, opponent = (np.tile(scores.ravel(), 2) for scores in (ends.own, ends.opponent))
-    stays = kinds == AGAIN
-    cell = np.where(stays, own, opponent) * rules.size + np.where(stays, opponent, own)
-    return kinds, np.where(kinds >= WIN, 0, cell)
+    own, opponent = np.tile(ends.own.ravel(), 2), np.tile(ends.opponent.ravel(), 2)
+    moves_again = kinds == AGAIN
+    next_own = np.where(moves_again, own, opponent)
+    next_opponent = np.where(moves_again, opponent, own)
+    cell = next_own * rules.size + next_opponent
+    return _Successors(kinds, np.where(kinds >= WIN, 0, cell))
 
 
-def _edges(
-    total: Ints, kind: Ints, cell: Ints, places: NDArray[np.int32], is_used: NDArray[np.bool_]
+def _edges_of_total(
+    total: Ints,
+    successors: _Successors,
+    places: NDArray[np.int32],
+    is_possible: NDArray[np.bool_],
 ) -> tuple[Ints, Ints]:
-    """List the edges between cells of one total, along `places` (G * G, n) that are used."""
-    goes_on, after = kind[places] < WIN, cell[places]
-    source, end = np.nonzero(is_used & goes_on & (total[after] == total[:, None]))
-    return source, after[source, end]
+    """List the turns, from cell to cell, that leave the total score as it is.
 
-
-def _following(
-    seat: tuple[Ints, Ints], mover: int, number: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Next position, or payoff, by place, and whether the same player moves there.
-
-    `number` (2, G * G) has the positions of cells: of the mover, then of the other.
+    `places` and `is_possible` are by cell and end, (G * G, n).
     """
-    kind, cell = seat
-    won = (kind == WIN) == (mover == 0)  # payoff 1 of two, else payoff 0
-    goes_on = np.where(kind == AGAIN, number[0, cell], number[1, cell])
-    after = np.where(kind >= WIN, -1 - won, goes_on)
-    return after.astype(np.int32), (kind == AGAIN).astype(np.int16)
+    goes_on = successors.kind[places] < WIN
+    next_cell = successors.cell[places]
+    keeps_total = total[next_cell] == total[:, None]
+    source, end = np.nonzero(is_possible & goes_on & keeps_total)
+    return source, next_cell[source, end]
+
+
+def _next_positions(
+    successors: list[_Successors], number: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
+    """Next position by mover and place, or -1 - t for payoff t, (2 * places,).
+
+    And 1 where the same player moves there. `successors` are by mover; `number` (2, G * G) has the
+    positions by player who moves and cell.
+    """
+    following, moves_again = [], []
+    for mover, (kind, cell) in enumerate(successors):
+        player_0_wins = (kind == WIN) == (mover == 0)  # then payoff 1 of two, else payoff 0
+        position = np.where(kind == AGAIN, number[mover, cell], number[1 - mover, cell])
+        following.append(np.where(kind >= WIN, -1 - player_0_wins, position))
+        moves_again.append(kind == AGAIN)
+    return np.concatenate(following, dtype=np.int32), np.concatenate(moves_again, dtype=np.int16)

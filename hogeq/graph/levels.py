@@ -36,9 +36,9 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     recurs = np.zeros(components, bool)
     recurs[label[source[inside]]] = True
     depth = _depths(components, label[source[~inside]], label[target[~inside]])[label]
-    alone = np.where(recurs[label], label, -1)
-    order = np.lexsort((np.arange(count), alone, depth, rank))
-    key = np.stack([rank, depth, alone])[:, order]
+    own_level = np.where(recurs[label], label, -1)  # a component that recurs is a level alone
+    order = np.lexsort((np.arange(count), own_level, depth, rank))
+    key = np.stack([rank, depth, own_level])[:, order]
     start = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0)))
     return Levels(order, np.append(start, count))
 
@@ -56,20 +56,22 @@ def _components(count: int, source: Ints, target: Ints) -> tuple[int, Ints]:
 
 
 def _depths(count: int, source: Ints, target: Ints) -> Ints:
-    """Length of the longest path to each of some vertices, of edges without a circle."""
+    """Length of the longest path to each of `count` vertices of an acyclic graph (Kahn 1962)."""
     edges = np.unique(np.stack([source, target]), axis=1)
     source, target = edges if edges.size else (source, target)
-    first = np.searchsorted(source, np.arange(count + 1))
-    waiting = np.bincount(target, minlength=count)
-    depth = np.zeros(count, np.int64)
-    front = np.flatnonzero(waiting == 0)
+    first_edge = np.searchsorted(source, np.arange(count + 1))
+    num_waiting_for = np.bincount(target, minlength=count)  # predecessors
+    depths = np.zeros(count, np.int64)
+    front = np.flatnonzero(num_waiting_for == 0)
+    depth = 0
     while len(front):
-        reached = target[spans(first[front], first[front + 1])]
-        np.subtract.at(waiting, reached, 1)
-        level, front = depth[front[0]], np.unique(reached)
-        front = front[waiting[front] == 0]
-        depth[front] = level + 1
-    return depth
+        depths[front] = depth
+        reached = target[spans(first_edge[front], first_edge[front + 1])]
+        np.subtract.at(num_waiting_for, reached, 1)
+        candidates = np.unique(reached)
+        front = candidates[num_waiting_for[candidates] == 0]
+        depth += 1
+    return depths
 
 
 def spans(first: NDArray[np.integer], last: NDArray[np.integer]) -> Ints:

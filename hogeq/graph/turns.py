@@ -68,39 +68,50 @@ class Lanes(NamedTuple):
 
 @lru_cache(maxsize=2)
 def ways_of(rules: Rules) -> Ways:
-    """List the ways to roll, and which is played where: asked for every pair of scores."""
-    memories, found = all_memories(rules), dict[Way, int]()
-    looks = [memory_of_dice(rules, memory) for memory in memories]
-    examples = dict(zip(looks, memories, strict=True))
+    """List the ways to roll, and which is played where.
+
+    1. Ask for throws and effects at every pair of scores; pairs with the same are one situation.
+    2. In each situation, at one pair, ask how every memory plays every action.
+    """
+    memories = all_memories(rules)
+    # Memories of which the same part counts for dice throw alike: one of each is asked.
+    dice_memories = [memory_of_dice(rules, memory) for memory in memories]
+    examples = dict(zip(dice_memories, memories, strict=True))
+    throw_number = [list(examples).index(part) for part in dice_memories]  # (H,)
     pairs = list(product(range(rules.size), range(rules.size)))
-    effects = map(remembered(rules).effects_at, *zip(*pairs, strict=True))
-    kinds = [
-        (tuple([throw_of(rules, *pair, one) for one in examples.values()]), added)
-        for pair, added in zip(pairs, effects, strict=True)
+    effects_at = remembered(rules).effects_at
+    features = [
+        (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
+        for pair in pairs
     ]
-    examples_of = sorted(dict(zip(kinds, pairs, strict=True)).items())
-    order = {kind: place for place, (kind, _) in enumerate(examples_of)}
-    if len(order) > MOST_SITUATIONS:
+    situations = sorted(dict(zip(features, pairs, strict=True)).items())  # with a pair of each
+    if len(situations) > MOST_SITUATIONS:
         raise HogeqError(
-            f"rules: effects make {len(order)} kinds of positions; allowed: {MOST_SITUATIONS}"
+            f"rules: effects make {len(situations)} kinds of positions; allowed: {MOST_SITUATIONS}"
         )
-    number = np.zeros((len(order), len(memories), rules.num_actions), np.int64)
-    for kind, index, action in np.ndindex(number.shape):
-        (throws, _), pair = examples_of[kind]
-        throw = throws[list(examples).index(looks[index])]
-        added = effect(rules, *pair, memories[index], throw.dice(rules.choices[action]))
+    numbers: dict[Way, int] = {}
+    number = np.zeros((len(situations), len(memories), rules.num_actions), np.int64)
+    for situation, memory, action in np.ndindex(number.shape):
+        (throws, _), pair = situations[situation]
+        throw = throws[throw_number[memory]]
+        added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
         way = Way(action, throw if action else Throw(0, scores=throw.scores), *added)
-        number[kind, index, action] = found.setdefault(way, len(found))
-    situation = np.array([order[kind] for kind in kinds], np.uint8)
-    return Ways(situation.reshape(rules.size, rules.size), number, tuple(found))
+        number[situation, memory, action] = numbers.setdefault(way, len(numbers))
+    situation_of = {feature: index for index, (feature, _) in enumerate(situations)}
+    situation_at = np.array([situation_of[feature] for feature in features], np.uint8)
+    return Ways(situation_at.reshape(rules.size, rules.size), number, tuple(numbers))
 
 
 @lru_cache(maxsize=8)
 def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
-    """Ask for no dice at every pair of scores; `scores` as in a throw."""
+    """Outcome of no dice at every pair of scores.
+
+    `scores` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
+    """
     turns, goal = TurnTable(rules), rules.size
-    branches = [turns.free(own, other, scores)[:3] for own, other in np.ndindex(goal, goal)]
-    return FreeTurns(*np.array(branches, np.int64).T.reshape(3, goal, goal))
+    branches = [turns.free(own, other, scores) for own, other in np.ndindex(goal, goal)]
+    outcomes = [(branch.points, branch.gift, branch.record) for branch in branches]
+    return FreeTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))
 
 
 def counts_own(free: FreeTurns) -> bool:
@@ -111,49 +122,50 @@ def counts_own(free: FreeTurns) -> bool:
 @lru_cache(maxsize=2)
 def landings(rules: Rules) -> Landings:
     """Land every pair of scores that a turn can leave."""
-    turns, free, goal = TurnTable(rules), free_turns(rules), rules.size
-    most, given = turns.most()
-    bonus = max(way.bonus for way in ways_of(rules).ways) * (1 + counts_own(free))
-    found = np.zeros((3, goal + most + bonus, goal + given), np.int64)
-    for score, opponent in np.ndindex(found.shape[1:]):
-        there = land(rules, score, opponent)
+    goal = rules.size
+    most_points, most_gift = TurnTable(rules).most()
+    most_bonus = max(way.bonus for way in ways_of(rules).ways)
+    if counts_own(free_turns(rules)):
+        most_bonus *= 2  # kernels have it in the scores, and in what no dice score
+    table = np.zeros((3, goal + most_points + most_bonus, goal + most_gift), np.int64)
+    for score, opponent in np.ndindex(table.shape[1:]):
+        landing = land(rules, score, opponent)
         lowers = ""
-        if there.winner is None and max(score, opponent) >= goal:
+        if landing.winner is None and max(score, opponent) >= goal:
             lowers = f"past the goal {goal} back below it"
-        elif there.winner is None and there.score + there.opponent < score + opponent:
-            lowers = f"to {there.score}, {there.opponent}"
+        elif landing.winner is None and landing.score + landing.opponent < score + opponent:
+            lowers = f"to {landing.score}, {landing.opponent}"
         if lowers:
             raise HogeqError(
                 f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
                 "does and the kernels cannot play"
             )
-        kind = {None: AGAIN if there.again else OTHER, 0: WIN, 1: LOSS}[there.winner]
-        found[:, score, opponent] = kind, there.score, there.opponent
-    return Landings(*found)
+        kind = {None: AGAIN if landing.again else OTHER, 0: WIN, 1: LOSS}[landing.winner]
+        table[:, score, opponent] = kind, landing.score, landing.opponent
+    return Landings(*table)
 
 
 def decided(ends: Landings, goal: Ints | int, other_goal: Ints | int) -> Ints:
-    """Next mover, or winner, where each player has a goal: the one further past it wins."""
+    """Kind of each landing where each player has a goal: the one further past it wins."""
     past, other_past = ends.own - goal, ends.opponent - other_goal
-    over = np.where(past >= other_past, WIN, LOSS)
-    return np.where(np.maximum(past, other_past) >= 0, over, ends.kind)
+    winner = np.where(past >= other_past, WIN, LOSS)
+    is_over = np.maximum(past, other_past) >= 0
+    return np.where(is_over, winner, ends.kind)
 
 
 @lru_cache(maxsize=2)
 def lanes_of(rules: Rules) -> Lanes:
-    """Sort memories into lanes."""
+    """Sort memories into lanes: those after which every turn leads to the same memories."""
     memories = all_memories(rules)
     number = {memory: index for index, memory in enumerate(memories)}
     records = records_left(rules)
-    rows: dict[tuple[int, ...], int] = {}
-    lanes = []
+    lanes: dict[tuple[int, ...], int] = {}  # by the next memories, of again and record
+    lane_of = []
     for memory in memories:
-        row = tuple(
-            [
-                number[next_memory(rules, memory, recorded, again)]
-                for again, recorded in product((False, True), range(records))
-            ]
-        )
-        lanes.append(rows.setdefault(row, len(rows)))
-    following = np.array(list(rows), np.int64).reshape(-1, 2, records)
-    return Lanes(np.array(lanes), following.transpose(1, 2, 0))
+        next_memories = [
+            number[next_memory(rules, memory, recorded, again)]
+            for again, recorded in product((False, True), range(records))
+        ]
+        lane_of.append(lanes.setdefault(tuple(next_memories), len(lanes)))
+    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)
+    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))

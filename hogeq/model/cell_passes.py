@@ -30,13 +30,13 @@ def suit_cell_vectors(tables: Tables) -> bool:
     return is_alike and tables.most_bonus == 0
 
 
-def _inside(tables: Tables) -> tuple[Ints, ...]:
-    """Landings from scores below the goal."""
+def _landings_on_board(tables: Tables) -> tuple[Ints, ...]:
+    """Kind, mover's and opponent's score of landings from both scores below the goal, (G, G)."""
     return tuple(column[: tables.goal, : tables.goal] for column in tables.landings)
 
 
 def by_total(table: NDArray[np.uint8]) -> Ints:
-    """Entry of a table of cells at the first cell of each total."""
+    """Entry of a table of cells (G, G) at the first cell of each total, (2 * G - 1,)."""
     goal = len(table)
     totals = np.arange(2 * goal - 1)
     own = np.maximum(totals - goal + 1, 0)
@@ -48,54 +48,83 @@ def _power_of_two(rows: int) -> int:
     return 1 << max(0, rows - 1).bit_length()
 
 
-class _Group(NamedTuple):
-    """A kind of turn and a carried part of the memory; see :mod:`hogeq.kernels.cell_vectors`."""
+def _num_vectors(numbers: int, width: int) -> int:
+    """Count the vectors of a width that hold so many numbers: a division, rounded up."""
+    return (numbers + width - 1) // width
 
-    plane: int
-    lane: int  # among those in use
-    depth: int
-    rolls: tuple[tuple[int, ...], ...]  # by situation
+
+class _Group(NamedTuple):
+    """A mode of turns and a lane of memories; see :mod:`hogeq.kernels.cell_vectors`."""
+
+    kind: int  # of the turn, as the mode has it
+    rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
+    lane: int  # part of the memory that the turn only carries
+    mode: int  # kind of turn, and whether the roll forces another
+    depth: int  # most dice that are summed
 
 
 class CellLayout:
-    """Where a game's numbers lie when vectors run over cells of a diagonal."""
+    """Where a game's numbers lie when vectors run over cells of a diagonal.
+
+    :mod:`hogeq.kernels.cell_vectors` defines diagonals, blocks, pages, groups, families and lines.
+    A *place* is an index within a page. Vectors have as many numbers as `cells`.
+    """
+
+    groups: Ints
+    """(groups, 2 + S): first page of afterstates, first vector of sums, first line by situation."""
+    source: Ints
+    """(S, H, K): the line in which the kernels value a roll, by situation and memory."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
-        self.tables, self.cells = tables, cells
-        self.goal = goal = tables.goal
-        self.num_actions, self.memories = tables.num_actions, len(tables.lane)
+        self.tables = tables
+        self.cells = cells
+        self.goal = tables.goal
+        self.num_actions = tables.num_actions
+        self.memories = len(tables.lane)
         self.lanes = tables.following.shape[2]
-        self.ends = 1 + int(tables.plane_forces.max())
+        self.ends = 1 + int(tables.mode_forces.max())  # 2 if a roll can force an extra turn
         self.most_sides = max(dice.sides for dice in tables.dice)
-        targets = [target for dice in tables.dice for target in dice.targets]
-        gifts = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
-        beyond = max(self.most_sides, *(target.points + target.gift for target in targets))
-        self.blocks = -(-goal // cells)
-        own, opponent = np.indices((goal, goal))
-        inside = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
-        furthest = int((tables.zero_points + tables.zero_gift)[inside].max(initial=0))
-        kind, mine, yours = _inside(tables)
-        raised = int((mine + yours - own - opponent)[kind < WIN].max(initial=0))
-        self.board = Board(
-            goal=goal,
-            width=-(-(self.blocks * cells + gifts) // cells) * cells,
-            afterstate_rows=_power_of_two(max(beyond, furthest) + 1),
-            cell_rows=_power_of_two(1 + raised),
-            beyond=beyond,
-            given=gifts,
-        )
-        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells  # numbers
+        self.blocks = _num_vectors(self.goal, cells)  # of a diagonal, at most
+        self.board = self._board()
+        # Numbers of a page: its rows, and the vector of constants.
+        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells
         self.cell_page = self.board.cell_rows * self.board.width + cells
         self._lay_out_groups()
+        self.shape = self._shape()
+
+    def _board(self) -> Board:
+        """Find how many totals and scores ahead turns and landings lead: the sizes of pages."""
+        tables, goal = self.tables, self.goal
+        targets = [target for dice in tables.dice for target in dice.targets]
+        most_gift = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
+        most_rise = max(self.most_sides, *(target.points + target.gift for target in targets))
+        own, opponent = np.indices((goal, goal))
+        stays = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
+        most_free_rise = int((tables.zero_points + tables.zero_gift)[stays].max(initial=0))
+        kind, own_after, opponent_after = _landings_on_board(tables)
+        rise = own_after + opponent_after - own - opponent
+        most_landing_rise = int(rise[kind < WIN].max(initial=0))
+        return Board(
+            goal=goal,
+            width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
+            afterstate_rows=_power_of_two(max(most_rise, most_free_rise) + 1),
+            cell_rows=_power_of_two(1 + most_landing_rise),
+            beyond=most_rise,
+            given=most_gift,
+        )
+
+    def _shape(self) -> Shape:
+        """Gather the constants of kernels."""
+        kind, _, _ = _landings_on_board(self.tables)
         depth = max(family.dice.depth for family in self.families)
-        self.shape = Shape(
+        return Shape(
             num_actions=self.num_actions,
             memories=self.memories,
-            pages=self.ends * self.lanes * tables.records,
-            lines=int(self.line_count),
-            sums=self.sums,
+            pages=self.ends * self.lanes * self.tables.records,
+            lines=self.num_lines,
+            sums=self.num_sums,
             edge_depth=max(1, depth),
-            edge_blocks=-(-self.most_sides // cells) + 1,
+            edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
             moves_again=self.ends > 1 or bool((kind == AGAIN).any()),
             families=self.families,
@@ -103,71 +132,85 @@ class CellLayout:
 
     # --- groups, families and lines ---
 
-    def _group(self, plane: int, lane: int) -> _Group:
-        """List which rolls of a group some memory plays."""
-        members, rolls = self.tables.lane == lane, []
-        for planes in self.tables.plane:
-            is_played = (planes[members] == plane).any(axis=0)
+    def _group(self, mode: int, lane: int) -> _Group:
+        """List the rolls that some memory of a lane plays in a mode."""
+        in_lane = self.tables.lane == lane  # (H,)
+        rolls = []
+        for modes in self.tables.mode:  # of a situation, (H, K)
+            is_played = (modes[in_lane] == mode).any(axis=0)
             if is_played[1:].sum() > 1:
                 # Rolls that nobody plays do no harm, and leave fewer families.
                 is_played[1:] = True
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
-        is_sum = self.tables.dice[self.tables.plane_kind[plane]].is_sum
-        summed = [roll for some in rolls for roll in some if is_sum[roll]]
-        return _Group(plane, lane, max(summed, default=0), tuple(rolls))
+        kind = int(self.tables.mode_kind[mode])
+        is_sum = self.tables.dice[kind].is_sum
+        summed = [roll for of_situation in rolls for roll in of_situation if is_sum[roll]]
+        return _Group(kind, tuple(rolls), lane, mode, max(summed, default=0))
+
+    def _sorted_groups(self) -> list[_Group]:
+        """List the groups in use, those of one family, of the same kind and rolls, side by side."""
+        pairs = {
+            (int(mode), int(lane))
+            for memory, lane in enumerate(self.tables.lane)
+            for mode in np.unique(self.tables.mode[:, memory])
+        }
+        return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Sort groups by family; number their sums, and their lines in each situation."""
-        tables = self.tables
-        pairs = {
-            (int(plane), int(lane))
-            for memory, lane in enumerate(tables.lane)
-            for plane in np.unique(tables.plane[:, memory])
-        }
-        groups = [self._group(*pair) for pair in pairs]
-        groups.sort(key=lambda x: (int(tables.plane_kind[x.plane]), x.rolls, x.lane, x.plane))
-        families: list[Family] = []
-        rows, sums = [], 0
-        self.source = np.zeros_like(tables.plane)
-        lines = np.zeros(len(tables.plane), np.int64)
-        for number, group in enumerate(groups):
-            kind = int(tables.plane_kind[group.plane])
-            alike = families[-1] if families else None
-            if alike is None or (alike.kind, alike.rolls) != (kind, group.rolls):
-                alike = Family(number, number, kind, group.rolls, self._dice(kind, group))
-                families.append(alike)
-            families[-1] = alike._replace(end=number + 1)
-            page = int(tables.plane_forces[group.plane]) * self.lanes + group.lane
-            rows.append([page * tables.records, sums, *lines])
-            sums += group.depth * (alike.dice.sides + 1)
-            for situation, rolls in enumerate(group.rolls):
-                for x, roll in enumerate(rolls):
-                    plays = tables.plane[situation, :, roll] == group.plane
-                    plays &= tables.lane == group.lane
-                    self.source[situation, plays, roll] = lines[situation] + x
-                lines[situation] += len(rolls)
-        self.families, self.groups = tuple(families), np.array(rows, np.int64)
-        self.sums, self.line_count = sums, lines.max()
+        """Join groups into families; number their pages, their sums, and their lines.
 
-    def _dice(self, kind: int, group: _Group) -> Dice:
-        """Describe the targets of a group's rolls."""
+        Lines are counted in each situation anew.
+        """
+        tables = self.tables
+        families: list[Family] = []
+        rows = []  # of `groups`
+        num_sums = 0
+        num_lines = np.zeros(len(tables.mode), np.int64)  # by situation
+        self.source = np.zeros_like(tables.mode)
+        for number, group in enumerate(self._sorted_groups()):
+            if not families or (families[-1].kind, families[-1].rolls) != group[:2]:
+                dice = self._dice(group)
+                families.append(Family(number, number, group.kind, group.rolls, dice))
+            families[-1] = families[-1]._replace(end=number + 1)
+            end_and_lane = int(tables.mode_forces[group.mode]) * self.lanes + group.lane
+            rows.append([end_and_lane * tables.records, num_sums, *num_lines])
+            num_sums += group.depth * (families[-1].dice.sides + 1)
+            for situation, rolls in enumerate(group.rolls):
+                for index, roll in enumerate(rolls):
+                    is_of_group = tables.mode[situation, :, roll] == group.mode
+                    is_of_group &= tables.lane == group.lane
+                    self.source[situation, is_of_group, roll] = num_lines[situation] + index
+                num_lines[situation] += len(rolls)
+        self.families = tuple(families)
+        self.groups = np.array(rows, np.int64)
+        self.num_sums = num_sums
+        self.num_lines = int(num_lines.max())
+
+    def _dice(self, group: _Group) -> Dice:
+        """Restrict the dice of a group's kind of turn to the rolls that it plays."""
         played = {roll for rolls in group.rolls for roll in rolls}
-        dice, targets = self.tables.dice[kind], []
+        dice = self.tables.dice[group.kind]
+        targets = []
         for target in dice.targets:
-            ways = tuple(way for way in target.ways if way[0] in played)
+            ways = tuple((roll, weight) for roll, weight in target.ways if roll in played)
             if ways:
                 targets.append(target._replace(ways=ways))
-        is_sum = tuple(x and roll <= group.depth for roll, x in enumerate(dice.is_sum))
+        is_sum = tuple(
+            is_summed and roll <= group.depth for roll, is_summed in enumerate(dice.is_sum)
+        )
         return dice._replace(depth=group.depth, is_sum=is_sum, targets=tuple(targets))
 
     # --- tables by cell ---
 
     @cached_property
     def handover(self) -> Ints:
-        """Of every page of afterstates, its end and the memories that move next, (C, 3)."""
-        following = self.tables.following
+        """End and next memories of every page of afterstates, (pages, 3).
+
+        Memories are numbered with those of the other player first, then of the same one.
+        """
+        following = self.tables.following  # (2, W, J), by whether the same player moves again
         rows = [
-            (end, *(again * self.memories + following[again, record, lane] for again in (0, 1)))
+            (end, following[0, record, lane], self.memories + following[1, record, lane])
             for end, lane, record in product(
                 range(self.ends), range(self.lanes), range(self.tables.records)
             )
@@ -176,79 +219,104 @@ class CellLayout:
 
     @cached_property
     def landing(self) -> Places:
-        """Twice the place of the cell on which an afterstate lands, + 1 for the same player."""
+        """Twice the place of the cell on which an afterstate lands, + 1 for the same player.
+
+        By end, total and opponent's score: (ends, totals, width). Where play is over it is a place
+        of constants: the first, 0, for a loss, the last, 1, for a win.
+        """
         goal, board = self.goal, self.board
-        wins = (self.tables.landings.kind == WIN).astype(np.int64)
-        total, there = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
-        here = total - there
-        won = wins[np.clip(here, 0, len(wins) - 1), np.minimum(there, wins.shape[1] - 1)]
-        constants = self.cell_page - self.cells
-        place = 2 * (constants + np.where(here >= 0, won, 0) * (self.cells - 1))
-        found = np.repeat(place[None], self.ends, axis=0)
-        kind, mine, yours = _inside(self.tables)
+        is_win = self.tables.landings.kind == WIN
+        total, opponent = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
+        own = total - opponent
+        own_within = np.clip(own, 0, len(is_win) - 1)
+        opponent_within = np.minimum(opponent, is_win.shape[1] - 1)
+        wins = (own >= 0) & is_win[own_within, opponent_within]
+        loss_place = self.cell_page - self.cells
+        win_place = self.cell_page - 1
+        landing = np.repeat(2 * np.where(wins, win_place, loss_place)[None], self.ends, axis=0)
+        kind, own_after, opponent_after = _landings_on_board(self.tables)
         own, opponent = np.nonzero(kind < WIN)
-        mine, yours = mine[own, opponent], yours[own, opponent]
-        for forced in range(self.ends):
-            again = (kind[own, opponent] == AGAIN) | bool(forced)
-            place = (mine + yours) % board.cell_rows * board.width + np.where(again, yours, mine)
-            found[forced, own + opponent, opponent] = 2 * place + again
-        return found.astype(np.int32)
+        kind = kind[own, opponent]
+        own_after, opponent_after = own_after[own, opponent], opponent_after[own, opponent]
+        row = (own_after + opponent_after) % board.cell_rows * board.width
+        for end in range(self.ends):
+            again = (kind == AGAIN) | (end == 1)  # the second end forces an extra turn
+            # Cells have the scores of the player who moves there, who is the other unless `again`.
+            place = row + np.where(again, opponent_after, own_after)
+            landing[end, own + opponent, opponent] = 2 * place + again
+        return landing.astype(np.int32)
 
     @cached_property
     def no_dice(self) -> Places:
-        """Place of the afterstate of no dice, by kind of turn, from a group's first page."""
+        """Place of the afterstate of no dice, from a group's first page on.
+
+        By kind of turn, total and opponent's score: (D, 2 * G - 1, width).
+        """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))
-        constants = self.afterstate_page - self.cells
-        found = np.full((len(tables.dice), 2 * goal - 1, board.width), constants, np.int64)
-        for kind, rows in enumerate(found):
-            to, other = own + tables.zero_points[kind], opponent + tables.zero_gift[kind]
-            place = (to + other) % board.afterstate_rows * board.width + other
-            place += tables.zero_record[kind] * self.afterstate_page
-            won = tables.terminal_win[kind, :goal, :, 0] > 0.5
-            constant = constants + won * (self.cells - 1)
-            inside = (to < goal) & (other < goal)
-            rows[own + opponent, opponent] = np.where(inside, place, constant)
-        return found.astype(np.int32)
+        loss_place = self.afterstate_page - self.cells
+        win_place = self.afterstate_page - 1
+        places = np.full((len(tables.dice), 2 * goal - 1, board.width), loss_place, np.int64)
+        for kind, by_total_and_score in enumerate(places):
+            own_after = own + tables.zero_points[kind]
+            opponent_after = opponent + tables.zero_gift[kind]
+            row = (own_after + opponent_after) % board.afterstate_rows
+            page = tables.zero_record[kind]
+            place = row * board.width + opponent_after + page * self.afterstate_page
+            wins = tables.terminal_win[kind, :goal, :, 0] > 0.5
+            goes_on = (own_after < goal) & (opponent_after < goal)
+            decided_place = np.where(wins, win_place, loss_place)
+            by_total_and_score[own + opponent, opponent] = np.where(goes_on, place, decided_place)
+        return places.astype(np.int32)
 
     @cached_property
     def edge(self) -> Floats:
-        """Sums of dice from scores past the goal, by kind, total, block before it and number."""
+        """Win probability by sums of dice from scores past the goal, which no page has.
+
+        By kind of turn, total - G, block (counted back from that of this number), dice - 1 and cell
+        of the block: (D, G - 1 + sides, blocks, depth, cells). Rolls that show a 1 count 0.
+        """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
-        most, depth, edges = shape.most_sides, shape.edge_depth, shape.edge_blocks
+        most_sides, depth = shape.most_sides, shape.edge_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
-        found = np.zeros((len(tables.dice), goal - 1 + most, edges, depth, cells))
-        beyond, edge, cell = np.ogrid[: found.shape[1], :edges, :cells]
-        there = (beyond // cells - edge) * cells + cell
-        past = beyond + goal - there
-        used = (there >= 0) & (there < goal) & (past >= goal) & (past < goal + most)
-        at = np.broadcast_to(past, used.shape)[used], np.broadcast_to(there, used.shape)[used]
-        rows = np.minimum(np.arange(goal + most * (depth + 1)), len(wins) - 1)
-        for kind, sides in enumerate(dice.sides for dice in tables.dice):
-            sums = wins[rows]
-            for dice in range(depth):
-                found[kind, :, :, dice][used] = sums[at]
-                further = [np.roll(sums, -face, axis=0) for face in range(2, sides + 1)]
-                sums = np.add.reduce(further) / sides
-        return found
+        size = len(tables.dice), goal - 1 + most_sides, shape.edge_blocks, depth, cells
+        edge = np.zeros(size)
+        beyond, block, cell = np.ogrid[: size[1], : shape.edge_blocks, :cells]
+        opponent = (beyond // cells - block) * cells + cell
+        own = beyond + goal - opponent
+        is_used = (opponent >= 0) & (opponent < goal) & (own >= goal) & (own < goal + most_sides)
+        used_own = np.broadcast_to(own, is_used.shape)[is_used]
+        used_opponent = np.broadcast_to(opponent, is_used.shape)[is_used]
+        scores = np.minimum(np.arange(goal + most_sides * (depth + 1)), len(wins) - 1)
+        for kind, dice in enumerate(tables.dice):
+            value = wins[scores]  # by own score, past those of the table as at its last, and other
+            for number in range(depth):
+                edge[kind, :, :, number][is_used] = value[used_own, used_opponent]
+                shifted = [np.roll(value, -face, axis=0) for face in range(2, dice.sides + 1)]
+                value = np.add.reduce(shifted) / dice.sides
+        return edge
 
 
 # --- passes ---------------------------------------------------------------------------------------
 
 
 class CellPasses:
-    """Passes of one player (self-play), or of one player against n opponents."""
+    """Passes of one player (self-play), or of one player against n opponents.
+
+    `matches` is n, `players` 1 in self-play and else 2. Dictionaries have the arguments of the
+    kernels by name; `hogeq/kernels/cell_passes.py` describes them.
+    """
 
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        cells = 64 // np.dtype(dtype).itemsize
+        cells = 64 // np.dtype(dtype).itemsize  # of a vector of 512 bits
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
         seats = matches * players
-        self._values = Program(write_values, shape, dtype)
+        self._value_program = Program(write_values, shape, dtype)
         self._reach_program = Program(write_reach, shape, dtype)
-        self._both = {
+        self._arguments = {
             **board._asdict(),
             "players": players,
             "landing": layout.landing,
@@ -260,25 +328,28 @@ class CellPasses:
             "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
             "lines": zeros((matches * shape.lines * cells,), dtype),
         }
-        self._forward = {
+        self._reach_arguments = {
             "begun": 1.0 / players,
             "landed": zeros((shape.pages * cells,), dtype),
             "afterstates": zeros((players * shape.pages, layout.afterstate_page), dtype),
             "cells": zeros((players * 2 * shape.memories, layout.cell_page), dtype),
         }
-        afterstates = zeros((seats * shape.pages, layout.afterstate_page), dtype)
-        values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
-        afterstates[:, -1] = values[:, -1] = 1.0
+        afterstate_values = zeros((seats * shape.pages, layout.afterstate_page), dtype)
+        cell_values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
+        # The last constant of a page: the value of a win.
+        afterstate_values[:, -1] = 1.0
+        cell_values[:, -1] = 1.0
         totals = 2 * board.goal - 1
         self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
-        self._starts, self._changes = np.zeros((matches, players)), np.zeros(1)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
         self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
         self.each_reach = np.zeros((matches, board.goal, board.goal))
-        self._backward = {
+        self._value_arguments = {
             "matches": matches,
             "edge": layout.edge.astype(dtype),
-            "afterstates": afterstates,
-            "cells": values,
+            "afterstates": afterstate_values,
+            "cells": cell_values,
             "row": zeros((shape.num_actions * cells,), np.float64),
             "averages": zeros((shape.num_actions * cells,), dtype),
             "reach": self._reach,
@@ -289,15 +360,15 @@ class CellPasses:
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match, cells in enumerate(self.each_reach):
+        for match, cell_reach in enumerate(self.each_reach):
             self._reach_program(
-                **self._both,
-                **self._forward,
+                **self._arguments,
+                **self._reach_arguments,
                 keeps_memories=int(memories),
                 opponent=1 + match,
                 policies=policies,
                 reach=self._reach[match],
-                infoset_reach=cells,
+                infoset_reach=cell_reach,
             )
         return self.each_reach
 
@@ -305,9 +376,9 @@ class CellPasses:
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        self._values(
-            **self._both,
-            **self._backward,
+        self._value_program(
+            **self._arguments,
+            **self._value_arguments,
             role=int(role),
             are_matrices=int(policies.ndim == 3),
             policies=policies.reshape(-1),
@@ -321,6 +392,6 @@ class CellPasses:
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         rolls = matrices.astype(np.float64)
-        reach = Reach(self.each_reach[0], np.ones(1))
-        starts, _ = self.backward(EVALUATE, rolls, reach, 1.0, 1.0)
+        unread_reach = Reach(self.each_reach[0], np.ones(1))
+        starts, _ = self.backward(EVALUATE, rolls, unread_reach, 1.0, 1.0)
         return WinRate.from_starts(*starts[0].tolist())

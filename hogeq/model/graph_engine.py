@@ -115,7 +115,7 @@ class GraphWorkspace:
         opponents, mirrored = max(1, players - 1), engine.mirrored
         self._equal = np.full(opponents, 1.0 / opponents)
         self._seats = [
-            GraphPasses(engine.graph, opponents, seat, sole=mirrored and players == 1)
+            GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
             for seat in ((0,) if mirrored else (0, 1))
         ]
         # In self-play both seats count, else each one half; with mirrors the start has both.
@@ -172,7 +172,7 @@ class GraphWorkspace:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         played, shares, alone = self._played(policies), self._weights(weights), len(policies) == 1
         both = alone and role == Role.FULL_MEMORY
-        met = [seat.backward(role, played, shares, both=both)[0] for seat in self._seats]
+        met = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
         first, second = self._rates(met, shares)
         return WinRate.from_starts(first, first if alone else 1.0 - second)
 

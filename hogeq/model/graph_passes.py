@@ -2,7 +2,7 @@
 
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,50 +25,48 @@ from hogeq.kernels.arrays import (
 )
 from hogeq.support.aliases import Floats, Ints, matrix_type
 
-NONE = np.zeros(0, np.int32)
+NO_MIRROR = np.zeros(0, np.int32)
+VECTOR = len(STEP)  # numbers that a kernel takes at a time
 PLAIN, SMALL, LARGE = range(3)  # kinds of blocks: that do not recur, with few states, with many
+
+
+def _whole_vectors(lanes: Any) -> Any:
+    """Round numbers of lanes up to whole vectors."""
+    return (lanes + VECTOR - 1) // VECTOR * VECTOR
+
+
+class _ActionWays(NamedTuple):
+    """The ways of a graph, each split by the actions that play by it: W of them from here on."""
+
+    original: Ints  # (W,) number of the way in the graph
+    action: Ints  # (W,)
+    number: Ints  # (S, H, K) of the way by which an action plays; of no action that of the first
 
 
 @lru_cache(maxsize=4)
 def lists_of(graph: Graph) -> Lists:
-    """Put a graph into the order of a pass."""
-    situations, _, actions = graph.way.shape
-    exists = graph.way >= 0
-    legal = exists.all(axis=1)
-    # Each way is of one action.
-    key = graph.way.astype(np.int64) * actions + np.arange(actions)
-    keys, number = np.unique(key, return_inverse=True)
-    there = np.flatnonzero(np.isin(keys, key[exists]))
-    old, action = keys[there] // actions, keys[there] % actions
-    way = np.searchsorted(there, number.reshape(graph.way.shape))
-    chosen = legal.argmax(axis=1)  # stands for actions that do not exist
-    way = np.where(exists, way, np.take_along_axis(way, chosen[:, None, None], axis=2))
-    outcomes = spans(graph.first[old], graph.first[old + 1])
-    first = np.append(0, np.cumsum(graph.first[old + 1] - graph.first[old]))
+    """Put a graph into the order of a pass: blocks, ways of one action each, lanes as vectors."""
+    situations, _, _ = graph.way.shape
+    legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
+    ways = _split_by_action(graph, legal)
+    num_ways = len(ways.original)
+    first_outcome, last_outcome = graph.first[ways.original], graph.first[ways.original + 1]
+    outcomes = spans(first_outcome, last_outcome)
+    first = np.append(0, np.cumsum(last_outcome - first_outcome))
     end = graph.end[outcomes].astype(np.int64)
-
-    lanes = graph.following.shape[1]
-    width = -(-lanes // len(STEP)) * len(STEP)
-    can = np.zeros((len(old), width), bool)
-    can[way, graph.lane[:, None]] = True
-    ranges = np.stack([can.argmax(axis=1), width - can[:, ::-1].argmax(axis=1)], axis=1)
-    end_lanes = np.repeat([[width, 0]], int(end.max()) + 1, axis=0)
-    way_of = np.repeat(np.arange(len(old)), np.diff(first))
-    np.minimum.at(end_lanes[:, 0], end, ranges[way_of, 0])
-    np.maximum.at(end_lanes[:, 1], end, ranges[way_of, 1])
-    # Lanes are taken a vector at a time, which must not reach beyond a way's own.
-    whole = -(-(ranges[:, 1] - ranges[:, 0]) // len(STEP)) * len(STEP)
-    ranges[:, 0] -= np.maximum(0, ranges[:, 0] + whole - width)
-    following = np.zeros((len(graph.following), width), np.uint32)
+    labels, lanes = graph.following.shape
+    width = int(_whole_vectors(lanes))
+    way_lanes, end_lanes = _lane_ranges(ways, graph.lane, first, end, width)
+    following = np.zeros((labels, width), np.uint32)
     following[:, :lanes] = graph.following
-
-    pairs = np.unique(np.arange(situations)[:, None, None] * len(old) + way)
-    most = np.maximum.reduceat(end, first[:-1]) + 1
-    begins = np.searchsorted(pairs // len(old), np.arange(situations + 1))
-    used = pairs % len(old)
-    # Ways are counted in each situation anew.
-    local = np.searchsorted(pairs, np.arange(situations)[:, None, None] * len(old) + way)
-    local -= begins[:-1, None, None]
+    # Pairs of a situation and a way that it has; ways are counted in each situation anew.
+    pair_of = np.arange(situations)[:, None, None] * num_ways + ways.number  # (S, H, K)
+    pairs = np.unique(pair_of)
+    ways_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
+    ways_of_situation = pairs % num_ways
+    local_way = np.searchsorted(pairs, pair_of) - ways_start[:-1, None, None]
+    place = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
+    ends_of_way = np.maximum.reduceat(end, first[:-1]) + 1
     mirror = _mirror(graph)
     order, start, recurs = _blocks(graph, mirror)
     return Lists(
@@ -80,13 +78,13 @@ def lists_of(graph: Graph) -> Lists:
         row=graph.row.copy(),
         fixed=graph.fixed.copy(),
         situation=graph.situation.copy(),
-        place=(local * width + graph.lane[:, None]).transpose(0, 2, 1).astype(np.uint32, order="C"),
+        place=place.astype(np.uint32, order="C"),
         legal=np.asarray(legal, np.uint8),
-        ways=used.astype(np.int32),
-        ways_start=begins,
-        ends=np.maximum.reduceat(most[used], begins[:-1]),
-        action=action.astype(np.int32),
-        lanes=ranges,
+        ways=ways_of_situation.astype(np.int32),
+        ways_start=ways_start,
+        ends=np.maximum.reduceat(ends_of_way[ways_of_situation], ways_start[:-1]),
+        action=ways.action.astype(np.int32),
+        lanes=way_lanes,
         end_lanes=end_lanes,
         following=following,
         first=first,
@@ -98,6 +96,42 @@ def lists_of(graph: Graph) -> Lists:
     )
 
 
+def _split_by_action(graph: Graph, legal: NDArray[np.bool_]) -> _ActionWays:
+    """Make one way of each pair of a way and an action; `legal` (S, K) says which actions exist."""
+    actions = graph.num_actions
+    exists = graph.way >= 0
+    key_of = graph.way.astype(np.int64) * actions + np.arange(actions)  # a way, then an action
+    keys, index = np.unique(key_of, return_inverse=True)
+    existing = np.flatnonzero(np.isin(keys, key_of[exists]))
+    number = np.searchsorted(existing, index.reshape(graph.way.shape))
+    first_action = legal.argmax(axis=1)  # stands for actions that do not exist
+    way_of_first = np.take_along_axis(number, first_action[:, None, None], axis=2)
+    number = np.where(exists, number, way_of_first)
+    return _ActionWays(keys[existing] // actions, keys[existing] % actions, number)
+
+
+def _lane_ranges(
+    ways: _ActionWays, lane: NDArray[np.int32], first: Ints, end: Ints, width: int
+) -> tuple[Ints, Ints]:
+    """Find the lanes, first and past the last, in which each way and each end can be.
+
+    Arrays (W, 2) and (E, 2). `lane` (H,) is that of each memory, `width` the padded number of
+    lanes; way w has the ends ``end[first[w]:first[w + 1]]``.
+    """
+    num_ways = len(ways.original)
+    can_be_in = np.zeros((num_ways, width), bool)
+    can_be_in[ways.number, lane[:, None]] = True
+    low = can_be_in.argmax(axis=1)
+    high = width - can_be_in[:, ::-1].argmax(axis=1)
+    way_of_outcome = np.repeat(np.arange(num_ways), np.diff(first))
+    end_lanes = np.repeat([[width, 0]], int(end.max()) + 1, axis=0)
+    np.minimum.at(end_lanes[:, 0], end, low[way_of_outcome])
+    np.maximum.at(end_lanes[:, 1], end, high[way_of_outcome])
+    # Kernels take a way's lanes by whole vectors from its first on, within the padded ones.
+    low -= np.maximum(0, low + _whole_vectors(high - low) - width)
+    return np.stack([low, high], axis=1), end_lanes
+
+
 def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
     """Sort positions into blocks: order, where each begins, and which recur.
 
@@ -105,93 +139,105 @@ def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArra
     other, or to themselves, are one that recurs; it has the mirrors of its positions, too.
     """
     positions = np.arange(graph.positions)
-    moves = graph.player != NATURE
-    key = np.where(
-        moves, graph.player.astype(np.int64) * graph.rows + graph.row, 2 * graph.rows + positions
-    )
-    _, group = np.unique(key, return_inverse=True)
-    groups, level = int(group.max()) + 1, graph.level_of
-    alone = groups == graph.positions
-    if alone and not graph.recurring.any():
+    row_of_player = graph.player.astype(np.int64) * graph.rows + graph.row
+    key = np.where(graph.player != NATURE, row_of_player, 2 * graph.rows + positions)
+    _, group = np.unique(key, return_inverse=True)  # (C,) what is a block if it does not recur
+    num_groups = int(group.max()) + 1
+    if num_groups == graph.positions and not graph.recurring.any():
         return positions, np.arange(graph.positions + 1), np.zeros(graph.positions, bool)
-    both = group.copy()
+    joined = group.copy()  # (C,) a group together with its mirror
     if len(mirror):
-        _, both = np.unique(np.minimum(group, group[mirror]), return_inverse=True)
-    sets = int(both.max()) + 1
-    low, high = np.full(sets, len(graph.level)), np.zeros(sets, np.int64)
-    np.minimum.at(low, both, level)
-    np.maximum.at(high, both, level)
-    rank = low if (low == high).all() else np.zeros(sets, np.int64)
-    source, after = graph.ends.position, graph.next[graph.ends.entry]
-    source, target = both[source[after >= 0]], both[after[after >= 0]]
-    found = levels_of(rank, source, target)
-    # Of those that do not recur each group is a block.
-    block_of = np.zeros(sets, np.int64)
-    block_of[found.order] = np.repeat(np.arange(len(found.start) - 1), np.diff(found.start))
-    inside = block_of[source] == block_of[target]
-    recurs = np.isin(block_of, np.unique(block_of[source[inside]]))[both]
-    block_of = block_of[both]
-    key = np.where(recurs, groups, group)
-    order = np.lexsort((positions, key, block_of))
-    changes = np.diff(key[order], prepend=-1) | np.diff(block_of[order], prepend=-1)
+        _, joined = np.unique(np.minimum(group, group[mirror]), return_inverse=True)
+    component, recurs = _joined_components(graph, joined)
+    block_key = np.where(recurs, num_groups, group)  # a component that recurs is one block
+    order = np.lexsort((positions, block_key, component))
+    changes = np.diff(block_key[order], prepend=-1) | np.diff(component[order], prepend=-1)
     start = np.flatnonzero(changes)
     return order, np.append(start, graph.positions), recurs[order[start]]
+
+
+def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Sort sets of positions into levels by the turns between them.
+
+    `joined` (C,) is the set of each position. Returns each position's level, (C,), and whether a
+    turn leads from this level to itself, (C,).
+    """
+    num_sets = int(joined.max()) + 1
+    lowest = np.full(num_sets, len(graph.level))  # level of the graph
+    highest = np.zeros(num_sets, np.int64)
+    np.minimum.at(lowest, joined, graph.level_of)
+    np.maximum.at(highest, joined, graph.level_of)
+    # Levels of the graph are a rank, that never falls, if no set is in two of them.
+    rank = lowest if (lowest == highest).all() else np.zeros(num_sets, np.int64)
+    successor = graph.next[graph.ends.entry]
+    goes_on = successor >= 0  # else play ends
+    source = joined[graph.ends.position[goes_on]]
+    target = joined[successor[goes_on]]
+    levels = levels_of(rank, source, target)
+    level_of_set = np.zeros(num_sets, np.int64)
+    level_numbers = np.arange(len(levels.start) - 1)
+    level_of_set[levels.order] = np.repeat(level_numbers, np.diff(levels.start))
+    stays = level_of_set[source] == level_of_set[target]
+    recurring = np.unique(level_of_set[source[stays]])
+    return level_of_set[joined], np.isin(level_of_set, recurring)[joined]
 
 
 def _mirror(graph: Graph) -> NDArray[np.int32]:
     """Give each position's mirror, in which the players are exchanged; empty if there is none.
 
-    They are looked for side by side, as those of Hog with one goal lie.
+    They are looked for side by side, as those of Hog with one goal lie: 2 i of player 0 and 2 i + 1
+    of player 1.
     """
-    size = graph.positions
-    twin = np.arange(size, dtype=np.int32) ^ 1
-    first, second = (array for array in (slice(0, None, 2), slice(1, None, 2)))
-    if size % 2 or (graph.player[first] != 0).any() or (graph.player[second] != 1).any():
-        return NONE
+    even, odd = slice(0, None, 2), slice(1, None, 2)
+    if graph.positions % 2 or (graph.player[even] != 0).any() or (graph.player[odd] != 1).any():
+        return NO_MIRROR
     for array in (graph.row, graph.situation):
-        if (array[first] != array[second]).any():
-            return NONE
+        if (array[even] != array[odd]).any():
+            return NO_MIRROR
     begin, ends = graph.ends_of_situation
-    if not all(
-        _are_mirrored(graph, positions, ends[begin[situation] : begin[situation + 1]])
-        for situation in range(len(begin) - 1)
-        if len(positions := 2 * np.flatnonzero(graph.situation[first] == situation))
-    ):
-        return NONE
-    states = zip(graph.start.tolist(), graph.start_chance.tolist(), strict=True)
-    starts = {(*state, share) for state, share in states}
-    turned = {(place ^ 1, memory, share) for place, memory, share in starts}
-    even = graph.endless is None or 2.0 * graph.endless == graph.total
-    return twin if starts == turned and even else NONE
+    for situation in range(len(begin) - 1):
+        positions = 2 * np.flatnonzero(graph.situation[even] == situation)
+        ends_of_situation = ends[begin[situation] : begin[situation + 1]]
+        if len(positions) and not _are_mirrored(graph, positions, ends_of_situation):
+            return NO_MIRROR
+    positions, memories = graph.start.T.tolist()
+    starts = {*zip(positions, memories, graph.start_chance.tolist(), strict=True)}
+    if starts != {(position ^ 1, memory, chance) for position, memory, chance in starts}:
+        return NO_MIRROR
+    if graph.endless is not None and 2.0 * graph.endless != graph.total:
+        return NO_MIRROR
+    return np.arange(graph.positions, dtype=np.int32) ^ 1
 
 
 def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
-    """Whether these ends of positions lead to mirrors of where those of the next ones lead."""
-    here, there = (graph.place[one, None] + ends for one in (positions, positions + 1))
-    after, its = graph.next[here], graph.next[there]
+    """Whether ends of positions (n,) lead to mirrors of where those of the next positions lead."""
+    entry = graph.place[positions, None] + ends  # (n, ends)
+    mirror_entry = graph.place[positions + 1, None] + ends
+    after, mirror_after = graph.next[entry], graph.next[mirror_entry]
     goes_on = after >= 0
-    if (goes_on != (its >= 0)).any() or (goes_on & (its != after ^ 1)).any():
+    if (goes_on != (mirror_after >= 0)).any() or (goes_on & (mirror_after != after ^ 1)).any():
         return False
-    if (goes_on & (graph.label[here] != graph.label[there])).any():
+    if (goes_on & (graph.label[entry] != graph.label[mirror_entry])).any():
         return False
-    paid = graph.payoff[-1 - after[~goes_on]] + graph.payoff[-1 - its[~goes_on]]
+    paid = graph.payoff[-1 - after[~goes_on]] + graph.payoff[-1 - mirror_after[~goes_on]]
     return bool((paid == graph.total).all())
 
 
-def _folded(lists: Lists) -> Lists:
+def _without_mirrors(lists: Lists) -> Lists:
     """Leave out positions of player 1: what comes to one goes to its mirror."""
-    stays = lists.player[lists.order] != 1
-    before = np.append(0, np.cumsum(stays))[lists.start]
-    holds = np.diff(before) > 0
+    is_kept = lists.player[lists.order] != 1
+    kept_before = np.append(0, np.cumsum(is_kept))[lists.start]  # of each block
+    is_block_kept = np.diff(kept_before) > 0
     positions = np.arange(len(lists.player), dtype=np.int32)
-    leads = np.where(lists.player == 1, lists.mirror, positions)
-    # Payoff t is -1 - t: the last ones, so that they stay what they are.
-    leads = np.append(leads, np.arange(lists.next.min(initial=0), 0, dtype=np.int32))
+    target = np.where(lists.player == 1, lists.mirror, positions)
+    # Entries of `next` below 0 are payoffs, and index from the end: they stay what they are.
+    payoffs = np.arange(lists.next.min(initial=0), 0, dtype=np.int32)
+    target = np.append(target, payoffs)
     return lists._replace(
-        order=lists.order[stays],
-        start=np.append(before[:-1][holds], before[-1]),
-        recurs=lists.recurs[holds],
-        next=leads[lists.next],
+        order=lists.order[is_kept],
+        start=np.append(kept_before[:-1][is_block_kept], kept_before[-1]),
+        recurs=lists.recurs[is_block_kept],
+        next=target[lists.next],
     )
 
 
@@ -205,33 +251,41 @@ class Run(NamedTuple):
 
 def _runs(lists: Lists, memories: int) -> list[Run]:
     """Cut the blocks of a pass into runs."""
-    sizes = np.diff(lists.start) * memories
-    kind = np.where(lists.recurs > 0, np.where(sizes <= MOST_DENSE, SMALL, LARGE), PLAIN)
-    ends = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(kind)]
-    return [Run(low, high, int(kind[low])) for low, high in pairwise(ends)]
+    states = np.diff(lists.start) * memories
+    kind = np.where(lists.recurs > 0, np.where(states <= MOST_DENSE, SMALL, LARGE), PLAIN)
+    bounds = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(kind)]
+    return [Run(first, last, int(kind[first])) for first, last in pairwise(bounds)]
 
 
 def scratch_for(lists: Lists, matches: int) -> Scratch:
     """Fresh arrays for passes against so many opponents."""
-    places = int(np.diff(lists.ways_start).max()) * lists.following.shape[1]
-    ends = len(lists.end_lanes) * lists.following.shape[1]
-    rolled, masses = np.zeros((matches, places)), np.zeros(places)
-    return Scratch(rolled, np.zeros(ends), masses, np.zeros(ends), np.zeros(1))
+    lanes = lists.following.shape[1]
+    places = int(np.diff(lists.ways_start).max()) * lanes
+    ends = len(lists.end_lanes) * lanes
+    return Scratch(
+        rolled=np.zeros((matches, places)),
+        ends=np.zeros(ends),
+        masses=np.zeros(places),
+        flows=np.zeros(ends),
+        error=np.zeros(1),
+    )
 
 
 def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
-    """Make arrays for blocks that recur."""
-    sizes = np.diff(lists.start)
-    block, member = np.full(graph.positions, -1), np.zeros(graph.positions, np.int64)
+    """Make arrays for blocks that recur, for the player `me`."""
+    block = np.full(graph.positions, -1)
+    member = np.zeros(graph.positions, np.int64)
     leads = np.zeros(graph.positions, np.uint8)
     for number in np.flatnonzero(lists.recurs):
         positions = lists.order[lists.start[number] : lists.start[number + 1]]
-        block[positions], member[positions] = number, np.arange(len(positions))
+        block[positions] = number
+        member[positions] = np.arange(len(positions))
         rows = np.stack([lists.player[positions], lists.row[positions]])
-        leads[positions[np.unique(rows, axis=1, return_index=True)[1]]] = 1
-    states = sizes[lists.recurs > 0] * graph.memories
-    small = int(states[states <= MOST_DENSE].max(initial=0))
-    values = graph.positions, graph.memories
+        _, first_of_row = np.unique(rows, axis=1, return_index=True)
+        leads[positions[first_of_row]] = 1
+    states = np.diff(lists.start)[lists.recurs > 0] * graph.memories
+    largest_small = int(states[states <= MOST_DENSE].max(initial=0))
+    shape = graph.positions, graph.memories
     endless = float(graph.payoff[0] if graph.endless is None else graph.endless)
     return Loop(
         block=block,
@@ -239,25 +293,25 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
         leads=leads,
         endless=endless if me == 0 else graph.total - endless,
         size=float(np.abs(graph.paid).max()),
-        matrix=np.zeros((small, small)),
-        gain=np.zeros(small),
-        leave=np.zeros(small),
-        pivot=np.zeros(small),
+        matrix=np.zeros((largest_small, largest_small)),
+        gain=np.zeros(largest_small),
+        leave=np.zeros(largest_small),
+        pivot=np.zeros(largest_small),
         before=np.zeros(graph.num_actions),
-        turns=np.zeros(values),
+        turns=np.zeros(shape),
         fresh=np.zeros(graph.memories),
         nothing=np.zeros(len(graph.payoff)),
-        no_choice=np.full(values, NO_CHOICE, matrix_type(graph.num_actions)),
+        no_choice=np.full(shape, NO_CHOICE, matrix_type(graph.num_actions)),
     )
 
 
 class GraphPasses:
     """Values and reach of every state of a graph, for one player against n opponents.
 
-    `values` (n, C, H) are payoffs to that player, `reach` (n, C, H) and `row_reach` (n, R)
-    probabilities or expected visits, `action_values` (R, K) counterfactual values, -inf where
-    there is no action; `choice` (C, H) is of FULL_MEMORY. Policies are (1 + n, R, K), the player's
-    first. One alone is self-play; `sole` values only half of positions that have a mirror. Rows are
+    `values` (n, C, H) are payoffs to that player, `me`; `reach` (n, C, H) and `row_reach` (n, R)
+    probabilities or expected visits; `action_values` (R, K) counterfactual values, -inf where there
+    is no action; `choice` (C, H) is of FULL_MEMORY. Policies are (1 + n, R, K), the player's first.
+    One alone is self-play; `use_mirrors` then values only one of two mirrored positions. Rows are
     those of the graph, or more. `order` is one of positions that is better for a cache: all that
     follows a position comes later, and none recurs.
     """
@@ -268,32 +322,35 @@ class GraphPasses:
         matches: int = 1,
         me: int = 0,
         *,
-        sole: bool = False,
+        use_mirrors: bool = False,
         rows: int | None = None,
         order: Ints | None = None,
     ) -> None:
-        size = graph.rows if rows is None else rows
-        self.graph, self.me, self.sole = graph, me, sole
-        self.lists = lists = lists_of(graph)
+        num_rows = graph.rows if rows is None else rows
+        self.graph = graph
+        self.me = me
+        self.use_mirrors = use_mirrors
+        self.lists = lists_of(graph)
         if order is not None:
-            self.lists = lists = lists._replace(order=order.astype(np.int32))
+            self.lists = self.lists._replace(order=order.astype(np.int32))
         states = matches, graph.positions, graph.memories
-        self.values, self.reach = np.zeros(states), np.zeros(states)
+        self.values = np.zeros(states)
+        self.reach = np.zeros(states)
         self.choice = np.zeros(states[1:], matrix_type(graph.num_actions))
-        self.action_values = np.zeros((size, graph.num_actions))
-        self.row_reach = np.zeros((matches, size))
-        self._rows = np.zeros(size)
+        self.action_values = np.zeros((num_rows, graph.num_actions))
+        self.row_reach = np.zeros((matches, num_rows))
+        self._total_row_reach = np.zeros(num_rows)  # of the mixture of opponents
         self.payoff = graph.payoff.copy() if me == 0 else graph.total - graph.payoff
-        self._scratch = scratch_for(lists, matches)
-        self._runs = _runs(lists, graph.memories)
-        self._loop = _loop(graph, lists, me) if lists.recurs.any() else None
+        self._scratch = scratch_for(self.lists, matches)
+        self._runs = _runs(self.lists, graph.memories)
+        self._loop = _loop(graph, self.lists, me) if self.lists.recurs.any() else None
 
     @cached_property
-    def _onward(self) -> tuple[Lists, list[Run], Loop | None]:
-        """What a pass forward takes: only half of positions that have a mirror, if `sole`."""
-        if not self.sole:
+    def _forward_arrays(self) -> tuple[Lists, list[Run], Loop | None]:
+        """Arrays of a pass forward, which may leave out one of two mirrored positions."""
+        if not self.use_mirrors:
             return self.lists, self._runs, self._loop
-        lists = _folded(self.lists)
+        lists = _without_mirrors(self.lists)
         loop = None if self._loop is None else _loop(self.graph, lists, self.me)
         return lists, _runs(lists, self.graph.memories), loop
 
@@ -303,18 +360,20 @@ class GraphPasses:
 
         self.reach.fill(0.0)
         self.row_reach.fill(0.0)
-        graph, (lists, runs, loop) = self.graph, self._onward
-        for (position, memory), share in zip(graph.start, graph.start_chance, strict=True):
-            folds = self.sole and graph.player[position] == 1
-            self.reach[:, lists.mirror[position] if folds else position, memory] += share
-        for match, filled in enumerate(zip(self.reach, self.row_reach, strict=True)):
+        lists, runs, loop = self._forward_arrays
+        starts = zip(self.graph.start, self.graph.start_chance, strict=True)
+        for (position, memory), chance in starts:
+            is_left_out = self.use_mirrors and self.graph.player[position] == 1
+            visited = lists.mirror[position] if is_left_out else position
+            self.reach[:, visited, memory] += chance
+        for match, (reach, row_reach) in enumerate(zip(self.reach, self.row_reach, strict=True)):
             played = policies if len(policies) <= 2 else policies[[0, match + 1]]
-            arrays = self.me, played, *filled, self._scratch
+            arrays = self.me, played, reach, row_reach, self._scratch
             for first, last, kind in runs:
-                if kind != PLAIN:
-                    graph_loops.visit(lists, loop, first, last, *arrays)
-                else:
+                if kind == PLAIN:
                     graph_passes.forward(lists, first, last, *arrays)
+                else:
+                    graph_loops.visit(lists, loop, first, last, *arrays)
         return self.row_reach
 
     def backward(
@@ -325,83 +384,98 @@ class GraphPasses:
         temperature: float = 1.0,
         damping: float = 1.0,
         *,
-        both: bool = False,
+        both_respond: bool = False,
     ) -> tuple[Floats, int]:
         """Fill `values`; of COUNTERFACTUAL `action_values`, of FULL_MEMORY `choice`.
 
-        In FULL_MEMORY `both` players take their best actions. Returns values at the starts, (n,
-        starts), and how many rows ASCEND changed.
+        In FULL_MEMORY the player takes its best actions, and if `both_respond` the other too.
+        `weights` (n,) are the chances of opponents. Returns values at the starts, (n, starts), and
+        how many rows ASCEND changed.
         """
         from hogeq.kernels import graph_loops, graph_passes
 
         self._scratch.error[0] = 0.0
         before = policies[0].copy()
-        best = both if role == FULL_MEMORY else None
-        filled = self.action_values, self._rows
-        numbers = float(temperature), float(damping), self.me, self.sole, float(self.graph.total)
-        acting = policies, weights, self.payoff, self.reach, self.values, filled, self._scratch
+        responders = 0
+        if role == FULL_MEMORY:
+            responders = 2 if both_respond else 1
+        total = float(self.graph.total)
+        how = int(role), float(temperature), float(damping), self.me, self.use_mirrors, total
+        filled = self.action_values, self._total_row_reach
+        arrays = policies, weights, self.payoff, self.reach, self.values, filled, self._scratch
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
-                self._value(run, policies, best)
+                self._value(run, policies, responders)
             elif run.kind == PLAIN:
-                graph_passes.act(self.lists, run.first, run.last, (int(role), *numbers), *acting)
+                graph_passes.act(self.lists, run.first, run.last, how, *arrays)
             else:
+                # By its type the kernel is compiled for small blocks or for large ones.
                 large = None if run.kind == SMALL else True
-                span = self._loop, run.first, run.last
-                graph_loops.settle(self.lists, *span, (int(role), *numbers), large, *acting)
+                blocks = self._loop, run.first, run.last
+                graph_loops.settle(self.lists, *blocks, how, large, *arrays)
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
 
-    def _value(self, run: Run, policies: Floats, best: bool | None) -> None:
-        """Value a run of blocks: by rows, or by best actions, of both players if `best`."""
+    def _value(self, run: Run, policies: Floats, responders: int) -> None:
+        """Value a run of blocks.
+
+        All play by their rows if there are no `responders`; of one the player `me` takes its best
+        actions, of two both players do.
+        """
         from hogeq.kernels import graph_loops, graph_passes
 
-        me, payoff, scratch = self.me, self.payoff, self._scratch
-        loop, blocks = self._loop, range(run.last - 1, run.first - 1, -1)
-        if run.kind == PLAIN or loop is None:  # then all are
-            how = me, best is not None, best is True, self.sole, float(self.graph.total)
-            arrays = policies, payoff, self.values, self.choice, scratch
-            graph_passes.value(self.lists, run.first, run.last, how, *arrays)
+        lists, loop, scratch = self.lists, self._loop, self._scratch
+        if run.kind == PLAIN or loop is None:  # without a loop all are
+            total = float(self.graph.total)
+            how = self.me, responders >= 1, responders == 2, self.use_mirrors, total
+            arrays = policies, self.payoff, self.values, self.choice, scratch
+            graph_passes.value(lists, run.first, run.last, how, *arrays)
             return
+        blocks_backward = range(run.last - 1, run.first - 1, -1)
         for match, values in enumerate(self.values):
-            played, rest = (me, policies, match), (loop.no_choice, values, payoff)
-            if best is not None:
-                for block in blocks:
-                    self._optimise(run, block, played, both=best)
+            played = self.me, policies, match
+            arrays_of_match = loop.no_choice, values, self.payoff
+            if responders:
+                for block in blocks_backward:
+                    self._optimise(run, block, played, both_respond=responders == 2)
             elif run.kind == SMALL:
-                graph_loops.solve(self.lists, loop, run.first, run.last, *played, *rest)
+                graph_loops.solve(lists, loop, run.first, run.last, *played, *arrays_of_match)
             else:
-                for block in blocks:
-                    graph_loops.iterate(self.lists, loop, block, *played, *rest, True, scratch)
+                for block in blocks_backward:
+                    graph_loops.iterate(
+                        lists, loop, block, *played, *arrays_of_match, True, scratch
+                    )
 
     def _optimise(
-        self, run: Run, block: int, played: tuple[int, Floats, int], *, both: bool
+        self, run: Run, block: int, played: tuple[int, Floats, int], *, both_respond: bool
     ) -> None:
         """Find best actions in a block: policy iteration, or iteration of values if it is large.
 
         If both players choose, the other answers best before the player improves (Hoffman and Karp
-        1966).
+        1966). `played` is the player, the policies and the number of the opponent.
         """
         from hogeq.kernels import graph_loops
 
-        (me, _, match), lists, loop = played, self.lists, self._loop
-        rest, scratch = (self.choice, self.values[match], self.payoff), self._scratch
+        me, _, match = played
+        lists, loop, scratch = self.lists, self._loop, self._scratch
+        filled = self.choice, self.values[match], self.payoff
         self.choice[lists.order[lists.start[block] : lists.start[block + 1]]] = NO_CHOICE
-        players = [1 - me, me] if both else [me]
+        players = [1 - me, me] if both_respond else [me]
 
         def choose(player: int, aim: int) -> bool:
-            return bool(graph_loops.choose(lists, loop, block, me, player, aim, *rest, scratch))
+            return bool(graph_loops.choose(lists, loop, block, me, player, aim, *filled, scratch))
 
         for player in players:
             choose(player, STAY)
         if run.kind == SMALL:
             improves = True
             while improves:
-                graph_loops.solve(lists, loop, block, block + 1, *played, *rest)
+                graph_loops.solve(lists, loop, block, block + 1, *played, *filled)
+                # The player improves only where the other no longer does.
                 improves = any(choose(player, IMPROVE) for player in players)
         else:
-            graph_loops.iterate(lists, loop, block, *played, *rest, True, scratch)
+            graph_loops.iterate(lists, loop, block, *played, *filled, True, scratch)
         for player in players:
             choose(player, LEAVE)
 

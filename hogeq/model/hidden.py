@@ -90,7 +90,7 @@ def backward_by(
     if game.positions_recur:
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
     works = [game.interpreter(players) for _ in range(passes)]
-    graph, lists, sole = works[0].graph, works[0].passes.lists, works[0].passes.sole
+    graph, lists, sole = works[0].graph, works[0].passes.lists, works[0].passes.use_mirrors
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
         positions = level[graph.player[level] == 0] if sole else level

@@ -32,7 +32,7 @@ class Interpreter:
         size, _, actions = shape
         mirrored = players == 1 and len(lists_of(graph).mirror) > 0
         order = near_first(graph, size) if totals_rise else None
-        self.passes = GraphPasses(graph, matches, sole=mirrored, rows=size**2, order=order)
+        self.passes = GraphPasses(graph, matches, use_mirrors=mirrored, rows=size**2, order=order)
         self.graph, self.players, self._size = graph, players, size
         self._position: Ints = np.full((2, size**2), -1)
         self._position[graph.player, graph.row] = np.arange(graph.positions)
@@ -52,9 +52,11 @@ class Interpreter:
 
         In FULL_MEMORY both players take their best rolls in self-play.
         """
-        both = role == FULL_MEMORY and self.players == 1
+        both_respond = role == FULL_MEMORY and self.players == 1
         rows, weights = self._by_row(policies), np.ascontiguousarray(reach.weights, np.float64)
-        starts, changes = self.passes.backward(role, rows, weights, temperature, damping, both=both)
+        starts, changes = self.passes.backward(
+            role, rows, weights, temperature, damping, both_respond=both_respond
+        )
         first, other = starts[:, 0], 1.0 - starts[:, 1]
         return np.stack([first] if self.players == 1 else [first, other], axis=1), changes
 

@@ -1,5 +1,6 @@
 """Passes over games with large memories, by kernels written for their terms."""
 
+from itertools import pairwise
 from math import isqrt
 from typing import NamedTuple
 
@@ -13,7 +14,8 @@ from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
-PIECE = 8  # doubles of a vector
+VECTOR = 8  # doubles of a vector
+CACHE_LINE = 2 * VECTOR
 # Lanes that are written out, where rolls are sums and where not: more take long to compile.
 WIDEST, WIDEST_DIRECT = 48, 24
 SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
@@ -22,90 +24,107 @@ STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level ca
 
 def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     """Whether turns only swap the players' memories, and all cells are alike, in a large game."""
-    lanes = _padded(tables)
+    lane_size = _lane_size(tables)
+    bonus = _bonus_by_records
     return bool(
         _records_swap(tables)
-        and tables.goal**2 * tables.records * lanes >= smallest
-        and lanes <= (WIDEST if tables.dice[0].depth else WIDEST_DIRECT)
-        and len(tables.plane_kind) == len(tables.plane) == 1
+        and tables.goal**2 * tables.records * lane_size >= smallest
+        and lane_size <= (WIDEST if tables.dice[0].depth else WIDEST_DIRECT)
+        and len(tables.mode_kind) == len(tables.mode) == 1
         and not tables.gives
-        and not tables.plane_forces.any()
-        and (_bonus(tables) == _bonus(tables)[:, :1]).all()
+        and not tables.mode_forces.any()
+        and (bonus(tables) == bonus(tables)[:, :1]).all()  # by the own record alone
         and np.isin(tables.bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
     )
 
 
+def _num_records(tables: Tables) -> int:
+    """Count the records of one player, if memories are pairs of the own and the opponent's."""
+    return isqrt(len(tables.lane))
+
+
 def _records_swap(tables: Tables) -> bool:
     """Whether memories are pairs of records, of which a turn replaces one and swaps both."""
-    memories, kept = len(tables.lane), isqrt(len(tables.lane))
-    if kept == 1 or kept**2 != memories:
+    memories, num_records = len(tables.lane), _num_records(tables)
+    if num_records == 1 or num_records**2 != memories:
         return False
     record, memory = np.ogrid[: tables.records, :memories]
-    follows = tables.following[0][:, tables.lane]
-    return np.array_equal(follows, memory % kept * kept + record)
+    opponents_record = memory % num_records  # the next mover's own
+    next_memory = tables.following[0][:, tables.lane]  # (W, H)
+    return np.array_equal(next_memory, opponents_record * num_records + record)
 
 
-def _padded(tables: Tables) -> int:
-    """Numbers of a lane: one for each record, in whole vectors."""
-    return -(-isqrt(len(tables.lane)) // PIECE) * PIECE
+def _lane_size(tables: Tables) -> int:
+    """Count the numbers of a lane: one for each record, rounded up to whole vectors."""
+    return (_num_records(tables) + VECTOR - 1) // VECTOR * VECTOR
 
 
-def _bonus(tables: Tables) -> Ints:
-    """Bonus by each player's last turn, and roll."""
-    kept = isqrt(len(tables.lane))
-    return tables.bonus[0].reshape(kept, kept, -1)
+def _bonus_by_records(tables: Tables) -> Ints:
+    """Bonus by own and opponent's record, and roll: (records, records, K)."""
+    num_records = _num_records(tables)
+    return tables.bonus[0].reshape(num_records, num_records, -1)
 
 
 def _swap_scores_at_most(tables: Tables) -> bool:
     """Whether every turn that does not win lands on its two scores, in either order."""
     goal = tables.goal
-    kind, *scores = (column[:goal, :goal] for column in tables.landings)
-    landed, left = np.sort(scores, axis=0), np.sort(np.indices((goal, goal)), axis=0)
-    return bool((kind == OTHER).all()) and np.array_equal(landed, left)
+    kind, own_after, opponent_after = (column[:goal, :goal] for column in tables.landings)
+    scores_after = np.sort([own_after, opponent_after], axis=0)
+    scores_before = np.sort(np.indices((goal, goal)), axis=0)
+    return bool((kind == OTHER).all()) and np.array_equal(scores_after, scores_before)
 
 
 def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
-    """Opponent's and own score of the afterstates that land on each cell, and where it begins."""
+    """List the afterstates that land on each cell, cell by cell.
+
+    Returns their opponent's and own scores, (G * G,), and where those of each cell begin.
+    """
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
+    # The other player moves there: the scores change places.
     cell = tables.landings.opponent[own, opponent] * goal + tables.landings.own[own, opponent]
     order = np.argsort(cell, kind="stable")
-    return opponent[order], own[order], np.searchsorted(cell[order], np.arange(goal**2 + 1))
+    start = np.searchsorted(cell[order], np.arange(goal**2 + 1))
+    return opponent[order], own[order], start
 
 
 def memory_shape(tables: Tables) -> Shape:
     """Gather the constants of kernels."""
     (dice,) = tables.dice
-    points = _points(tables)
+    points = _points_by_record(tables)
     sole = {
-        x.record for x in dice.targets if x.record != dice.record and len(points[x.record]) == 1
+        target.record
+        for target in dice.targets
+        if target.record != dice.record and len(points[target.record]) == 1
     }
+    gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by record and roll
     return Shape(
-        lanes=_padded(tables),
+        lanes=_lane_size(tables),
         num_actions=tables.num_actions,
-        active=isqrt(len(tables.lane)),
+        active=_num_records(tables),
         records=tables.records,
         bonus=tables.most_bonus,
-        members=tuple(tuple(np.flatnonzero(x).tolist()) for x in _bonus(tables)[:, 0].T),
+        members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
         recorded=tuple(sorted(points)),
         sole=tuple(sorted(sole)),
-        shared=tuple(x for x in sorted(points) if x not in sole),
+        shared=tuple(record for record in sorted(points) if record not in sole),
         dice=dice,
     )
 
 
-def _points(tables: Tables) -> dict[int, set[int]]:
-    """Find the points with which turns leave each record, even with no dice."""
-    (dice,), found = tables.dice, dict[int, set[int]]()
+def _points_by_record(tables: Tables) -> dict[int, set[int]]:
+    """Find the points of the turns that leave each record, even with no dice."""
+    (dice,) = tables.dice
+    points: dict[int, set[int]] = {}
     for target in dice.targets:
-        found.setdefault(target.record, set()).add(target.points)
+        points.setdefault(target.record, set()).add(target.points)
     if dice.depth:
-        found.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
-    free = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
-    for record, points in np.unique(free, axis=0).tolist():
-        found.setdefault(record, set()).add(points)
-    return found
+        points.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
+    free_turns = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
+    for record, free_points in np.unique(free_turns, axis=0).tolist():
+        points.setdefault(record, set()).add(free_points)
+    return points
 
 
 def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
@@ -122,7 +141,7 @@ def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
 
 
 class _Column(NamedTuple):
-    """Layout of a column."""
+    """Layout of a column, the numbers of the cells of one opponent's score."""
 
     at: Ints  # (rows, W + 2), the table of :mod:`hogeq.kernels.memory_vectors`
     size: int
@@ -131,27 +150,34 @@ class _Column(NamedTuple):
 
 
 def _column(tables: Tables, shape: Shape) -> _Column:
-    """Lay a column out, ring after ring."""
-    goal, lanes, bases = tables.goal, shape.lanes, shape.bonus + 1
-    points = _points(tables)
-    most = {record: max(points[record]) for record in shape.recorded}
-    above = max(shape.dice.sides, shape.bonus, *most.values())
-    score = np.arange(-shape.below, goal + above + 1)
+    """Lay a column out, ring after ring: afterstates by record, then rolls, then sums of dice.
+
+    In a ring of n entries that of a score is number ``score % n``.
+    """
+    goal, lane_size = tables.goal, shape.lanes
+    points = _points_by_record(tables)
+    most_points = {record: max(points[record]) for record in shape.recorded}
+    most_rise = max(shape.dice.sides, shape.bonus, *most_points.values())
+    score = np.arange(-shape.below, goal + most_rise + 1)
     at = np.zeros((len(score), shape.width), np.int64)
-    end = 0
+    size = 0
     for record in shape.recorded:
-        span = min(most[record] + 1, goal)
-        at[:, record] = end + score % span * lanes
-        end += span * lanes
-    at[score >= goal, : shape.records] = spare = end
-    rolls = spare + lanes
-    at[:, shape.records] = rolls + score % bases * shape.num_actions * lanes
-    sums = rolls + bases * shape.num_actions * lanes
-    at[:, shape.records + 1] = sums + score % max(1, shape.sums_ring) * shape.dice.depth * lanes
-    used = sums + shape.sums_ring * shape.dice.depth * lanes
+        ring = min(most_points[record] + 1, goal)
+        at[:, record] = size + score % ring * lane_size
+        size += ring * lane_size
+    spare = size
+    at[score >= goal, : shape.records] = spare
+    size += lane_size
+    rolls_ring = shape.bonus + 1
+    rolls_size = shape.num_actions * lane_size
+    at[:, shape.records] = size + score % rolls_ring * rolls_size
+    size += rolls_ring * rolls_size
+    sums_size = shape.dice.depth * lane_size
+    at[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
+    used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
-    size = (-(-used // (2 * PIECE)) | 1) * 2 * PIECE
-    return _Column(at, size, used, spare)
+    num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
+    return _Column(at, num_lines * CACHE_LINE, used, spare)
 
 
 class MemoryPasses:
@@ -165,32 +191,33 @@ class MemoryPasses:
         own, opponent = pass_order(goal, max(1, STRIP // matches))
         score = own + tables.zero_points[0][own, opponent]
         record = tables.zero_record[0][own, opponent]
-        none = column.at[np.minimum(score, goal) + shape.below, record]
-        width = PIECE if shape.lanes % (2 * PIECE) else 0
-        self._values = Program(write_values, shape, dtype, width)
+        no_dice = column.at[np.minimum(score, goal) + shape.below, record]  # its afterstate
+        width = VECTOR if shape.lanes % (2 * VECTOR) else 0  # 0: the usual
+        self._value_program = Program(write_values, shape, dtype, width)
         self._reach_program = Program(write_reach, shape, dtype, width)
-        *landed, start = _arrivals(tables)
-        self._both = {
+        opponent_left, own_left, arrival_start = _arrivals(tables)
+        self._arguments = {
             "players": players,
             "goal": goal,
             "column_size": column.size,
-            "visits": np.column_stack([own, opponent, none]),
+            "visits": np.column_stack([own, opponent, no_dice]),
             "at": column.at,
-            "landed": np.column_stack(landed),
-            "arrival_start": start,
+            "landed": np.column_stack([opponent_left, own_left]),
+            "arrival_start": arrival_start,
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
-        points = _points(tables)
-        self._forward = {
+        points = _points_by_record(tables)
+        self._reach_arguments = {
             "used": column.used,
             "begun": 1.0 / players,
-            "most_points": np.array([max(points[x]) for x in shape.shared], np.int64),
+            "most_points": np.array([max(points[record]) for record in shape.shared], np.int64),
         }
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
-        self._starts, self._changes = np.zeros((matches, players)), np.zeros(1)
+        self._starts = np.zeros((matches, players))  # win probability when moving first
+        self._changes = np.zeros(1)  # rows that ASCEND changed
         self.action_values = np.zeros((goal, goal, shape.num_actions))
         self.each_reach = np.zeros((matches, goal, goal))
-        self._backward = {
+        self._value_arguments = {
             "matches": matches,
             "spare": column.spare,
             "wins": tables.terminal_win[0][own, opponent],
@@ -203,14 +230,14 @@ class MemoryPasses:
 
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill the reach of cells; see :meth:`hogeq.model.workspace.Layout.forward`."""
-        for match, cells in enumerate(self.each_reach):
+        for match, cell_reach in enumerate(self.each_reach):
             self._reach_program(
-                **self._both,
-                **self._forward,
+                **self._arguments,
+                **self._reach_arguments,
                 keeps_memories=int(memories),
                 policies=policies if match == 0 else policies[[0, 1 + match]],
                 reach=self._reach[match],
-                infoset_reach=cells,
+                infoset_reach=cell_reach,
             )
         return self.each_reach
 
@@ -218,9 +245,9 @@ class MemoryPasses:
         self, role: int, policies: Floats, reach: Reach, temperature: float, damping: float
     ) -> tuple[Floats, int]:
         """Pass over all cells; see :meth:`hogeq.model.workspace.Layout.backward`."""
-        self._values(
-            **self._both,
-            **self._backward,
+        self._value_program(
+            **self._arguments,
+            **self._value_arguments,
             role=int(role),
             policies=policies,
             weights=reach.weights,
@@ -244,37 +271,38 @@ class MemoryDuel:
 
     def __init__(self, tables: Tables) -> None:
         goal, shape = tables.goal, memory_shape(tables)
-        scores, lanes = goal + tables.most_bonus, shape.lanes
-        self._members = zeros((tables.num_actions, lanes), np.float64)
-        for roll, some in enumerate(shape.members):
-            self._members[roll, list(some)] = 1.0
-        opponent, score, start = _arrivals(tables)
-        self._starts = np.zeros((2, 2, lanes))
+        scores, lane_size = goal + tables.most_bonus, shape.lanes
+        self._members = zeros((tables.num_actions, lane_size), np.float64)
+        for roll, records in enumerate(shape.members):
+            self._members[roll, list(records)] = 1.0
+        opponent, score, arrival_start = _arrivals(tables)
+        self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
         (branches,) = tables.branches
-        first = np.cumsum([0, *map(len, branches)])
         outcomes = [branch for results in branches for branch in results]
+        outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
         points = np.array([branch.points for branch in outcomes])
-        left = goal - np.arange(goal)
-        stop = [
-            first[roll] + np.searchsorted(points[first[roll] : first[roll + 1]], left)
-            for roll in range(len(branches))
-        ]
+        to_goal = goal - np.arange(goal)  # by own score
+        outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
+        for first, end in pairwise(outcome_start):
+            outcome_stop.append(first + np.searchsorted(points[first:end], to_goal))
         self._operands = {
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
             "wins": tables.terminal_win[0],
-            "outcome_start": first,
-            "outcome_stop": np.ravel(stop),
-            "chances": np.array([*(float(x.probability) for x in outcomes), *[1.0] * goal]),
+            "outcome_start": outcome_start,
+            "outcome_stop": np.ravel(outcome_stop),
+            "chances": np.array(
+                [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
+            ),
             "points": np.append(points, tables.zero_points[0, 0]),
-            "records": np.append([x.record for x in outcomes], tables.zero_record[0, 0]),
+            "records": np.append([branch.record for branch in outcomes], tables.zero_record[0, 0]),
             "bonus": np.where(list(map(bool, shape.members)), tables.most_bonus, 0),
             "members": self._members,
             "landed": opponent * scores + score,
-            "arrival_start": start,
-            "worth": zeros((4 * goal * scores * lanes,), np.float64),
+            "arrival_start": arrival_start,
+            "worth": zeros((4 * goal * scores * lane_size,), np.float64),
             "played": np.zeros(2 * goal * scores, np.int64),
             "starts": self._starts,
         }
@@ -282,6 +310,7 @@ class MemoryDuel:
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         self._program(**self._operands, matrices=matrices)
-        value, lost = self._starts[:, :, 0].T
-        won = value - self._members[matrices[:, 0, 0], 0] * lost
-        return WinRate.from_starts(*won.tolist())
+        value, lost_by_bonus = self._starts[:, :, 0].T
+        first_rolls = matrices[:, 0, 0]
+        win_probability = value - self._members[first_rolls, 0] * lost_by_bonus
+        return WinRate.from_starts(*win_probability.tolist())

@@ -2,7 +2,7 @@
 
 Sizes: G goal, T = G + largest bonus, K actions (0 to the most dice), H memories, J lanes (memories
 in one lane hand over the same), W records (what is remembered of one turn), D kinds of turn (the
-dice, and what no dice score), P planes (a kind of turn together with whether the roll forces an
+dice, and what no dice score), M modes (a kind of turn together with whether the roll forces an
 extra turn), S situations (kinds of cells that differ in how rolls play).
 
 A *cell* is ``own score * G + opponent's score`` of the player to move. An *afterstate* is what a
@@ -35,6 +35,9 @@ from hogeq.rules.rules import Throw, sums_without_ones
 from hogeq.rules.turn import Branch, TurnTable
 from hogeq.support.aliases import Floats, Ints
 
+KindBranches = tuple[tuple[Branch, ...], ...]
+"""Results of every roll, (K,), of one kind of turn; none of no dice."""
+
 
 class Tables(NamedTuple):
     """One compiled game."""
@@ -44,31 +47,29 @@ class Tables(NamedTuple):
     records: int  # W
     most_bonus: int
 
-    dice: tuple[Dice, ...]  # by kind of turn
-    branches: tuple[
-        tuple[tuple[Branch, ...], ...], ...
-    ]  # by kind of turn and roll, none of no dice
+    dice: tuple[Dice, ...]  # (D,)
+    branches: tuple[KindBranches, ...]  # (D,)
     gives: bool  # a turn can give points to the opponent
     zero_points: Ints  # (D, G, G) points for rolling no dice, by the mover's score and the other's
     zero_gift: Ints  # (D, G, G) points that this gives to the opponent
     zero_record: Ints  # (D, G, G) record that this leaves
     terminal_win: Floats  # (D, T, G, K) probability that the roll wins past the board, from (t, o)
 
-    plane_kind: Ints  # (P,) kind of turn
-    plane_forces: Ints  # (P,) 1 if the roll forces an extra turn
+    mode_kind: Ints  # (M,) kind of turn
+    mode_forces: Ints  # (M,) 1 if the roll forces an extra turn
     situation: NDArray[np.uint8]  # (G, G)
-    plane: Ints  # (S, H, K)
+    mode: Ints  # (S, H, K) in which a roll plays, by situation and memory
     bonus: Ints  # (S, H, K) points added after the roll
 
     landings: Landings
-    lane: Ints
-    following: Ints
+    lane: Ints  # (H,) lane of a memory
+    following: Ints  # (2, W, J) next memory, by whether the same player moves, record and lane
 
 
 # --- all together ---------------------------------------------------------------------------------
 
 
-class _Kind(NamedTuple):
+class _TurnKind(NamedTuple):
     """A kind of turn."""
 
     throw: Throw
@@ -77,86 +78,106 @@ class _Kind(NamedTuple):
     them is not the same as a base further on."""
 
 
+_Mode = tuple[_TurnKind, bool]
+"""A kind of turn, and whether the roll forces an extra turn."""
+
+
 @lru_cache(maxsize=2)
 def tables_of(rules: Rules) -> Tables:
     """Compile rules."""
-    turns, free, ends, ways = TurnTable(rules), free_turns(rules), landings(rules), ways_of(rules)
-    played, bonus = _played(ways, own_counts=counts_own(free))
-    planes = sorted(set(played.values()))
-    kinds = sorted({kind for kind, _ in planes})
-    plane, bonuses = np.zeros((2, *ways.number.shape), np.int64)
-    for index, found in played.items():
-        plane[index], bonuses[index] = planes.index(found), bonus[index]
+    turns = TurnTable(rules)
+    free = free_turns(rules)
+    ends = landings(rules)
+    ways = ways_of(rules)
+    mode_of, bonus_of = _modes_and_bonuses(ways, own_counts=counts_own(free))
+    modes = sorted(set(mode_of.values()))
+    kinds = sorted({kind for kind, _ in modes})
+    mode, bonus = np.zeros((2, *ways.number.shape), np.int64)
+    for index in np.ndindex(mode.shape):
+        mode[index] = modes.index(mode_of[index])
+        bonus[index] = bonus_of[index]
+    most_bonus = int(bonus.max())
     branches = tuple(
         ((), *(turns.branches(choice, kind.throw) for choice in rules.choices[1:]))
         for kind in kinds
     )
     points = np.stack([free_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds])
-    gift, recorded = (np.broadcast_to(x, points.shape).copy() for x in (free.gift, free.record))
-    given = any(branch.gift for kind in branches for roll in kind for branch in roll)
-    most = int(bonuses.max())
+    gift = np.broadcast_to(free.gift, points.shape).copy()
+    dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
         records=records_left(rules),
-        most_bonus=most,
+        most_bonus=most_bonus,
         dice=tuple(
             dice_of(rules, kind.throw.sides, rolls)
             for kind, rolls in zip(kinds, branches, strict=True)
         ),
         branches=branches,
-        gives=given or bool(gift.any()),
+        gives=dice_give or bool(gift.any()),
         zero_points=points,
         zero_gift=gift,
-        zero_record=recorded,
-        terminal_win=_terminal_win(rules.size, most, ends, branches, points, gift),
-        plane_kind=np.array([kinds.index(kind) for kind, _ in planes], np.int64),
-        plane_forces=np.array([int(forced) for _, forced in planes], np.int64),
+        zero_record=np.broadcast_to(free.record, points.shape).copy(),
+        terminal_win=_terminal_win(rules.size, most_bonus, ends, branches, points, gift),
+        mode_kind=np.array([kinds.index(kind) for kind, _ in modes], np.int64),
+        mode_forces=np.array([int(forces) for _, forces in modes], np.int64),
         situation=ways.situation,
-        plane=plane,
-        bonus=bonuses,
+        mode=mode,
+        bonus=bonus,
         landings=ends,
         **lanes_of(rules)._asdict(),
     )
 
 
-Index = tuple[int, ...]
+Index = tuple[int, ...]  # situation, memory and roll
 
 
-def _played(
+def _modes_and_bonuses(
     ways: Ways, *, own_counts: bool
-) -> tuple[dict[Index, tuple[_Kind, bool]], dict[Index, int]]:
-    """Find plane and bonus of every roll, by situation, memory and roll."""
-    planes, bonuses = {}, {}
-    for index in np.ndindex(ways.number.shape):
-        way, one_die = (ways.ways[ways.number[index[:2]][roll]] for roll in (index[2], 1))
-        moved = way.bonus if own_counts and way.action == 0 else 0
-        planes[index] = _Kind(one_die.throw, moved), way.forced
-        bonuses[index] = way.bonus - moved
-    return planes, bonuses
+) -> tuple[dict[Index, _Mode], dict[Index, int]]:
+    """Find mode and bonus of every roll, by situation, memory and roll.
+
+    `own_counts` says whether what no dice score depends on the mover's own score.
+    """
+    modes: dict[Index, _Mode] = {}
+    bonuses: dict[Index, int] = {}
+    for situation, memory, roll in np.ndindex(ways.number.shape):
+        numbers = ways.number[situation, memory]
+        way = ways.ways[numbers[roll]]
+        throw = ways.ways[numbers[1]].throw  # of one die; no dice have none
+        extra = way.bonus if own_counts and way.action == 0 else 0
+        modes[situation, memory, roll] = _TurnKind(throw, extra), way.forced
+        bonuses[situation, memory, roll] = way.bonus - extra
+    return modes, bonuses
 
 
 def _terminal_win(
     goal: int,
     bonus: int,
     land: Landings,
-    branches: tuple[tuple[tuple[Branch, ...], ...], ...],
+    branches: tuple[KindBranches, ...],
     zero_points: Ints,
     zero_gift: Ints,
 ) -> Floats:
-    """Probability that a roll wins at once past the board, by (kind of turn, base, roll)."""
+    """Probability that a roll wins at once past the board: (D, T, G, K).
+
+    By kind of turn, the mover's score with the bonus, the opponent's score, and roll. `zero_points`
+    and `zero_gift` are those of :class:`Tables`.
+    """
     win = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
-    outside = land.kind == WIN
-    outside[:goal, :goal] = False
+    wins_outside = land.kind == WIN
+    wins_outside[:goal, :goal] = False
     own, other = np.ogrid[: goal + bonus, :goal]
+    # From the goal on no cell is: there what no dice score does not depend on the mover's score.
+    own_cell = np.minimum(own, goal - 1)
     for kind, rolls in enumerate(branches):
-        # From the goal on no cell is: there what no dice score does not depend on the base.
-        points, gift = (x[kind][np.minimum(own, goal - 1), other] for x in (zero_points, zero_gift))
-        win[kind, :, :, 0] = outside[own + points, other + gift]
+        points = zero_points[kind][own_cell, other]
+        gift = zero_gift[kind][own_cell, other]
+        win[kind, :, :, 0] = wins_outside[own + points, other + gift]
         for roll, results in enumerate(rolls):
             for branch in results:
-                here = outside[own + branch.points, other + branch.gift]
-                win[kind, :, :, roll] += float(branch.probability) * here
+                wins = wins_outside[own + branch.points, other + branch.gift]
+                win[kind, :, :, roll] += float(branch.probability) * wins
     return win
 
 
@@ -170,10 +191,10 @@ class _Term(NamedTuple):
     gift: int
     record: int
     roll: int
-    chance: float
+    weight: float  # probability, or what corrects a sum of dice
 
 
-def dice_of(rules: Rules, sides: int, branches: tuple[tuple[Branch, ...], ...]) -> Dice:
+def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
     """Find which rolls are cheaper as the sum of one die and the dice before it.
 
     Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
@@ -181,34 +202,43 @@ def dice_of(rules: Rules, sides: int, branches: tuple[tuple[Branch, ...], ...]) 
     ideas there are too many of them, and its rolls are summed directly. One term more still pays,
     since other rolls correct the same afterstates.
     """
-    most = max(branch.points for results in branches for branch in results)
-    many = record(rules, rules.max_dice, most)
-    true, sums = {}, {}
+    most_points = max(branch.points for results in branches for branch in results)
+    sum_record = record(rules, rules.max_dice, most_points)
+    direct: dict[int, list[_Term]] = {}  # by roll: its outcomes
+    corrections: dict[int, list[_Term]] = {}  # by roll that is summed: what corrects the sum
     for roll, results in enumerate(branches[1:], 1):
-        chances = {branch[:3]: branch.probability for branch in results}
-        true[roll] = _terms(roll, chances)
-        for total, ways in enumerate(sums_without_ones(roll, sides)):
-            if ways:
-                key = total, 0, many
-                chances[key] = chances.get(key, Fraction(0)) - Fraction(ways, sides**roll)
-        corrections = _terms(roll, chances)
-        if len(corrections) <= len(true[roll]) + 1:
-            sums[roll] = corrections
-    chain = max(sums, default=0) * (sides - 1)
-    if chain + sum(map(len, (true | sums).values())) >= sum(map(len, true.values())):
-        sums = {}
-    terms = sorted(term for listed in (true | sums).values() for term in listed)
+        weights = {branch[:3]: branch.probability for branch in results}
+        direct[roll] = _terms(roll, weights)
+        for total, count in enumerate(sums_without_ones(roll, sides)):
+            if count:
+                afterstate = total, 0, sum_record
+                weights[afterstate] = weights.get(afterstate, Fraction(0)) - Fraction(
+                    count, sides**roll
+                )
+        differences = _terms(roll, weights)
+        if len(differences) <= len(direct[roll]) + 1:
+            corrections[roll] = differences
+    # Summing costs a term for each face but 1, of every roll up to the last one that is summed.
+    terms_of_sums = max(corrections, default=0) * (sides - 1)
+    terms_with_sums = sum(len(terms) for terms in (direct | corrections).values())
+    if terms_of_sums + terms_with_sums >= sum(len(terms) for terms in direct.values()):
+        corrections = {}
+    terms = sorted(term for of_roll in (direct | corrections).values() for term in of_roll)
+    targets = []
+    for (points, gift, end_record), of_target in groupby(terms, key=lambda term: term[:3]):
+        weights_by_roll = tuple((term.roll, term.weight) for term in of_target)
+        targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,
-        depth=max(sums, default=0),
-        is_sum=tuple(roll in sums for roll in range(len(branches))),
-        record=many,
-        targets=tuple(
-            Target(points, gift, recorded, tuple((term.roll, term.chance) for term in some))
-            for (points, gift, recorded), some in groupby(terms, key=lambda term: term[:3])
-        ),
+        depth=max(corrections, default=0),
+        is_sum=tuple(roll in corrections for roll in range(len(branches))),
+        record=sum_record,
+        targets=tuple(targets),
     )
 
 
-def _terms(roll: int, chances: dict[tuple[int, int, int], Fraction]) -> list[_Term]:
-    return [_Term(*key, roll, float(chance)) for key, chance in chances.items() if chance]
+def _terms(roll: int, weights: dict[tuple[int, int, int], Fraction]) -> list[_Term]:
+    """List terms of a roll by afterstate, (points, gift, record): those that count."""
+    return [
+        _Term(*afterstate, roll, float(weight)) for afterstate, weight in weights.items() if weight
+    ]

@@ -73,9 +73,11 @@ def tracks_extra_turns(rules: Rules) -> bool:
 def all_memories(rules: Rules) -> tuple[Memory, ...]:
     """List all values: by state, turn, extra, own and opponent's record, the last fastest."""
     turns, extras, records = memory_sizes(rules)
-    parts = product(range(turns), range(extras), range(records), range(records))
-    every = [Memory(*values) for values in parts]
-    return tuple(memory._replace(state=state) for state in range(states(rules)) for memory in every)
+    sizes = states(rules), turns, extras, records, records
+    return tuple(
+        Memory(turn, extra, own, opponent, state)
+        for state, turn, extra, own, opponent in product(*map(range, sizes))
+    )
 
 
 def states(rules: Rules) -> int:
@@ -134,16 +136,46 @@ class Remembered:
         self._rules = replace(rules, goal=rules.size)
         self._where = f"memory: {rules.memory}"
         turns = sorted(_turns(rules))
-        always = rules.time_trot or rules.more_boar != "none"
         self._effects: dict[tuple[Effect, ...], int] = {}  # of all choices at one place, numbered
         self._places: list[list[int]] = []  # their numbers, by state and pair of scores
-        values = [self._hashable("start", self._part.start)]
-        numbers = {values[0]: 0}
-        following: dict[tuple[int, int, bool], list[int]] = {}  # by dice, points and again
+        numbers, following = self._find_values(turns)
+        self.values = tuple(numbers)
+        self.texts = tuple(str(self._asked(self._part.shown, value)) for value in numbers)
+        self._class: dict[tuple[int, int], int] = {}  # of turns, by dice and points
+        self._after: list[tuple[list[int], list[int]]] = []  # next states, by class and again
+        self._classify_turns(turns, following)
+        self.classes = len(self._after)
+        self._of_place = list(self._effects)
+        kinds = kinds_of_dice(rules)
+        self._sides = {
+            (number, sides): self._sides_of(value, sides, kinds)
+            for (number, value), sides in product(enumerate(numbers), kinds)
+        }
+        scored = [self._scored_turns(turns, value) for value in numbers]
+        # Ways to score, numbered: 0 leaves points as they are.
+        ways = {tuple(points for _, points in turns): 0}
+        for points_of_turns in scored:
+            ways.setdefault(points_of_turns, len(ways))
+        self.scores = tuple(ways[points_of_turns] for points_of_turns in scored)  # by state
+        self._points = {number: dict(zip(turns, way, strict=True)) for way, number in ways.items()}
+
+    def _find_values(
+        self, turns: list[tuple[int, int]]
+    ) -> tuple[dict[Hashable, int], dict[tuple[int, int, bool], list[int]]]:
+        """Find all values: try every turn (dice, points) from the start value, then from others.
+
+        Returns the number of each value, and by dice, points and whether the same player moves
+        again the numbers of the next values, of each value in order.
+        """
+        start = self._hashable("start", self._part.start)
+        values, numbers = [start], {start: 0}
+        following: dict[tuple[int, int, bool], list[int]] = {}
+        any_turn_repeats = self._rules.time_trot or self._rules.more_boar != "none"
         for value in values:  # while they become more
-            forced = self._ask_effects(value)
+            forcing = self._ask_effects(value)
             for (dice, points), again in product(turns, (False, True)):
-                if not again or always or dice in forced:
+                # Where the player cannot move again, the number stays that of when it does not.
+                if not again or any_turn_repeats or dice in forcing:
                     after = self._asked(self._part.update, value, dice, points, again)
                     number = numbers.setdefault(self._hashable("update", after), len(numbers))
                 following.setdefault((dice, points, again), []).append(number)
@@ -153,43 +185,37 @@ class Remembered:
                     f"{self._where}: more than {MOST_VALUES} values, the last {shown(after)}; "
                     f"allowed: at most {MOST_VALUES}"
                 )
-        self.values = tuple(numbers)
-        self.texts = tuple(str(self._asked(self._part.shown, value)) for value in numbers)
-        self._class: dict[tuple[int, int], int] = {}
-        self._after: list[tuple[list[int], list[int]]] = []  # by class and again
-        seen: dict[tuple[tuple[int, ...], ...], int] = {}
+        return numbers, following
+
+    def _classify_turns(
+        self, turns: list[tuple[int, int]], following: dict[tuple[int, int, bool], list[int]]
+    ) -> None:
+        """Put turns that change every value alike into one class."""
+        classes: dict[tuple[tuple[int, ...], ...], int] = {}
         for dice, points in turns:
-            columns = following[dice, points, False], following[dice, points, True]
-            key = tuple(map(tuple, columns))
-            if key not in seen:
-                seen[key] = len(seen)
-                self._after.append(columns)
-            self._class[dice, points] = seen[key]
-        self.classes = len(seen)
-        self._of_place = list(self._effects)
-        self._sides = {
-            (number, sides): self._sides_of(value, sides, kinds_of_dice(rules))
-            for (number, value), sides in product(enumerate(numbers), kinds_of_dice(rules))
-        }
-        scored = [tuple(self._scored(value, *turn) for turn in turns) for value in numbers]
-        kept = tuple(points for _, points in turns)
-        ways = {kept: 0}
-        for way in scored:
-            ways.setdefault(way, len(ways))
-            if len({(dice, more) for (dice, _), more in zip(turns, way, strict=True)}) < len(turns):
-                raise HogeqError(
-                    f"{self._where}: scored: different points of as many dice become the same; "
-                    "allowed: points that stay apart"
-                )
-        self.scores = tuple(ways[way] for way in scored)  # by state: 0 if points stay
-        self._points = {number: dict(zip(turns, way, strict=True)) for way, number in ways.items()}
+            next_states = following[dice, points, False], following[dice, points, True]
+            key = tuple(map(tuple, next_states))
+            if key not in classes:
+                classes[key] = len(classes)
+                self._after.append(next_states)
+            self._class[dice, points] = classes[key]
+
+    def _scored_turns(self, turns: list[tuple[int, int]], value: Hashable) -> tuple[int, ...]:
+        """Ask what a value makes of the points of every turn; different ones must stay apart."""
+        scored = tuple(self._scored(value, dice, points) for dice, points in turns)
+        if len({(dice, more) for (dice, _), more in zip(turns, scored, strict=True)}) < len(turns):
+            raise HogeqError(
+                f"{self._where}: scored: different points of as many dice become the same; "
+                "allowed: points that stay apart"
+            )
+        return scored
 
     def class_of(self, dice: int, points: int) -> int:
-        """Class of a turn; any class of one that cannot be."""
+        """Class of a turn, of those that change the memory alike; any of one that cannot be."""
         return self._class.get((dice, points), 0)
 
     def after(self, state: int, kind: int, again: bool) -> int:
-        """Value after a turn of a class."""
+        """Give the number of the next value, after a turn of class `kind`."""
         return self._after[kind][again][state]
 
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
@@ -231,23 +257,25 @@ class Remembered:
 
     def _ask_effects(self, value: Hashable) -> set[int]:
         """Ask for the effects at all pairs of scores; give the choices that can force a turn."""
-        rules, forced = self._rules, set[int]()
+        rules = self._rules
+        forcing: set[int] = set()
         if not rules.has_effects:
-            return forced
-        both = (self._where, self._part.effect), (f"effect: {rules.effect}", EFFECTS[rules.effect])
-        self._places.append([])
+            return forcing
+        effect_of_part = f"effect: {rules.effect}", EFFECTS[rules.effect]
+        numbers = []  # of the effects, by pair of scores
         for pair in product(range(rules.size), repeat=2):
-            found = []
+            effects = []
             for dice in rules.choices:
-                bonus, again = 0, False
-                for where, function in both:
-                    more, also = _effect(where, function, rules, *pair, value, dice)
-                    bonus, again = bonus + more, again or also
-                found.append(Effect(bonus, again))
-                if again:
-                    forced.add(dice)
-            self._places[-1].append(self._effects.setdefault(tuple(found), len(self._effects)))
-        return forced
+                asked_for = rules, *pair, value, dice
+                by_memory = _effect(self._where, self._part.effect, *asked_for)
+                by_part = _effect(*effect_of_part, *asked_for)
+                forced = by_memory.forced or by_part.forced
+                effects.append(Effect(by_memory.bonus + by_part.bonus, forced))
+                if forced:
+                    forcing.add(dice)
+            numbers.append(self._effects.setdefault(tuple(effects), len(self._effects)))
+        self._places.append(numbers)
+        return forcing
 
     def _asked(self, method: Callable[..., Any], *given: Any) -> Any:
         def call() -> str:
@@ -266,7 +294,10 @@ class Remembered:
 
 
 def _effect(where: str, function: Callable[..., Any], *about: Any) -> Effect:
-    """Ask for one effect; any other answer is refused in one line."""
+    """Ask for one effect; any other answer is refused in one line.
+
+    `where` names the part, and `about` is what its function takes.
+    """
 
     def call() -> str:
         _, score, opponent, memory, dice = about

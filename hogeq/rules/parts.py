@@ -52,16 +52,18 @@ def _divisors(number: int) -> int:
 @cache
 def _pi(places: int) -> int:
     """Pi times 10 to the power of `places`, rounded down: Machin's formula of 1706."""
-    guard = 10
+    guard_digits = 10
 
-    def arctan(inverse: int) -> int:
-        total = term = 10 ** (places + guard) // inverse
+    def arctan_of_one_over(number: int) -> int:
+        """Sum the series 1/n - 1/(3 n^3) + 1/(5 n^5) - ..., scaled."""
+        power = 10 ** (places + guard_digits) // number
+        total = power
         for odd in range(3, 4 * places, 2):
-            term //= -(inverse**2)
-            total += term // odd
+            power //= -(number**2)
+            total += power // odd
         return total
 
-    return (16 * arctan(5) - 4 * arctan(239)) // 10**guard
+    return (16 * arctan_of_one_over(5) - 4 * arctan_of_one_over(239)) // 10**guard_digits
 
 
 def _pi_digit(place: int) -> int:
@@ -71,6 +73,7 @@ def _pi_digit(place: int) -> int:
 
 
 def _hefty_hogs(score: int, opponent: int) -> int:
+    """Change a score by one step for each digit of the opponent's, last digit first; modulo 30."""
     steps = (
         lambda value: value + 1,
         lambda value: value**2,
@@ -90,6 +93,7 @@ def _hefty_hogs(score: int, opponent: int) -> int:
 
 @cache
 def _ends_as_it_begins(exponent: int) -> bool:
+    """Whether 3 to a power begins and ends with the same digit."""
     power = Decimal(3**exponent).as_tuple().digits  # Python writes out no integer of its length
     return power[0] == power[-1]
 

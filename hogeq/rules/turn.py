@@ -106,12 +106,12 @@ def denominator(rules: Rules) -> int:
 
 def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
     """Give how this turn's dice are thrown."""
-    tied = rules.hog_tied and (score + opponent) % 10 == HOG_TIED_DIGIT
+    is_tied = rules.hog_tied and (score + opponent) % 10 == HOG_TIED_DIGIT
     return Throw(
-        dice_sides(rules, score, opponent, memory),
-        1 if tied else MOST_DICE,
-        not (rules.forty_niners and score == FORTY_NINERS),
-        remembered(rules).scores[memory.state],
+        sides=dice_sides(rules, score, opponent, memory),
+        most=1 if is_tied else MOST_DICE,
+        ones_hurt=not (rules.forty_niners and score == FORTY_NINERS),
+        scores=remembered(rules).scores[memory.state],
     )
 
 
@@ -120,8 +120,8 @@ def effect(rules: Rules, score: int, opponent: int, memory: Memory, dice: int) -
     added, again = remembered(rules).effect(score, opponent, memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
         added += FERAL_BONUS
-    on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    return Effect(added, again or (on_time and memory.extra == 0))
+    is_on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
+    return Effect(added, again or (is_on_time and memory.extra == 0))
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -245,15 +245,13 @@ class TurnTable:
 
     def most(self) -> tuple[int, int]:
         """Most points that a turn can score, without a bonus, and most that it can give."""
-        size, branches = self.rules.size, list[Branch]()
-        ways = {0, *remembered(self.rules).scores}
-        for sides, scores in product(kinds_of_dice(self.rules), ways):
-            throw = Throw(sides, scores=scores)
-            branches += [
-                self.free(own, other, throw.scores) for own, other in product(range(size), repeat=2)
-            ]
+        pairs = list(product(range(self.rules.size), repeat=2))
+        branches: list[Branch] = []
+        ways_to_score = {0, *remembered(self.rules).scores}
+        for sides, scores in product(kinds_of_dice(self.rules), ways_to_score):
+            branches += [self.free(own, other, scores) for own, other in pairs]
             for choice in self.rules.choices[1:]:
-                branches += self.branches(choice, throw)
+                branches += self.branches(choice, Throw(sides, scores=scores))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
@@ -293,10 +291,13 @@ def part_name(rules: Rules, field: str) -> str:
     if field == "landing":
         return "New score" if is_table(rules.landing) else title(rules.landing)
     if field in {"effect", "time_trot"}:
-        first = rules.feral_hogs != "none" if field == "effect" else rules.time_trot
-        others = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
-        usual = ["Feral Hogs" if field == "effect" else "Time Trot"] * (first or not others)
-        return " or ".join(usual + others)
+        usual, is_in_play = "Time Trot", rules.time_trot
+        if field == "effect":
+            usual, is_in_play = "Feral Hogs", rules.feral_hogs != "none"
+        names = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
+        if is_in_play or not names:
+            names.insert(0, usual)
+        return " or ".join(names)
     return "Hogtimus Prime" if field == "prime_boost" else title(field)
 
 
@@ -305,8 +306,8 @@ def turn_effects(
 ) -> list[str]:
     """Describe a turn's effects, one part of the rules a line; without faces the choice was -1."""
     plain, lines = _rolled(rules, score, opponent, faces, turn)
-    lines += points_effects(rules, plain, turn.points, boosted=faces is not None)
-    return lines + end_effects(rules, score, opponent, turn)
+    boosts = points_effects(rules, plain, turn.points, boosted=faces is not None)
+    return [*lines, *boosts, *end_effects(rules, score, opponent, turn)]
 
 
 def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = True) -> list[str]:
@@ -317,10 +318,11 @@ def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = Tru
         ("Hogtimus Prime", prime_boost, rules.prime_boost and boosted),
         (title(rules.memory), lambda _: points, True),
     )
-    for part, boost, there in boosts:
-        if there and boost(plain) != plain:
-            lines.append(f"{part}: {_points(boost(plain))} instead of {plain}")
-            plain = boost(plain)
+    for part, boost, is_in_play in boosts:
+        raised = boost(plain) if is_in_play else plain
+        if raised != plain:
+            lines.append(f"{part}: {_points(raised)} instead of {plain}")
+            plain = raised
     return lines
 
 

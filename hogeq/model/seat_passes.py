@@ -1,0 +1,142 @@
+"""Arrays of one graph that backward inductions share, for the player in one seat.
+
+Sizes: C positions; the player moves at O of them, its *own*; R rows, H memories, K actions, U ways
+to play that one kind of position has at most, J lanes of the memory.
+"""
+
+import numpy as np
+
+from hogeq.graph.graph import Graph
+from hogeq.kernels import priced as kernels
+from hogeq.kernels.priced import Claims
+from hogeq.model.graph_passes import lists_of, scratch_for
+from hogeq.support.aliases import Floats, Ints
+
+WIDTH = 8  # numbers side by side in a pass over claims
+ABSENT = -1  # number of a position that is not the player's own
+
+
+class SeatPasses:
+    """What passes over one graph need, whatever the other player's policy is.
+
+    `order`, if given, is one of all positions (C,) that is better for a cache; it is taken only if
+    no turn leads back in it. Payoffs are divided by `scale`.
+    """
+
+    def __init__(self, graph: Graph, seat: int, order: Ints | None, scale: float) -> None:
+        self.graph, self.seat = graph, seat
+        self._predecessors, self._predecessors_start = _predecessors(graph)
+        if order is None or not self._is_topological(order):
+            order = np.arange(graph.positions)
+        self.lists = lists_of(graph)._replace(order=order.astype(np.int32))
+        payoff_of_seat = graph.payoff if seat == 0 else graph.total - graph.payoff
+        self.payoff = payoff_of_seat / scale  # (T,)
+        self.scratch = scratch_for(self.lists, 1)
+        self.positions = np.flatnonzero(graph.player == seat)  # (O,) the own ones
+        self.own = np.full(graph.positions, ABSENT)  # (C,) number of a position among the own
+        self.own[self.positions] = np.arange(len(self.positions))
+        self._row = graph.row[self.positions].astype(np.int64)  # (O,)
+        self._sorted_by_row = np.argsort(self._row, kind="stable")
+        sorted_rows = self._row[self._sorted_by_row]
+        self._row_start = np.searchsorted(sorted_rows, np.arange(graph.rows + 1))
+        self._claims: dict[int, Claims] = {}  # by width
+
+    @property
+    def places(self) -> int:
+        """Number of pairs of a way to play and a lane that a position has at most, U * J."""
+        return len(self.scratch.masses)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the prices of actions, (O, H, K)."""
+        return len(self.positions), self.graph.memories, self.graph.num_actions
+
+    def positions_of_row(self, row: int) -> Ints:
+        """Own positions in an information set (row), (m,), by their numbers among the own."""
+        if row >= self.graph.rows:
+            return np.zeros(0, np.int64)
+        return self._sorted_by_row[self._row_start[row] : self._row_start[row + 1]]
+
+    def sum_by_row(self, numbers: Floats) -> Floats:
+        """Sum numbers of the own positions, (O,), for each row: (R,)."""
+        return np.bincount(self._row, numbers, self.graph.rows).astype(np.float64)
+
+    def claims_of(self, width: int) -> Claims:
+        """Give the arrays of a pass over claims, of so many numbers side by side; made once.
+
+        Arrays that do not depend on the width are shared by all widths.
+        """
+        if width not in self._claims:
+            own, memories, actions = self.shape
+            positions = self.graph.positions
+            ways = self.places // self.lists.following.shape[1]
+            made = next(iter(self._claims.values()), None)
+            self._claims[width] = Claims(
+                before=made.before if made else self._predecessors.astype(np.int32),
+                before_start=self._predecessors_start,
+                alive=made.alive if made else np.zeros(positions, np.uint8),
+                values=np.zeros(positions * memories * width),
+                loans=made.loans if made else np.zeros(self.shape),
+                falls=made.falls if made else np.zeros((own, self.places)),
+                ends=np.zeros(len(self.scratch.ends) * width),
+                rolled=np.zeros(self.places * width),
+                gaps=np.zeros((ways, ways)),
+                compared=np.zeros(ways, np.uint8),
+                row=np.zeros((2, actions)),
+                by_lane=np.argsort(self.graph.lane, kind="stable"),
+            )
+        return self._claims[width]
+
+    def count_before(self, row: int) -> int:
+        """Count the own positions from which play can come to a row, and those of the row.
+
+        -1 if a play can meet the row twice.
+        """
+        row_positions = self.positions[self.positions_of_row(row)]
+        claims = self.claims_of(WIDTH)
+        return int(kernels.count_before(self.lists, self.own, claims, row_positions))
+
+    def numbers_among(self, some: Ints) -> Ints:
+        """Index of each own position in a list of some of them, (O,); `ABSENT` if not listed."""
+        index = np.full(len(self.positions), ABSENT)
+        index[some] = np.arange(len(some))
+        return index
+
+    def mean_at_start(self, width: int) -> Floats:
+        """Mean over the start states of the last pass's values of claims: float64 (width,)."""
+        claims = self.claims_of(width)
+        position, memory = self.graph.start.T
+        values = claims.values.reshape(self.graph.positions, -1, width)
+        # Positions that the pass left out have values of an earlier pass.
+        chances = self.graph.start_chance * (claims.alive[position] > 0)
+        return np.asarray(chances @ values[position, memory])
+
+    def bytes_of_responder(self) -> int:
+        """Bytes of the arrays that a responder adds."""
+        own, memories, actions = self.shape
+        bytes_of_state = 8 * (actions + 2) + 3
+        return own * (memories * bytes_of_state + 8 * self.places)
+
+    def _is_topological(self, order: Ints) -> bool:
+        """Whether an order has every position once, and after all its predecessors."""
+        positions = self.graph.positions
+        rank = np.full(positions, -1)  # place of each position in the order
+        rank[order] = np.arange(len(order))
+        if len(order) != positions or (rank < 0).any():
+            return False
+        rank_of_successor = np.repeat(rank, np.diff(self._predecessors_start))
+        return bool((rank[self._predecessors] < rank_of_successor).all())
+
+
+def _predecessors(graph: Graph) -> tuple[Ints, Ints]:
+    """List the positions from which a turn leads to each position.
+
+    Returns all lists one after another, and where that of each position begins, (C + 1,).
+    """
+    count = graph.positions
+    position, entry = graph.ends
+    successor = graph.next[entry].astype(np.int64)
+    goes_on = successor >= 0  # else play ends
+    edges = np.unique(successor[goes_on] * count + position[goes_on])  # successor, then predecessor
+    start = np.searchsorted(edges // count, np.arange(count + 1))
+    return edges % count, start
