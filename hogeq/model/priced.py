@@ -193,11 +193,11 @@ class PricedResponders:
         """Find out where play can come, and solve."""
         for passes, part in zip(self.passes, self.parts, strict=True):
             lists, visits = passes.lists, self._visits(passes, part)
-            part.met[:] = visits > 0.0
+            part.is_reachable[:] = visits > 0.0
             part.used[:] = 0
             ways, situation = lists.place // lists.following.shape[1], lists.situation
             for action, memory in np.ndindex(ways.shape[1:]):
-                here = passes.positions[part.met[passes.positions, memory] > 0]
+                here = passes.positions[part.is_reachable[passes.positions, memory] > 0]
                 part.used[passes.own[here], ways[situation[here], action, memory]] = 1
         self.remember()
 
@@ -259,9 +259,9 @@ class PricedResponders:
             members = passes.members(row)
             here = passes.positions[members]
             places = passes.lists.place[passes.lists.situation[here]].transpose(0, 2, 1)
-            worth = part.rolled[members[:, None, None], places] - part.prices[members]
+            worth = part.way_values[members[:, None, None], places] - part.prices[members]
             short = np.maximum(part.values[here][..., None] - worth, 0.0)
-            short[part.met[here] == 0] = 0.0
+            short[part.is_reachable[here] == 0] = 0.0
             found.append(short.reshape(-1, short.shape[2]).T)
         return np.concatenate(found, axis=1)
 
@@ -387,7 +387,8 @@ class PricedResponders:
             members = passes.members(row)
             places = np.searchsorted(own.own, members)
             added = more[:, states].T.reshape(len(members), -1, len(more))
-            added = np.where(part.met[passes.positions[members]][..., None] > 0, added, 0.0)
+            is_reachable = part.is_reachable[passes.positions[members]] > 0
+            added = np.where(is_reachable[..., None], added, 0.0)
             own.prices[places] += added
             part.prices[members] += added
             _note(part, own.prices[places], part.prices[members])
@@ -486,12 +487,12 @@ def _responder(passes: _Passes, problem: Problem) -> Responder:
         me=passes.seat,
         policies=np.ascontiguousarray(np.stack([problem.policy] * 2)),
         payoff=passes.payoff,
-        own=passes.own,
+        own_number=passes.own,
         prices=np.zeros(passes.shape),
-        met=np.ones((positions, memories), np.uint8),
+        is_reachable=np.ones((positions, memories), np.uint8),
         used=np.ones((own, ways), np.uint8),
         values=np.zeros((positions, memories)),
-        rolled=np.zeros((own, passes.ways)),
+        way_values=np.zeros((own, passes.ways)),
         chosen=np.full((own, memories), -1, np.int8),
         largest=np.zeros(1),
     )
