@@ -1,7 +1,8 @@
 """A lower bound on the value of every state of a graph, which rounding cannot raise above it.
 
-*Good* is whom the bound is for. Arrays are those of `hogeq.Graph`, of C positions, H memories, K
-actions; payoffs are to good.
+*Good* is the player whom the bound is for. Arrays are those of `hogeq.Graph`, of C positions, H
+memories, K actions; payoffs are to good. A *way* to play is a distribution over outcomes, which are
+``first[way]`` to before ``first[way + 1]``; way -1 is no action, and -1 - t in `next` the payoff t.
 
 The value v of all states satisfies v = T(v), where T(x) is what one turn is worth if states after
 it are worth x, and T is monotone. So from L <= v follow T(L) <= v, and max(L, T(L)) <= v, in place
@@ -28,18 +29,18 @@ TINY = 2.0**-1074  # absolute error of a product that is too small to have a rel
 
 
 @part
-def after_of(graph, bound, position, memory, outcome):
-    """Bound on the value after an outcome."""
+def after_bound(graph, bound, position, memory, outcome):
+    """Give the bound, (C, H), of the state after an outcome of an action, or the payoff there."""
     entry = graph.place[position] + graph.end[outcome]
-    there = graph.next[entry]
-    if there < 0:
-        return graph.payoff[-1 - there]
-    return bound[there, graph.following[graph.label[entry], graph.lane[memory]]]
+    next_position = graph.next[entry]
+    if next_position < 0:
+        return graph.payoff[-1 - next_position]
+    return bound[next_position, graph.following[graph.label[entry], graph.lane[memory]]]
 
 
 @part
-def action_bound(graph, bound, position, memory, way):
-    """Bound on the value of a way to play, rounded down.
+def way_bound(graph, bound, position, memory, way):
+    """Bound the expected value of a way to play from below, whatever is rounded.
 
     Chances are divided by their sum. What n rounded chances make of n numbers is within 2 n + 8
     units of what those that were meant do, times the mean of their sizes; and it is no less than
@@ -47,10 +48,11 @@ def action_bound(graph, bound, position, memory, way):
     """
     first, last = graph.first[way], graph.first[way + 1]
     if last - first == 1:
-        return after_of(graph, bound, position, memory, first)
+        return after_bound(graph, bound, position, memory, first)
     total, size, chances, least = 0.0, 0.0, 0.0, np.inf
     for outcome in range(first, last):
-        chance, after = graph.chance[outcome], after_of(graph, bound, position, memory, outcome)
+        chance = graph.chance[outcome]
+        after = after_bound(graph, bound, position, memory, outcome)
         total += chance * after
         size += abs(chance * after)
         chances += chance
@@ -61,11 +63,15 @@ def action_bound(graph, bound, position, memory, way):
 
 @routine
 def state_bound(graph, bound, acts, tables, position, memory, best):
-    """Bound on the value of a state; `best` is set to an action that has it."""
+    """Bound the value of a state by one turn, from the bounds, (C, H), of those that follow.
+
+    Who moves acts by ``acts[player]``: by its table, or by the best or worst action. `best`, (1,),
+    gets that action, -1 for a table.
+    """
     player = graph.player[position]
     act, row = acts[player], graph.row[position]
     ways = graph.way[graph.situation[position], memory]
-    found, least, size, shares, plays = 0.0, np.inf, 0.0, 0.0, 0
+    value, least, size, shares, plays = 0.0, np.inf, 0.0, 0.0, 0
     best[0] = -1
     for action in range(len(ways)):
         if ways[action] < 0:
@@ -73,37 +79,39 @@ def state_bound(graph, bound, acts, tables, position, memory, best):
         share = tables[player][row, action] if act == PLAY else 1.0
         if share <= 0.0:
             continue
-        worth = action_bound(graph, bound, position, memory, ways[action])
+        action_value = way_bound(graph, bound, position, memory, ways[action])
         plays += 1
         if act == PLAY:
-            least = min(least, worth)
-            found += share * worth
-            size += abs(share * worth)
+            least = min(least, action_value)
+            value += share * action_value
+            size += abs(share * action_value)
             shares += share
-        elif best[0] < 0 or (worth > found if act == MAXIMISE else worth < found):
-            found, best[0] = worth, action
+        else:
+            is_better = action_value > value if act == MAXIMISE else action_value < value
+            if best[0] < 0 or is_better:
+                value, best[0] = action_value, action
     if act == PLAY:
-        found = max((found - (2 * plays + 8) * (UNIT * size + TINY)) / shares, least)
-    return found
+        value = max((value - (2 * plays + 8) * (UNIT * size + TINY)) / shares, least)
+    return value
 
 
 @part
 def is_safe(graph, bound, safe, endless, low, high, position, memory, way):
-    """Whether every outcome of a way is safe, or is worth `endless` at least."""
+    """Whether every outcome of a way is a safe state of the level, or worth `endless` at least."""
     for outcome in range(graph.first[way], graph.first[way + 1]):
         if graph.chance[outcome] <= 0.0:
             continue
         entry = graph.place[position] + graph.end[outcome]
-        there = graph.next[entry]
-        if there < 0:
-            if graph.payoff[-1 - there] < endless:
+        next_position = graph.next[entry]
+        if next_position < 0:
+            if graph.payoff[-1 - next_position] < endless:
                 return False
             continue
         learned = graph.following[graph.label[entry], graph.lane[memory]]
-        if low <= there < high:
-            if safe[there, learned] == 0:
+        if low <= next_position < high:
+            if safe[next_position, learned] == 0:
                 return False
-        elif bound[there, learned] < endless:
+        elif bound[next_position, learned] < endless:
             return False
     return True
 
@@ -165,10 +173,10 @@ def rise(graph, bound, chosen, acts, tables, low, high, best):
     largest = 0.0
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):
-            found = state_bound(graph, bound, acts, tables, position, memory, best)
-            if found > bound[position, memory]:
-                largest = max(largest, found - bound[position, memory])
-                bound[position, memory] = found
+            value = state_bound(graph, bound, acts, tables, position, memory, best)
+            if value > bound[position, memory]:
+                largest = max(largest, value - bound[position, memory])
+                bound[position, memory] = value
                 chosen[position, memory] = best[0]
             elif chosen[position, memory] < 0:
                 chosen[position, memory] = best[0]
@@ -177,11 +185,11 @@ def rise(graph, bound, chosen, acts, tables, low, high, best):
 
 @part
 def begin_to_fall(bound, chosen, above, kept, safe, endless, low, high):
-    """Exchange the bounds of a level for those from which they fall, and keep the former."""
+    """Exchange a level's bounds for those `above`, from which they fall; keep what was chosen."""
     for position in range(low, high):
         for memory in range(bound.shape[1]):
             first = above[position, memory]
-            above[position, memory] = bound[position, memory]  # kept there
+            above[position, memory] = bound[position, memory]
             kept[position, memory] = chosen[position, memory]
             bound[position, memory] = min(first, endless) if safe[position, memory] else first
 
@@ -192,10 +200,10 @@ def fall(graph, bound, chosen, acts, tables, low, high, best):
     is_lower = False
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):
-            found = state_bound(graph, bound, acts, tables, position, memory, best)
+            value = state_bound(graph, bound, acts, tables, position, memory, best)
             chosen[position, memory] = best[0]
-            if found < bound[position, memory]:
-                bound[position, memory] = found
+            if value < bound[position, memory]:
+                bound[position, memory] = value
                 is_lower = True
     return is_lower
 
@@ -221,31 +229,19 @@ def bound_below(
 ):  # fmt: skip
     """Go on filling lower bounds on all values, (C, H), from the last level to the first.
 
-    Parameters
-    ----------
-    graph : named tuple of arrays
-    acts, helping : int64 (3,)
-        What players 0 and 1 and nature do; and what they do to stay for ever.
-    tables : three arrays float64 (R, K)
-        What they play.
-    least, endless : float
-        The least payoff, and that of a play without end.
-    rounds, settled : int, float
-        Most rounds of a level, which end when no bound rises by more than `settled`.
-    falls : bool
-        Whether levels that recur are bounded by numbers that fall as well.
-    bound, chosen : float64, int32 (C, H)
-        To fill: bounds, and the action of good that last raised each.
-    above, kept : float64, int32 (C, H)
-        What these numbers fall from, and scratch.
-    safe, best : uint8 (C, H), int64 (1,)
-        Scratch.
-    at : int64 (4,)
-        `LEVEL`, `PHASE`, `ROUND` and `TOTAL`: where to go on. The level is -1 when all is done.
-    states : int
-        About how many values are computed before the kernel returns.
-    is_over : bool
-        Whether bounds that hold are wanted at once: levels that are left have one round.
+    Filled are `bound`, float64 (C, H), and `chosen`, int32 (C, H), good's action that raised it.
+
+    - `acts`, `helping`: int64 (3,), what players 0 and 1 and nature do, to get values, and to stay
+      for ever; `tables`: three arrays float64 (R, K), what they play.
+    - `least`, `endless`: the least payoff, and that of a play without end.
+    - `rounds`, `settled`: most rounds of a level, which end when no bound rises by more than
+      `settled`; `falls`: whether levels that recur are bounded by numbers that fall as well.
+    - `above`, `kept`: float64, int32 (C, H), what these numbers fall from, and scratch; `safe`,
+      `best`: uint8 (C, H), int64 (1,), scratch.
+    - `at`: int64 (4,), `LEVEL`, `PHASE`, `ROUND` and `TOTAL`: where to go on. The level is -1 when
+      all is done.
+    - `states`: about how many values are computed before the kernel returns.
+    - `is_over`: whether bounds that hold are wanted at once: levels that are left have one round.
     """
     memories = bound.shape[1]
     while at[LEVEL] >= 0 and states > 0:

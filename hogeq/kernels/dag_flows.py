@@ -1,96 +1,112 @@
 """Passes over the decisions of a belief DAG, and regret matching at each.
 
-There are D decisions in an order in which plays meet them; choice 0 is the begin, and choice
+There are D decisions, in an order in which plays meet them, and C choices. Choice 0 is the begin;
 ``starts[d] + a``, before ``starts[d + 1]``, takes action a at decision d. Edges lie by the decision
-that they lead to: those to d are from ``ends[d]`` to before ``ends[d + 1]``, and begin with choice
-`source`.
+that they lead to: those into d are ``ends[d]`` to before ``ends[d + 1]``, and edge e comes from
+choice ``source[e]``. So `starts` and `ends` are (D + 1,). A sequence form is such a DAG: decisions
+are its refined information sets, each with one edge, and choices are sequences.
 """
 
 import numpy as np
 
 from hogeq.kernels.cache import kernel
-from hogeq.kernels.sequences import match
+from hogeq.kernels.sequences import match_regrets
 
 
 @kernel
 def flow_on(ends, source, starts, shares, places, flow):
-    """Fill the flow of probabilities: those of a decision are `shares` from its place on."""
+    """Fill the reach probability of every choice, `flow` (C,), top-down.
+
+    Reach of a choice: the sum over the edges into its decision, times the choice's own probability.
+    Those of decision d are ``shares[places[d]]`` and the numbers after it.
+    """
     flow[0] = 1.0
-    for at in range(len(starts) - 1):
-        into = 0.0
-        for edge in range(ends[at], ends[at + 1]):
-            into += flow[source[edge]]
-        shift = places[at] - starts[at]
-        for choice in range(starts[at], starts[at + 1]):
-            share = shares[choice + shift]  # 0 even where numbers of ways are infinite
-            flow[choice] = into * share if share > 0.0 else 0.0
+    for decision in range(len(starts) - 1):
+        reach = 0.0
+        for edge in range(ends[decision], ends[decision + 1]):
+            reach += flow[source[edge]]
+        for choice in range(starts[decision], starts[decision + 1]):
+            action = choice - starts[decision]
+            probability = shares[places[decision] + action]
+            # 0 stays 0 even where numbers of ways are infinite.
+            flow[choice] = reach * probability if probability > 0.0 else 0.0
 
 
 @kernel
-def rise_best(ends, source, starts, allowed, worth, best):
-    """Add all that follows best choices, which `best`, (D,), takes; the first of some that tie."""
-    for at in range(len(starts) - 2, -1, -1):
-        value = -np.inf
-        for choice in range(starts[at], starts[at + 1]):
-            if allowed[choice] and worth[choice] > value:
-                value, best[at] = worth[choice], choice
-        for edge in range(ends[at], ends[at + 1]):
-            worth[source[edge]] += value
+def rise_best(ends, source, starts, allowed, values, best):
+    """Compute best-response values of all choices, bottom-up, and the best choice of each decision.
+
+    `values` (C,) has the payoff of each choice alone, and gets the best value of the decisions that
+    follow it: ``values[0]`` is then the best response's. `best` (D,) gets the first best choice of
+    those that are `allowed`, (C,).
+    """
+    for decision in range(len(starts) - 2, -1, -1):
+        best_value = -np.inf
+        for choice in range(starts[decision], starts[decision + 1]):
+            if allowed[choice] and values[choice] > best_value:
+                best_value = values[choice]
+                best[decision] = choice
+        for edge in range(ends[decision], ends[decision + 1]):
+            values[source[edge]] += best_value
 
 
 @kernel
-def rise_above(ends, source, starts, allowed, worth):
-    """Add all that follows best choices, every sum rounded upward: no choices are worth more."""
-    for at in range(len(starts) - 2, -1, -1):
-        value = -np.inf
-        for choice in range(starts[at], starts[at + 1]):
+def rise_above(ends, source, starts, allowed, values):
+    """Bound best-response values from above: as :func:`rise_best`, every sum rounded upward."""
+    for decision in range(len(starts) - 2, -1, -1):
+        best_value = -np.inf
+        for choice in range(starts[decision], starts[decision + 1]):
             if allowed[choice]:
-                value = max(value, worth[choice])
-        for edge in range(ends[at], ends[at + 1]):
-            worth[source[edge]] = np.nextafter(worth[source[edge]] + value, np.inf)
+                best_value = max(best_value, values[choice])
+        for edge in range(ends[decision], ends[decision + 1]):
+            before = source[edge]
+            values[before] = np.nextafter(values[before] + best_value, np.inf)
 
 
 @kernel
 def match_all(regrets, prediction, starts, epsilon, strategy):
-    """Set all decisions of a player, (D, K), by their regrets."""
-    for at in range(len(strategy)):
-        match(regrets, prediction, at, starts[at + 1] - starts[at], epsilon, strategy)
+    """Set all decisions of a player, `strategy` (D, K), by regret matching.
+
+    `regrets` is (D, K), `prediction` (D, K) or empty, `epsilon` the least probability.
+    """
+    for decision in range(len(strategy)):
+        actions = starts[decision + 1] - starts[decision]
+        match_regrets(regrets, prediction, decision, actions, epsilon, strategy)
 
 
 @kernel
 def learn(
-    ends,
-    source,
-    starts,
-    factors,
-    plus,
-    epsilon,
-    flow,
-    worth,
-    regrets,
-    prediction,
-    strategy_sum,
-    strategy,
-):
-    """Add an iteration to the tables of a player, (D, K), and set all decisions by them.
+    ends, source, starts, factors, plus, epsilon, flow, values,
+    regrets, prediction, strategy_sum, strategy,
+):  # fmt: skip
+    """Do one iteration of a regret minimiser at all decisions of a player, the last first.
 
-    `flow` is that of `strategy`; `worth`, that of the choices alone, gets what follows as well.
+    1. Counterfactual value of the decision: the mean of ``values[choice]`` by `strategy`, (D, K).
+    2. Add it to `values`, (C,), of the choices before it; these had their own payoffs alone.
+    3. Add each action's regret to `regrets`, (D, K), cut off at 0 if `plus`, and discounted by its
+       sign; `prediction`, (D, K) or empty, gets the regret alone.
+    4. Add the reach of choices, `flow` (C,), to `strategy_sum`, (D, K), times the weight.
+    5. Match regrets in `strategy`, with the least probability `epsilon`.
+
+    `factors` has the weight and the discounts of positive and of negative regrets.
     """
-    weight, gained, lost = factors
-    for at in range(len(strategy) - 1, -1, -1):
-        actions, now = starts[at + 1] - starts[at], 0.0
+    weight, positive_discount, negative_discount = factors
+    for decision in range(len(strategy) - 1, -1, -1):
+        actions = starts[decision + 1] - starts[decision]
+        expected = 0.0
         for action in range(actions):
-            now += strategy[at, action] * worth[starts[at] + action]
-        for edge in range(ends[at], ends[at + 1]):
-            worth[source[edge]] += now
+            expected += strategy[decision, action] * values[starts[decision] + action]
+        for edge in range(ends[decision], ends[decision + 1]):
+            values[source[edge]] += expected
         for action in range(actions):
-            choice = starts[at] + action
-            instant = worth[choice] - now
-            regret = regrets[at, action] + instant
+            choice = starts[decision] + action
+            instant_regret = values[choice] - expected
+            regret = regrets[decision, action] + instant_regret
             if plus:
                 regret = max(regret, 0.0)
-            regrets[at, action] = regret * (gained if regret > 0.0 else lost)
-            strategy_sum[at, action] += weight * flow[choice]
+            discount = positive_discount if regret > 0.0 else negative_discount
+            regrets[decision, action] = regret * discount
+            strategy_sum[decision, action] += weight * flow[choice]
             if len(prediction):
-                prediction[at, action] = instant
-        match(regrets, prediction, at, actions, epsilon, strategy)
+                prediction[decision, action] = instant_regret
+        match_regrets(regrets, prediction, decision, actions, epsilon, strategy)

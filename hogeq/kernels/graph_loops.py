@@ -19,6 +19,9 @@ none by more than d < 1, then u >= (1 - d) + P u for all, and u / (1 - d) bounds
 There is a kernel for each thing that is done to blocks, so that a command compiles no more than it
 needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better actions,
 :func:`settle` sets rows, :func:`visit` sends reach through them.
+
+Sizes, `lists` and states are those of :mod:`hogeq.kernels.graph_turns`, `loop` is a
+:class:`hogeq.kernels.arrays.Loop`. State ``p * H + h`` of a block is memory h at its p-th position.
 """
 
 import numpy as np
@@ -53,8 +56,13 @@ MOST_ROUNDS = 100_000  # of an iteration
 
 
 @routine
-def link(lists, loop, me, policies, match, positions, choice, values, payoff):
-    """Write the chain of a small block: where states lead, and what they gain by leaving."""
+def write_chain(lists, loop, me, policies, match, positions, choice, values, payoff):
+    """Write the Markov chain of a small block's m states; returns m.
+
+    `loop.matrix` (m, m) gets the probabilities to come from one state to another, `loop.leave` (m,)
+    that to leave the block, and `loop.gain` (m,) the expected payoff, (T,), or value, (C, H), by
+    leaving. A state takes its `choice`, (C, H); by NO_CHOICE, it acts by its row.
+    """
     memories, lanes = values.shape[1], lists.following.shape[1]
     count, home = len(positions) * memories, loop.block[positions[0]]
     for state in range(count):
@@ -69,59 +77,64 @@ def link(lists, loop, me, policies, match, positions, choice, values, payoff):
             state = loop.member[position] * memories + memory
             chosen = choice[position, memory]
             for action in range(len(row)):
-                weight = row[action]
+                action_probability = row[action]
                 if chosen != NO_CHOICE:
-                    weight = 1.0 if action == chosen else 0.0
-                if weight == 0.0:
+                    action_probability = 1.0 if action == chosen else 0.0
+                if action_probability == 0.0:
                     continue
                 lane = places[action, memory] % lanes
                 way = way_at(lists, situation, places[action, memory])
-                for x in range(lists.first[way], lists.first[way + 1]):
-                    share, end = weight * lists.chance[x], base + lists.end[x]
-                    there = lists.next[end]
-                    if there < 0:
-                        loop.gain[state] += share * payoff[-1 - there]
-                        loop.leave[state] += share
+                for outcome in range(lists.first[way], lists.first[way + 1]):
+                    probability = action_probability * lists.chance[outcome]
+                    end = base + lists.end[outcome]
+                    next_position = lists.next[end]
+                    if next_position < 0:
+                        loop.gain[state] += probability * payoff[-1 - next_position]
+                        loop.leave[state] += probability
                         continue
-                    after = lists.following[lists.label[end], lane]
-                    if loop.block[there] == home:
-                        loop.matrix[state, loop.member[there] * memories + after] += share
+                    next_memory = lists.following[lists.label[end], lane]
+                    if loop.block[next_position] == home:
+                        next_state = loop.member[next_position] * memories + next_memory
+                        loop.matrix[state, next_state] += probability
                     else:
-                        loop.gain[state] += share * values[there, after]
-                        loop.leave[state] += share
+                        loop.gain[state] += probability * values[next_position, next_memory]
+                        loop.leave[state] += probability
     return count
 
 
 @routine
 def eliminate(loop, count):
-    """Eliminate the states of a chain, the last first; those of which play never leaves end it."""
+    """Eliminate the states of a chain, the last first (Grassmann, Taksar and Heyman 1985).
+
+    Each transition to a state is replaced by those from it; where none go on, play never leaves.
+    """
     matrix, gain, leave = loop.matrix, loop.gain, loop.leave
     for last in range(count - 1, -1, -1):
-        out = leave[last]
+        pivot = leave[last]
         for state in range(last):
-            out += matrix[last, state]
-        if out == 0.0:
-            gain[last], leave[last], out = loop.endless, 1.0, 1.0
-        loop.pivot[last] = out
-        gain[last], leave[last] = gain[last] / out, leave[last] / out
+            pivot += matrix[last, state]
+        if pivot == 0.0:
+            gain[last], leave[last], pivot = loop.endless, 1.0, 1.0
+        loop.pivot[last] = pivot
+        gain[last], leave[last] = gain[last] / pivot, leave[last] / pivot
         for state in range(last):
-            matrix[last, state] /= out
+            matrix[last, state] /= pivot
         for source in range(last):
-            share = matrix[source, last]
-            if share > 0.0:
+            probability = matrix[source, last]
+            if probability > 0.0:
                 for state in range(last):
-                    matrix[source, state] += share * matrix[last, state]
-                gain[source] += share * gain[last]
-                leave[source] += share * leave[last]
+                    matrix[source, state] += probability * matrix[last, state]
+                gain[source] += probability * gain[last]
+                leave[source] += probability * leave[last]
 
 
 @kernel
 def solve(lists, loop, first, last, me, policies, match, choice, values, payoff):
-    """Value the states of small blocks, in place."""
+    """Value the states of small blocks from `first`, below `last`, by elimination, in (C, H)."""
     memories = values.shape[1]
     for block in range(last - 1, first - 1, -1):
         positions = lists.order[lists.start[block] : lists.start[block + 1]]
-        count = link(lists, loop, me, policies, match, positions, choice, values, payoff)
+        count = write_chain(lists, loop, me, policies, match, positions, choice, values, payoff)
         eliminate(loop, count)
         for state in range(count):
             for earlier in range(state):
@@ -133,52 +146,54 @@ def solve(lists, loop, first, last, me, policies, match, choice, values, payoff)
 
 
 @routine
-def a_round(lists, loop, me, policies, match, positions, choice, values, payoff, add, scratch):
-    """Value all states of a block once, and `add` to each; returns the largest change.
+def value_once(lists, loop, me, policies, match, positions, choice, values, payoff, add, scratch):
+    """Do one round of value iteration: value all states of a block in place, and `add` to each.
 
-    With 0 to add, states that choose do what is best for who moves; else what is worth most, and
-    the change has a sign.
+    States with a `choice`, (C, H), do what is best for who moves, or, if `add` is above 0, what is
+    worth most. Returns the largest change; with 0 to add, in size.
     """
-    largest, fresh, out = -np.inf, loop.fresh, scratch.rolled[0]
+    largest, new_values, way_values = -np.inf, loop.fresh, scratch.rolled[0]
     for member in range(len(positions) - 1, -1, -1):
         position = positions[member]
-        row, chooses = (
-            row_of(lists, position, me, policies, match),
-            choice[position, 0] != NO_CHOICE,
-        )
-        value_ways(lists, position, row, chooses, values, payoff, scratch.ends, out)
+        row = row_of(lists, position, me, policies, match)
+        chooses = choice[position, 0] != NO_CHOICE
+        value_ways(lists, position, row, chooses, values, payoff, scratch.ends, way_values)
         if chooses:
             sign = 1.0 if add > 0.0 or lists.player[position] == me else -1.0
-            maximise(lists, position, sign, out, fresh, choice[position])
+            maximise(lists, position, sign, way_values, new_values, choice[position])
         else:
-            mix(lists, position, row, out, fresh)
-        for memory in range(len(fresh)):
-            change = fresh[memory] + add - values[position, memory]
+            mix(lists, position, row, way_values, new_values)
+        for memory in range(len(new_values)):
+            change = new_values[memory] + add - values[position, memory]
             largest = max(largest, change if add > 0.0 else abs(change))
-            values[position, memory] = fresh[memory] + add
+            values[position, memory] = new_values[memory] + add
     return largest
 
 
 @kernel
 def iterate(lists, loop, block, me, policies, match, choice, values, payoff, bounds, scratch):
-    """Value a large block by iteration; add a bound on what is missed to `scratch.error`."""
+    """Value a large block, `values` (C, H), by value iteration; see the head of this file.
+
+    From `endless` on, until none changes but by rounding. With `bounds`, what is missed at most is
+    added to `scratch.error`: the last change, times a bound on the turns, from rounds that add 1.
+    """
     positions = lists.order[lists.start[block] : lists.start[block + 1]]
     for position in positions:
         values[position] = loop.endless
-    change, rounds, most = np.inf, 0, MOST_ROUNDS
-    while change > 0.0 and rounds < most:
+    change, rounds, most_rounds = np.inf, 0, MOST_ROUNDS
+    while change > 0.0 and rounds < most_rounds:
         rounds += 1
-        if change <= SETTLED * loop.size and most == MOST_ROUNDS:
-            most = 2 * rounds  # the rest is rounding, which may go round in a circle
-        change = a_round(
+        if change <= SETTLED * loop.size and most_rounds == MOST_ROUNDS:
+            most_rounds = 2 * rounds  # the rest is rounding, which may go round in a circle
+        change = value_once(
             lists, loop, me, policies, match, positions, choice, values, payoff, 0.0, scratch
         )
     if not bounds:
         return
-    turns, short, rounds = loop.turns, np.inf, 0
-    while short > 0.5 and rounds < MOST_ROUNDS:
+    turns, rise, rounds = loop.turns, np.inf, 0
+    while rise > 0.5 and rounds < MOST_ROUNDS:
         rounds += 1
-        short = a_round(
+        rise = value_once(
             lists, loop, me, policies, match, positions, choice, turns, loop.nothing, 1.0, scratch
         )
     most_turns = 0.0
@@ -187,61 +202,62 @@ def iterate(lists, loop, block, me, policies, match, choice, values, payoff, bou
             most_turns = max(most_turns, turns[position, memory])
             turns[position, memory] = 0.0
     missed = max(change, SETTLED * loop.size)
-    scratch.error[0] += missed * most_turns / (1.0 - max(short, 0.0)) if short < 1.0 else np.inf
+    scratch.error[0] += missed * most_turns / (1.0 - max(rise, 0.0)) if rise < 1.0 else np.inf
 
 
 # --- best actions -------------------------------------------------------------------------------
 
 
 @part
-def stay_of(lists, loop, position, memory, action):
-    """Probability that an action stays in the block."""
-    situation, stays = lists.situation[position], 0.0
+def stay_probability(lists, loop, position, memory, action):
+    """Compute the probability that an action at a state stays in the block."""
+    situation, probability = lists.situation[position], 0.0
     way = way_at(lists, situation, lists.place[situation, action, memory])
-    for x in range(lists.first[way], lists.first[way + 1]):
-        there = lists.next[lists.base[position] + lists.end[x]]
-        if there >= 0 and loop.block[there] == loop.block[position]:
-            stays += lists.chance[x]
-    return stays
+    for outcome in range(lists.first[way], lists.first[way + 1]):
+        next_position = lists.next[lists.base[position] + lists.end[outcome]]
+        if next_position >= 0 and loop.block[next_position] == loop.block[position]:
+            probability += lists.chance[outcome]
+    return probability
 
 
 @kernel
-def choose(lists, loop, block, me, whose, aim, choice, values, payoff, scratch):
-    """Choose actions in the states of a block in which one of the players moves.
+def choose(lists, loop, block, me, mover, aim, choice, values, payoff, scratch):
+    """Choose actions, `choice` (C, H), in the states of a block in which `mover` moves.
 
     The aim is to STAY: take the action that stays in the block most. Or to IMPROVE: take the best
     action where it is worth more than the present one. Or to LEAVE: take the first of the best, of
     those that do not stay for certain if there are any; to stay is worth as much as what follows,
     be it one's own leaving a turn later. Returns whether an action was improved.
     """
-    out, changed, sign = scratch.rolled[0], False, 1.0 if whose == me else -1.0
-    for place in range(lists.start[block], lists.start[block + 1]):
-        position = lists.order[place]
-        if lists.player[position] != whose:
+    way_values, changed, sign = scratch.rolled[0], False, 1.0 if mover == me else -1.0
+    for entry in range(lists.start[block], lists.start[block + 1]):
+        position = lists.order[entry]
+        if lists.player[position] != mover:
             continue
         places = lists.place[lists.situation[position]]
         row = values[position]  # not looked at
-        value_ways(lists, position, row, True, values, payoff, scratch.ends, out)
+        value_ways(lists, position, row, True, values, payoff, scratch.ends, way_values)
         for memory in range(values.shape[1]):
-            now, best, surely = choice[position, memory], -np.inf, True
+            chosen, best, only_stays = choice[position, memory], -np.inf, True
             for action in range(len(places)):
-                worth = sign * out[places[action, memory]]
-                best = max(best, worth)
-            most = -1.0
+                action_value = sign * way_values[places[action, memory]]
+                best = max(best, action_value)
+            most = -1.0  # to STAY, the highest probability; to LEAVE, 0 once an action is taken
             for action in range(len(places)):
-                worth = sign * out[places[action, memory]]
+                action_value = sign * way_values[places[action, memory]]
                 if aim == IMPROVE:
-                    if worth == best and out[places[now, memory]] * sign < best - TIE * loop.size:
-                        now, changed = action, True
+                    present = way_values[places[chosen, memory]] * sign
+                    if action_value == best and present < best - TIE * loop.size:
+                        chosen, changed = action, True
                     continue
-                stays = stay_of(lists, loop, position, memory, action)
+                stays = stay_probability(lists, loop, position, memory, action)
                 if aim == STAY and stays > most:
-                    most, now = stays, action
-                if aim == LEAVE and worth >= best - TIE * loop.size:
-                    if most < 0.0 or (surely and stays < 1.0):
-                        now, surely = action, stays >= 1.0
+                    most, chosen = stays, action
+                if aim == LEAVE and action_value >= best - TIE * loop.size:
+                    if most < 0.0 or (only_stays and stays < 1.0):
+                        chosen, only_stays = action, stays >= 1.0
                     most = 0.0
-            choice[position, memory] = now
+            choice[position, memory] = chosen
     return changed
 
 
@@ -249,17 +265,21 @@ def choose(lists, loop, block, me, whose, aim, choice, values, payoff, scratch):
 
 
 @part
-def value_row(lists, me, number, positions, weights, payoff, reach, values, found, scratch):
-    """Add up the values of a row's actions in a block, weighted by reach; returns its reach."""
-    here, out = 0.0, scratch.rolled[0]
-    found[:] = 0.0
+def value_row(lists, me, number, positions, weights, payoff, reach, values, q_values, scratch):
+    """Fill counterfactual values, (K,), of row `number` in a block; give its reach.
+
+    Opponents have `weights` (n,), `reach` and `values` (n, C, H).
+    """
+    row_reach, way_values, ends = 0.0, scratch.rolled[0], scratch.ends
+    q_values[:] = 0.0
     for position in positions:
         if lists.player[position] == me and lists.row[position] == number:
             for match in range(len(weights)):
-                share, worth = weights[match], values[match]
-                value_ways(lists, position, found, True, worth, payoff, scratch.ends, out)
-                here += average(lists, position, share, reach[match, position], out, found)
-    return here
+                weight, state_reach = weights[match], reach[match, position]
+                match_values = values[match]
+                value_ways(lists, position, q_values, True, match_values, payoff, ends, way_values)
+                row_reach += average(lists, position, weight, state_reach, way_values, q_values)
+    return row_reach
 
 
 @kernel
@@ -267,7 +287,12 @@ def settle(lists, loop, first, last, how, large, *arrays):
     """Value blocks, with rows as the role sets them.
 
     `large` is None if they are small; the other arguments are those of
-    :func:`hogeq.kernels.graph_passes.act`.
+    :func:`hogeq.kernels.graph_passes.act`. For each block, the last first:
+
+    1. Value it if it is stale: at first, and when a row of it has changed.
+    2. Take its next row of the player, at the position that leads it: counterfactual values.
+    3. Set the row by the role as long as the block *adapts*.
+    4. If the change needs a *check*, value the block, and undo the change unless it wins.
 
     ASCEND and SOFTMAX take the rows of a block one after the other and value it anew after each.
     Where a row has one state, against one opponent, ASCEND is policy iteration, and every change
@@ -278,13 +303,14 @@ def settle(lists, loop, first, last, how, large, *arrays):
     """
     policies, weights, payoff, reach, values, filled, scratch = arrays
     role, temperature, damping, me, _, _ = how
-    averages, row_reach = filled
+    all_q_values, row_reach = filled
     bounds, before = role == COUNTERFACTUAL, loop.before
     for block in range(last - 1, first - 1, -1):
         positions = lists.order[lists.start[block] : lists.start[block + 1]]
-        several = values.shape[2] > 1 or len(weights) > 1
+        has_several = values.shape[2] > 1 or len(weights) > 1
         for position in positions:
-            several = several or (lists.player[position] == me and not loop.leads[position])
+            is_second = lists.player[position] == me and not loop.leads[position]
+            has_several = has_several or is_second
         adapts, checks, moved, member, is_stale = not bounds, False, False, 0, True
         while is_stale or member < len(positions):
             for match in range(len(weights) if is_stale else 0):
@@ -304,15 +330,15 @@ def settle(lists, loop, first, last, how, large, *arrays):
                 member += 1
             else:
                 number = lists.row[position]
-                row, found = policies[0, number], averages[number]
-                here = value_row(
-                    lists, me, number, positions, weights, payoff, reach, values, found, scratch
+                row, q_values = policies[0, number], all_q_values[number]
+                its_reach = value_row(
+                    lists, me, number, positions, weights, payoff, reach, values, q_values, scratch
                 )
-                row_reach[number] = here
-                if checks:
+                row_reach[number] = its_reach
+                if checks:  # the row is changed, and the block was valued anew
                     gain = 0.0
                     for action in range(len(row)):
-                        gain += (row[action] - before[action]) * found[action]
+                        gain += (row[action] - before[action]) * q_values[action]
                     checks, adapts = False, gain <= 0.0
                     for action in range(len(row)):
                         row[action] = before[action] if adapts else row[action]
@@ -322,12 +348,13 @@ def settle(lists, loop, first, last, how, large, *arrays):
                         before[action] = row[action]
                     legal = lists.legal[lists.situation[position]]
                     its_role = role if adapts else COUNTERFACTUAL
-                    changed = set_row(its_role, legal, row, found, here, temperature, damping) > 0
+                    count = set_row(its_role, legal, row, q_values, its_reach, temperature, damping)
+                    changed = count > 0
                     moved = moved or changed
-                    checks = changed and several
+                    checks = changed and has_several
                     is_stale = adapts and (changed or role == SOFTMAX)
                 member += 0 if checks else 1
-            if member == len(positions) and role == ASCEND and moved and not several:
+            if member == len(positions) and role == ASCEND and moved and not has_several:
                 member, moved = 0, False
 
 
@@ -336,9 +363,9 @@ def settle(lists, loop, first, last, how, large, *arrays):
 
 @part
 def count_visits(lists, loop, me, policies, positions, reach):
-    """Count the visits of states of a small block, in `loop.gain`, by the flow into them."""
-    memories, visits = reach.shape[1], loop.gain
-    count = link(lists, loop, me, policies, 0, positions, loop.no_choice, reach, loop.nothing)
+    """Compute expected visits of a small block's states, in `loop.gain`, by flow into it (C, H)."""
+    memories, visits, rows = reach.shape[1], loop.gain, loop.no_choice
+    count = write_chain(lists, loop, me, policies, 0, positions, rows, reach, loop.nothing)
     eliminate(loop, count)
     for state in range(count):
         visits[state] = reach[positions[state // memories], state % memories]
@@ -353,15 +380,17 @@ def count_visits(lists, loop, me, policies, positions, reach):
 
 @kernel
 def visit(lists, loop, first, last, me, policies, reach, row_reach, scratch):
-    """Turn the flow into the states of blocks into the expected visits, and send them on.
+    """Turn the flow into the states of blocks, `reach` (C, H), into expected visits; send them on.
 
+    Small blocks by elimination, others by masses that go round until nothing but rounding is left.
+    Then the reach of rows of `me`, `row_reach` (R,), and the masses that leave, to later blocks.
     A play that never leaves is followed to where that is certain, and no further.
     """
     memories, masses, turns = reach.shape[1], loop.fresh, loop.turns
     for block in range(first, last):
         positions = lists.order[lists.start[block] : lists.start[block + 1]]
-        small = len(positions) * memories <= len(loop.gain)
-        if small:
+        is_small = len(positions) * memories <= len(loop.gain)
+        if is_small:
             count_visits(lists, loop, me, policies, positions, reach)
         for position in positions:
             for memory in range(memories):
@@ -369,19 +398,19 @@ def visit(lists, loop, first, last, me, policies, reach, row_reach, scratch):
                 reach[position, memory] = 0.0
         # Masses wait in `turns`, where those that leave the block are collected, too.
         grows, rounds = True, 0
-        while grows and rounds < (1 if small else MOST_ROUNDS):
+        while grows and rounds < (1 if is_small else MOST_ROUNDS):
             grows, rounds = False, rounds + 1
             for position in positions:
-                here = 0.0
+                total_mass = 0.0
                 for memory in range(memories):
                     mass = turns[position, memory]
-                    if small:  # the visits are known, and what comes back is among them
+                    if is_small:  # the visits are known, and what comes back is among them
                         mass = loop.gain[loop.member[position] * memories + memory]
                     reach[position, memory] += mass
                     turns[position, memory] = 0.0
                     masses[memory] = mass if mass > SETTLED * reach[position, memory] else 0.0
-                    here += masses[memory]
-                if here > 0.0:
+                    total_mass += masses[memory]
+                if total_mass > 0.0:
                     grows = True
                     row = row_of(lists, position, me, policies, 0)
                     send(lists, position, row, masses, turns, scratch.masses, scratch.flows)
@@ -391,9 +420,9 @@ def visit(lists, loop, first, last, me, policies, reach, row_reach, scratch):
                     row_reach[lists.row[position]] += reach[position, memory]
             base = lists.base[position]
             for end in range(lists.ends[lists.situation[position]]):
-                there = lists.next[base + end]
-                if there >= 0:
+                after = lists.next[base + end]
+                if after >= 0:
                     for memory in range(memories):
-                        if loop.block[there] != block:
-                            reach[there, memory] += turns[there, memory]
-                        turns[there, memory] = 0.0
+                        if loop.block[after] != block:
+                            reach[after, memory] += turns[after, memory]
+                        turns[after, memory] = 0.0

@@ -3,6 +3,10 @@
 A *state* is a position and a value of the memory that play can come to. Each row of the player may
 play some *corners*, which are distributions over the K actions: pure ones, or those of a box. A
 relaxation knows the state, and what was drawn of the others: it takes the best corner everywhere.
+
+Sizes: R rows of the player, F of a table of all others, K actions, S states, n tables, N corners, M
+*members*: pairs of a table and a state that play can come to against it. Members of table t are
+``begin[t]`` to before ``begin[t + 1]``, corners of row r ``first[r]`` to before ``first[r + 1]``.
 """
 
 from typing import NamedTuple
@@ -17,7 +21,10 @@ CLOSED, FOUND, OPEN = 0, 1, 2
 
 
 class States(NamedTuple):
-    """States in an order in which play meets them; action a at state s is edge s * K + a."""
+    """States in an order in which play meets them; action a at state s is edge e = s * K + a.
+
+    Its outcomes are ``first[e]`` to before ``first[e + 1]``; ends that follow are in `won`.
+    """
 
     row: Ints  # (S,), of the player, or of the tables of all others
     is_own: NDArray[np.bool_]  # (S,)
@@ -25,15 +32,15 @@ class States(NamedTuple):
     chance: Floats  # (outcomes,)
     after: Ints  # (outcomes,), the next state
     won: Floats  # (S, K), payoff of the ends that follow at once, times their chances
-    start: Ints  # (n,)
-    start_chance: Floats  # (n,)
+    start: Ints  # (starts,), states in which play begins
+    start_chance: Floats  # (starts,)
 
 
 class Corners(NamedTuple):
     """What each row may play."""
 
     first: Ints  # (R + 1,), first corner of each row
-    play: Floats  # (N, K)
+    play: Floats  # (N, K), probabilities of actions
 
 
 class Others(NamedTuple):
@@ -48,17 +55,17 @@ class Others(NamedTuple):
 class Scratch(NamedTuple):
     """What passes write: of the last pass backward, and of the last forward."""
 
-    worth: Floats  # (n, S)
-    value: Floats  # (M, largest number of corners)
+    state_values: Floats  # (n, S), payoff from each state on
+    corner_values: Floats  # (M, most corners), of each corner of its row at each member
     pick: Ints  # (M,), corner played at each member
-    reach: Floats  # (n, S)
-    gain: Floats  # (N,), worth of each corner in all states of its row, as they are reached
-    most: Floats  # (R,), worth of the best corner in each of these states
+    reach: Floats  # (n, S), probability of coming to each state
+    row_values: Floats  # (N,), values of each corner in all states of its row, weighted by reach
+    relaxed_values: Floats  # (R,), the same of the corners that are best in each of these states
 
 
 @kernel
 def mark(graph, reached):
-    """Mark the states (C, H) that play can come to, in one pass over positions in their order."""
+    """Mark the states (C, H) that play can come to, by position; give the number of outcomes."""
     for at in range(len(graph.start)):
         reached[graph.start[at, 0], graph.start[at, 1]] = 1
     outcomes = 0
@@ -68,20 +75,20 @@ def mark(graph, reached):
                 continue
             for action in range(graph.way.shape[2]):
                 way = graph.way[graph.situation[position], memory, action]
-                if way < 0:
+                if way < 0:  # no action
                     continue
                 for outcome in range(graph.first[way], graph.first[way + 1]):
                     end = graph.place[position] + graph.end[outcome]
-                    if graph.next[end] >= 0:
-                        then = graph.following[graph.label[end], graph.lane[memory]]
-                        reached[graph.next[end], then] = 1
+                    if graph.next[end] >= 0:  # else it is -1 - t, of payoff t
+                        next_memory = graph.following[graph.label[end], graph.lane[memory]]
+                        reached[graph.next[end], next_memory] = 1
                         outcomes += 1
     return outcomes
 
 
 @kernel
 def lay_out(graph, number, states):
-    """Fill the arrays of states, numbered by (C, H), that play can come to."""
+    """Fill the arrays of `states` from a graph's; `number` (C, H) is -1 where play cannot come."""
     actions, at = graph.way.shape[2], 0
     for position in range(number.shape[0]):
         for memory in range(number.shape[1]):
@@ -93,28 +100,28 @@ def lay_out(graph, number, states):
             for action in range(actions):
                 states.first[state * actions + action] = at
                 way = graph.way[graph.situation[position], memory, action]
-                if way < 0:
+                if way < 0:  # no action
                     continue
                 for outcome in range(graph.first[way], graph.first[way + 1]):
                     end, chance = graph.place[position] + graph.end[outcome], graph.chance[outcome]
-                    if graph.next[end] < 0:
+                    if graph.next[end] < 0:  # -1 - t, of payoff t
                         states.won[state, action] += chance * graph.payoff[-1 - graph.next[end]]
                     else:
-                        then = graph.following[graph.label[end], graph.lane[memory]]
+                        next_memory = graph.following[graph.label[end], graph.lane[memory]]
                         states.chance[at] = chance
-                        states.after[at] = number[graph.next[end], then]
+                        states.after[at] = number[graph.next[end], next_memory]
                         at += 1
     states.first[len(states.row) * actions] = at
 
 
 @kernel
-def meet(states, corners, table, met):
-    """Mark the states (S,) that play can come to against one table of all others."""
+def meet(states, corners, table, is_reachable):
+    """Mark the states (S,) that play can come to against one table of all others, (F, K)."""
     actions = states.won.shape[1]
     for start in states.start:
-        met[start] = 1
-    for state in range(len(met)):
-        if met[state]:
+        is_reachable[start] = 1
+    for state in range(len(is_reachable)):
+        if is_reachable[state]:
             row = states.row[state]
             for action in range(actions):
                 plays = False
@@ -126,87 +133,97 @@ def meet(states, corners, table, met):
                 if plays:
                     edge = state * actions + action
                     for outcome in range(states.first[edge], states.first[edge + 1]):
-                        met[states.after[outcome]] = 1
+                        is_reachable[states.after[outcome]] = 1
 
 
 @part
-def _action(states, worth, state, action):
-    """Worth of an action, of the worth (S,) of later states."""
+def _action_value(states, state_values, state, action):
+    """Compute the value of an action from the values (S,) of later states."""
     edge = state * states.won.shape[1] + action
     total = states.won[state, action]
     for outcome in range(states.first[edge], states.first[edge + 1]):
-        total += states.chance[outcome] * worth[states.after[outcome]]
+        total += states.chance[outcome] * state_values[states.after[outcome]]
     return total
 
 
 @part
 def _backward(states, corners, others, fixed, values_all, scratch):
-    """Compute the payoff; rows play corner `fixed`, (R,), and the best in each state where -1.
+    """Compute the payoff by backward induction; fill `state_values`, `corner_values` and `pick`.
 
-    Corners that are not played are valued too at rows that are not fixed; at others if asked for.
+    A row plays the corner `fixed`, (R,); where that is -1, the best one in each state: the
+    relaxation. Others play their table. Corners that are not played are valued too at rows that are
+    not fixed; at others if `values_all`.
     """
-    actions, total = states.won.shape[1], 0.0
-    for one in range(len(others.weight)):
-        worth, table = scratch.worth[one], others.table[one]
-        for at in range(others.begin[one + 1] - 1, others.begin[one] - 1, -1):
-            state = others.member[at]
-            row, here = states.row[state], 0.0
+    actions, payoff = states.won.shape[1], 0.0
+    for number in range(len(others.weight)):
+        state_values, table = scratch.state_values[number], others.table[number]
+        for member in range(others.begin[number + 1] - 1, others.begin[number] - 1, -1):
+            state = others.member[member]
+            row = states.row[state]
             if not states.is_own[state]:
+                expected = 0.0
                 for action in range(actions):
                     if table[row, action] > 0.0:
-                        here += table[row, action] * _action(states, worth, state, action)
-                worth[state] = here
+                        value = _action_value(states, state_values, state, action)
+                        expected += table[row, action] * value
+                state_values[state] = expected
                 continue
-            low, high = corners.first[row], corners.first[row + 1]
-            if fixed[row] >= 0 and not values_all:
+            first = corners.first[row]
+            low, high = first, corners.first[row + 1]
+            is_fixed = fixed[row] >= 0
+            if is_fixed and not values_all:
                 low, high = fixed[row], fixed[row] + 1
-            base = corners.first[row]
+            corner_values = scratch.corner_values[member]
             for corner in range(low, high):
-                scratch.value[at, corner - base] = 0.0
+                corner_values[corner - first] = 0.0
             for action in range(actions):
                 is_used = False
                 for corner in range(low, high):
                     is_used |= corners.play[corner, action] > 0.0
                 if is_used:
-                    value = _action(states, worth, state, action)
+                    value = _action_value(states, state_values, state, action)
                     for corner in range(low, high):
-                        scratch.value[at, corner - base] += corners.play[corner, action] * value
+                        corner_values[corner - first] += corners.play[corner, action] * value
             best = fixed[row]
-            if best < 0:
+            if not is_fixed:
                 best = low
                 for corner in range(low + 1, high):
-                    if scratch.value[at, corner - base] > scratch.value[at, best - base]:
+                    if corner_values[corner - first] > corner_values[best - first]:
                         best = corner
-            scratch.pick[at] = best
-            worth[state] = scratch.value[at, best - base]
-        for at in range(len(states.start)):
-            total += others.weight[one] * states.start_chance[at] * worth[states.start[at]]
-    return total
+            scratch.pick[member] = best
+            state_values[state] = corner_values[best - first]
+        for start in range(len(states.start)):
+            weight = others.weight[number] * states.start_chance[start]
+            payoff += weight * state_values[states.start[start]]
+    return payoff
 
 
 @part
 def _forward(states, corners, others, fixed, values_all, scratch):
-    """Compute reach by the corners that the last pass backward took, and what corners are worth."""
+    """Fill `reach` by the corners that the last pass backward took, `row_values`, `relaxed_values`.
+
+    These are filled at rows that are not `fixed`, (R,), or at all if `values_all`.
+    """
     actions = states.won.shape[1]
-    scratch.gain[:] = 0.0
-    scratch.most[:] = 0.0
-    for one in range(len(others.weight)):
-        reach, table = scratch.reach[one], others.table[one]
-        for at in range(others.begin[one], others.begin[one + 1]):
-            reach[others.member[at]] = 0.0
-        for at in range(len(states.start)):
-            reach[states.start[at]] += others.weight[one] * states.start_chance[at]
-        for at in range(others.begin[one], others.begin[one + 1]):
-            state = others.member[at]
+    scratch.row_values[:] = 0.0
+    scratch.relaxed_values[:] = 0.0
+    for number in range(len(others.weight)):
+        reach, table = scratch.reach[number], others.table[number]
+        for member in range(others.begin[number], others.begin[number + 1]):
+            reach[others.member[member]] = 0.0
+        for start in range(len(states.start)):
+            reach[states.start[start]] += others.weight[number] * states.start_chance[start]
+        for member in range(others.begin[number], others.begin[number + 1]):
+            state = others.member[member]
             row, mass = states.row[state], reach[state]
             if mass == 0.0:
                 continue
-            pick = scratch.pick[at]
-            if states.is_own[state] and (fixed[row] < 0 or values_all):
-                base = corners.first[row]
-                for corner in range(base, corners.first[row + 1]):
-                    scratch.gain[corner] += mass * scratch.value[at, corner - base]
-                scratch.most[row] += mass * scratch.value[at, pick - base]
+            pick, corner_values = scratch.pick[member], scratch.corner_values[member]
+            if states.is_own[state] and (values_all or fixed[row] < 0):
+                first = corners.first[row]
+                for corner in range(first, corners.first[row + 1]):
+                    scratch.row_values[corner] += mass * corner_values[corner - first]
+                scratch.relaxed_values[row] += mass * corner_values[pick - first]
             for action in range(actions):
                 share = corners.play[pick, action] if states.is_own[state] else table[row, action]
                 if share > 0.0:
@@ -217,38 +234,45 @@ def _forward(states, corners, others, fixed, values_all, scratch):
 
 @kernel
 def evaluate(states, corners, others, fixed, scratch):
-    """Compute the payoff where rows play corners (R,), the best in each state where -1."""
+    """Compute the payoff where rows play corners `fixed` (R,), the best in each state where -1."""
     return _backward(states, corners, others, fixed, False, scratch)
 
 
 @kernel
 def differentiate(states, corners, others, fixed, scratch):
-    """Compute the payoff, and its gradient: `gain` of all corners, as rows are reached."""
-    total = _backward(states, corners, others, fixed, True, scratch)
+    """Compute the payoff, and its gradient: `row_values` of all corners; `fixed` as above."""
+    payoff = _backward(states, corners, others, fixed, True, scratch)
     _forward(states, corners, others, fixed, True, scratch)
-    return total
+    return payoff
 
 
 @part
-def _settle(corners, fixed, scratch, pure):
-    """Take the best corner of each row, on average; give the row that loses most by it."""
-    worst, at = 0.0, -1
+def _round_relaxation(corners, fixed, scratch, pure):
+    """Round the relaxation to a response, `pure` (R,): the best corner of each row by `row_values`.
+
+    Fixed rows keep theirs. Returns the row that loses most by it, to branch on; -1 if none loses.
+    """
+    largest_loss, branching_row = 0.0, -1
     for row in range(len(fixed)):
         pure[row] = fixed[row]
         if fixed[row] < 0:
             best = corners.first[row]
             for corner in range(best + 1, corners.first[row + 1]):
-                if scratch.gain[corner] > scratch.gain[best]:
+                if scratch.row_values[corner] > scratch.row_values[best]:
                     best = corner
             pure[row] = best
-            if scratch.most[row] - scratch.gain[best] > worst:
-                worst, at = scratch.most[row] - scratch.gain[best], row
-    return at
+            loss = scratch.relaxed_values[row] - scratch.row_values[best]
+            if loss > largest_loss:
+                largest_loss, branching_row = loss, row
+    return branching_row
 
 
 @kernel
 def close(states, corners, others, target, most, fixed, stack, questions, now, pure, ends, scratch):
     """Prove that no corners get more than a target, or find some; depth first, and resumable.
+
+    At each node: bound it by the relaxation; if that is above the target, round it to a response;
+    if that gets no more, branch on the row that loses most. Returns CLOSED, FOUND or OPEN.
 
     Parameters
     ----------
@@ -275,7 +299,7 @@ def close(states, corners, others, target, most, fixed, stack, questions, now, p
         bound = _backward(states, corners, others, fixed, False, scratch)
         if bound > target:
             _forward(states, corners, others, fixed, False, scratch)
-            row = _settle(corners, fixed, scratch, pure)
+            row = _round_relaxation(corners, fixed, scratch, pure)
             ends[0] = bound
             if row >= 0:
                 ends[0] = _backward(states, corners, others, pure, False, scratch)

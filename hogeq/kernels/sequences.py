@@ -1,21 +1,24 @@
 """Passes over the sequences of a game tree, of both players at once.
 
 A *sequence* is all that a player met and did up to one of its actions; the empty one is its *root*.
-A *refined* information set is a row and the sequence that leads to it. A pass takes four steps:
+A *refined* information set is a row and the sequence that leads to it: the information set that the
+player would have with perfect recall. A pass takes four steps:
 
-- *weigh*, down: a sequence weighs what the one before it weighs, times the probability of its last
-  action (the own reach, or realisation weight, of Koller, Megiddo and von Stengel 1996);
-- *meet*, across: how often chance and the other player lead to a refined information set;
-- *pay*, across: the payoff of the ends that a sequence comes to, likewise;
-- *rise*, up: a row's values are sums over its refined information sets; what each of these is then
-  worth is added to the sequence before it.
+1. down: a sequence's weight is the weight of the sequence before it, times the probability of its
+   last action (the realisation weight of Koller, Megiddo and von Stengel 1996);
+2. across: the counterfactual reach of a refined information set, by chance and the other player;
+3. across: the payoff of the ends of each sequence, weighted by chance and the other player;
+4. up: a row's action values are sums over its refined information sets; the value of each of these
+   is then added to the sequence before it.
 
 Across, the weights of opponents add up: a mixture costs what one opponent costs, but for its
 weights. A player's own changes do not move them. So rows are set on the way up, each after all that
 follow it, and a whole sweep of ascent costs what a pass costs.
 
 Rows lie by seat and in the order of plays, the refined information sets of a row side by side, and
-so do sequences: arrays are read in order, but for the weights across and those before.
+so do sequences: arrays are read in order, but for the weights across and those before. `at` is a
+row's place in that order, ``tree.row[at]`` its number in a policy, (R, K). Sizes: R rows, K
+actions, J refined information sets, S sequences. Values are payoffs, as shares of the largest.
 """
 
 import math
@@ -33,21 +36,23 @@ from hogeq.kernels.cache import kernel, part
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-WIN = 0.5  # win rate that the largest payoff is worth
-SEAT = 0.5  # share of the games in which a player has a seat
+WIN_RATE_OF_PAYOFF = 0.5  # a payoff that is the largest adds this to a win rate
+SEAT_SHARE = 0.5  # share of the games in which a player has a seat
 
 
 class Sequences(NamedTuple):
     """A tree by its sequences: R rows, J refined information sets, S sequences, E ends, M meetings.
 
-    Ends, and nodes of a refined information set, are one where the sequences of both are the same.
+    Ends, and nodes of a refined information set, are one where the sequences of both are the same;
+    a *meeting* is such a node. The members of x are entries ``start[x]`` to before ``start[x + 1]``
+    of a list, where `start` is `members`, `end` or `node`.
     """
 
     row: Indices  # (R,), number of each row in a policy
     legal: Indices  # (R,), actions of each
     members: Indices  # (R + 1,), where its refined information sets begin
     before: Indices  # (J,), sequence that leads to each
-    first: Indices  # (J,), sequence of its first action
+    first: Indices  # (J,), sequence of its first action; those of the others follow
     seats: Indices  # (3,), where the rows of each player begin
     roots: Indices  # (3,), where its sequences begin, its root ahead
     end: Indices  # (S + 1,), where the ends of each sequence begin
@@ -59,276 +64,310 @@ class Sequences(NamedTuple):
 
 
 @part
-def spread(policy, row, legal):
-    """Probability that each legal action has from illegal ones; 0 if it may be rounding alone."""
-    illegal, ones = 0.0, True
+def illegal_mass_per_legal(policy, row, legal):
+    """Probability of a row's illegal actions, shared out evenly among its `legal` first ones."""
+    illegal_mass, is_all_ones = 0.0, True
     for action in range(legal, policy.shape[1]):
-        illegal += policy[row, action]
-    if illegal > TIE:
+        illegal_mass += policy[row, action]
+    if illegal_mass > TIE:
         for action in range(policy.shape[1]):
-            ones &= policy[row, action] == 1.0  # such a row says that own actions count 1
-    return 0.0 if illegal <= TIE or ones else illegal / legal
+            is_all_ones &= policy[row, action] == 1.0  # which counts every action once
+    # So little may be rounding alone.
+    return 0.0 if illegal_mass <= TIE or is_all_ones else illegal_mass / legal
 
 
 @part
-def weigh(tree, policy, low, high, weights):
-    """Weigh the sequences that end in these rows."""
+def fill_weights(tree, policy, low, high, weights):
+    """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`."""
     for at in range(low, high):
         row, legal = tree.row[at], tree.legal[at]
-        more = spread(policy, row, legal)
+        extra = illegal_mass_per_legal(policy, row, legal)
         for member in range(tree.members[at], tree.members[at + 1]):
-            here, first = weights[tree.before[member]], tree.first[member]
+            weight_before, first_sequence = weights[tree.before[member]], tree.first[member]
             for action in range(legal):
-                weights[first + action] = here * (policy[row, action] + more)
+                probability = policy[row, action] + extra
+                weights[first_sequence + action] = weight_before * probability
 
 
 @part
-def weigh_all(tree, policy, weights):
-    """Weigh all sequences of both players."""
+def fill_all_weights(tree, policy, weights):
+    """Fill the realisation weights of all sequences of both players, (S,), top-down."""
     weights[tree.roots[0]] = weights[tree.roots[1]] = 1.0
-    weigh(tree, policy, 0, len(tree.row), weights)
+    fill_weights(tree, policy, 0, len(tree.row), weights)
 
 
 @part
-def meet(tree, weights, member):
-    """Probability that chance and the other player lead to a refined information set."""
-    met = 0.0
+def counterfactual_reach(tree, weights, member):
+    """Probability that chance and the other player lead to refined information set `member`."""
+    probability = 0.0
     for node in range(tree.node[member], tree.node[member + 1]):
-        met += tree.chance[node] * weights[tree.node_other[node]]
-    return met
+        probability += tree.chance[node] * weights[tree.node_other[node]]
+    return probability
 
 
 @part
-def pay(tree, weights, low, high, worth):
-    """Payoffs at the ends of all sequences, to the players from `low` to before `high`."""
+def fill_end_values(tree, weights, low, high, sequence_values):
+    """Set sequence values, (S,), to payoffs at ends, weighted by chance and the other's `weights`.
+
+    Of the players from `low`, below `high`.
+    """
     for sequence in range(tree.roots[low], tree.roots[high]):
-        won = 0.0
+        payoff = 0.0
         for end in range(tree.end[sequence], tree.end[sequence + 1]):
-            won += tree.payoff[end] * weights[tree.end_other[end]]
-        worth[sequence] = won
+            payoff += tree.payoff[end] * weights[tree.end_other[end]]
+        sequence_values[sequence] = payoff
 
 
 @part
-def value_row(tree, at, own, worth, values):
-    """Sum what a row's actions are worth over its refined information sets."""
-    legal = tree.legal[at]
-    values[:] = 0.0
+def sum_action_values(tree, at, own_weights, sequence_values, action_values):
+    """Fill a row's action values, (K,), summed over its refined information sets.
+
+    Each of these counts by its own weight: 1 in `own_weights` gives counterfactual values.
+    """
+    action_values[:] = 0.0
     for member in range(tree.members[at], tree.members[at + 1]):
-        weight, first = own[tree.before[member]], tree.first[member]
-        for action in range(legal):
-            values[action] += weight * worth[first + action]
+        weight, first_sequence = own_weights[tree.before[member]], tree.first[member]
+        for action in range(tree.legal[at]):
+            action_values[action] += weight * sequence_values[first_sequence + action]
 
 
 @part
-def centre_row(values, legal, share, reach, more):
-    """Take their mean off a row's values; ties are 0 to the last digit."""
+def centre_values(action_values, legal, share, reach, extra):
+    """Subtract the mean from a row's action values, (K,), in place, and scale them by `share`.
+
+    Ties, by the row's `reach`, become 0. Illegal actions get the mean, 0, if the policy plays them
+    (`extra` > 0, of :func:`illegal_mass_per_legal`), else the value of the worst legal one.
+    """
     mean, least = 0.0, 0.0
     for action in range(legal):
-        mean += values[action]
+        mean += action_values[action]
     mean /= legal
     for action in range(legal):
-        centred = share * (values[action] - mean)
-        values[action] = centred if abs(centred) > TIE * reach else 0.0
-        least = min(least, values[action])
-    # Illegal actions are worth that mean if the policy plays them, else as little as the worst.
-    for action in range(legal, len(values)):
-        values[action] = least if more == 0.0 else 0.0
+        centred = share * (action_values[action] - mean)
+        action_values[action] = centred if abs(centred) > TIE * reach else 0.0
+        least = min(least, action_values[action])
+    for action in range(legal, len(action_values)):
+        action_values[action] = least if extra == 0.0 else 0.0
 
 
 @part
-def ascend_row(policy, row, legal, values, reach):
-    """Set a row that is reached to the first of its best actions, unless it is sure of one."""
-    most, choice = -np.inf, -1
+def set_best_action(policy, row, legal, action_values, reach):
+    """Put all probability of a row on the first of its best actions; returns whether it changed.
+
+    It stays if it has no reach, or is sure of a best action.
+    """
+    best_value, best_action = -np.inf, -1
     for action in range(legal):
-        most = max(most, values[action])
+        best_value = max(best_value, action_values[action])
     stays = reach <= 0.0
     for action in range(legal):
-        if values[action] >= most - TIE * reach:
-            choice = action if choice < 0 else choice
+        if action_values[action] >= best_value - TIE * reach:
+            best_action = action if best_action < 0 else best_action
             stays |= policy[row, action] == 1.0
     if not stays:
         policy[row] = 0.0
-        policy[row, choice] = 1.0
+        policy[row, best_action] = 1.0
     return not stays
 
 
 @part
-def soften_row(policy, row, legal, values, reach, temperature, damping):
-    """Move a row that is reached towards the softmax of its values, given arrival."""
+def move_to_softmax(policy, row, legal, action_values, reach, temperature, damping):
+    """Move a row that is reached a share `damping` towards the softmax of its values.
+
+    Values, (K,), are weighted by reach, and overwritten; the softmax is of values given arrival.
+    """
     if reach > 0.0:
-        unit, most, total = max(reach * temperature, LEAST_WEIGHT), -np.inf, 0.0
+        divisor = max(reach * temperature, LEAST_WEIGHT)
+        best_value, total = -np.inf, 0.0
         for action in range(legal):
-            most = max(most, values[action])
+            best_value = max(best_value, action_values[action])
         for action in range(legal):
-            values[action] = math.exp((values[action] - most) / unit)
-            total += values[action]
-        values[legal:] = 0.0
+            action_values[action] = math.exp((action_values[action] - best_value) / divisor)
+            total += action_values[action]
+        action_values[legal:] = 0.0
         for action in range(policy.shape[1]):
-            policy[row, action] += damping * (values[action] / total - policy[row, action])
+            policy[row, action] += damping * (action_values[action] / total - policy[row, action])
 
 
 @part
-def rise(tree, at, policy, worth):
-    """Add the worth of a row under a policy to the sequences before it."""
+def add_expected_values(tree, at, policy, sequence_values):
+    """Add a row's expected values under a policy to the sequences before it, bottom-up."""
     row, legal = tree.row[at], tree.legal[at]
-    more = spread(policy, row, legal)
+    extra = illegal_mass_per_legal(policy, row, legal)
     for member in range(tree.members[at], tree.members[at + 1]):
-        first, total = tree.first[member], 0.0
+        first_sequence, expected = tree.first[member], 0.0
         for action in range(legal):
-            total += (policy[row, action] + more) * worth[first + action]
-        worth[tree.before[member]] += total
+            expected += (policy[row, action] + extra) * sequence_values[first_sequence + action]
+        sequence_values[tree.before[member]] += expected
 
 
 @part
-def rise_best(tree, at, worth):
-    """Add the worth of the best action of each refined information set."""
+def add_best_values(tree, at, sequence_values):
+    """Add the best action's value at each refined information set to the sequence before it."""
     for member in range(tree.members[at], tree.members[at + 1]):
-        first, best = tree.first[member], -np.inf
+        first_sequence, best_value = tree.first[member], -np.inf
         for action in range(tree.legal[at]):
-            best = max(best, worth[first + action])
-        worth[tree.before[member]] += best
+            best_value = max(best_value, sequence_values[first_sequence + action])
+        sequence_values[tree.before[member]] += best_value
 
 
 @kernel
 def forward(tree, policies, shares, own, other, scratch, reach):
-    """Weigh the sequences of player 0 and its opponents; fill the reach of rows, (R,) or (0,)."""
-    weigh_all(tree, policies[0], own)
-    share = SEAT
+    """Fill realisation weights of player 0 and its opponents, top-down, and the reach of rows.
+
+    `own`, (S,), gets those of ``policies[0]``, `other` (S,) the mean of those of ``policies[1:]``,
+    (n, R, K), by `shares`, (n,); one policy alone is self-play. `reach`, (R,) or (0,), gets own
+    weight times counterfactual reach, in half of the games against opponents. `scratch` is (S,).
+    """
+    fill_all_weights(tree, policies[0], own)
+    seat_share = SEAT_SHARE
     if len(policies) > 1:
         other[:] = 0.0
     else:
-        weigh_all(tree, policies[0], other)
-        share = 1.0
+        fill_all_weights(tree, policies[0], other)
+        seat_share = 1.0
     for opponent in range(1, len(policies)):
-        weigh_all(tree, policies[opponent], scratch)
+        fill_all_weights(tree, policies[opponent], scratch)
         for sequence in range(len(other)):
             other[sequence] += shares[opponent - 1] * scratch[sequence]
     for at in range(len(reach)):
         total = 0.0
         for member in range(tree.members[at], tree.members[at + 1]):
-            total += own[tree.before[member]] * meet(tree, other, member)
-        reach[tree.row[at]] = share * total
+            total += own[tree.before[member]] * counterfactual_reach(tree, other, member)
+        reach[tree.row[at]] = seat_share * total
 
 
 @kernel
-def backward(role, tree, policies, own, other, worth, reach, values, temperature, damping):
-    """Value the sequences of player 0, who acts by a role; count the rows that ASCEND changed.
+def backward(
+    role, tree, policies, own, other, sequence_values, reach, values, temperature, damping
+):
+    """Value all sequences for player 0, bottom-up, and set its rows by a role.
 
-    `worth` of the roots is then the payoff to it in each seat, a share of the largest.
+    1. Value sequences by the payoffs of their ends, against the opponents' weights `other`, (S,).
+    2. For each row, the last first: fill its action values, weighted by reach and centred, in
+       `values` (R, K); ASCEND and SOFTMAX then set the row in ``policies[0]``.
+    3. Add its expected values, or for FULL_MEMORY its best ones, to the sequences before it.
+
+    `own` (S,) and `reach` (R,) are those of :func:`forward`. Written: `sequence_values` (S,), whose
+    roots then have the payoff to player 0 in each seat, a share of the largest. Returns how many
+    rows ASCEND changed.
     """
     policy, changes = policies[0], 0
     if len(policies) == 1:
-        weigh_all(tree, policy, other)
-    share = WIN if len(policies) == 1 else WIN * SEAT
-    pay(tree, other, 0, 2, worth)
+        fill_all_weights(tree, policy, other)
+    share = WIN_RATE_OF_PAYOFF if len(policies) == 1 else WIN_RATE_OF_PAYOFF * SEAT_SHARE
+    fill_end_values(tree, other, 0, 2, sequence_values)
     for at in range(len(tree.row) - 1, -1, -1):
         row, legal = tree.row[at], tree.legal[at]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
-            value_row(tree, at, own, worth, values[row])
-            more = spread(policy, row, legal)
-            centre_row(values[row], legal, share, reach[row], more)
+            sum_action_values(tree, at, own, sequence_values, values[row])
+            extra = illegal_mass_per_legal(policy, row, legal)
+            centre_values(values[row], legal, share, reach[row], extra)
         if role == ASCEND:
-            changes += ascend_row(policy, row, legal, values[row], reach[row])
+            changes += set_best_action(policy, row, legal, values[row], reach[row])
         elif role == SOFTMAX:
-            soften_row(policy, row, legal, values[row], reach[row], temperature, damping)
+            move_to_softmax(policy, row, legal, values[row], reach[row], temperature, damping)
         if role == FULL_MEMORY:
-            rise_best(tree, at, worth)
+            add_best_values(tree, at, sequence_values)
         else:
-            rise(tree, at, policy, worth)
+            add_expected_values(tree, at, policy, sequence_values)
     return changes
 
 
 @part
-def match(regrets, prediction, row, actions, epsilon, policy):
-    """Set the first actions of a row in proportion to positive regrets, none below `epsilon`."""
-    total, scaled = 0.0, 0.0
+def match_regrets(regrets, prediction, row, actions, epsilon, policy):
+    """Set the first `actions` of a row of `policy`, (R, K), by regret matching.
+
+    In proportion to positive `regrets`, (R, K), plus those of the last iteration if `prediction` is
+    (R, K), not (0, K); even if none is positive; none below `epsilon`.
+    """
+    positive_sum, probability_sum = 0.0, 0.0
     for action in range(actions):
         regret = regrets[row, action]
         if len(prediction):
             regret += prediction[row, action]
         policy[row, action] = max(regret, 0.0)
-        total += policy[row, action]
+        positive_sum += policy[row, action]
     for action in range(actions):
-        policy[row, action] = policy[row, action] / total if total > 0.0 else 1.0 / actions
-        scaled += policy[row, action]
+        positive = policy[row, action]
+        policy[row, action] = positive / positive_sum if positive_sum > 0.0 else 1.0 / actions
+        probability_sum += policy[row, action]
     # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
     for action in range(actions):
-        policy[row, action] /= scaled
+        policy[row, action] /= probability_sum
         if epsilon > 0.0:
             policy[row, action] = epsilon + (1.0 - actions * epsilon) * policy[row, action]
 
 
 @part
-def learn(row, added, gained, lost, plus, policy, values, regrets, prediction, strategy_sum):
-    """Add an iteration to a row's regrets, discount them, and add to the average."""
-    actions, now = policy.shape[1], 0.0
+def update_regrets(row, added, discounts, plus, policy, values, regrets, prediction, strategy_sum):
+    """Add one iteration's regrets of a row to `regrets`, (R, K), and its policy to the average.
+
+    An action's regret is its counterfactual value, `values` (K,), less the policy's. Sums are cut
+    off at 0 if `plus`, then discounted by their sign, positive first in `discounts`, (2,). Written
+    too: `prediction`, (R, K) or (0, K), the new regrets; `strategy_sum`, (R, K), the policy times
+    its weight `added`.
+    """
+    actions = policy.shape[1]
+    expected = 0.0
     for action in range(actions):
-        now += policy[row, action] * values[action]
+        expected += policy[row, action] * values[action]
     for action in range(actions):
         strategy_sum[row, action] += added * policy[row, action]
-        instant = values[action] - now
-        regret = regrets[row, action] + instant
+        instant_regret = values[action] - expected
+        regret = regrets[row, action] + instant_regret
         if plus:
             regret = max(regret, 0.0)
-        regrets[row, action] = regret * (gained if regret > 0.0 else lost)
+        regrets[row, action] = regret * (discounts[0] if regret > 0.0 else discounts[1])
         if len(prediction):
-            prediction[row, action] = instant
+            prediction[row, action] = instant_regret
 
 
 @kernel
 def minimise(
-    tree,
-    regrets,
-    prediction,
-    strategy_sum,
-    factors,
-    alternating,
-    plus,
-    epsilon,
-    visits,
-    ones,
-    policy,
-    weights,
-    worth,
-    values,
-):
-    """Do iterations of a regret minimiser in self-play, one for each row of `factors`.
+    tree, regrets, prediction, strategy_sum, factors, alternating, plus, epsilon,
+    visits, ones, policy, weights, sequence_values, values,
+):  # fmt: skip
+    """Do iterations of a regret minimiser in self-play, one for each row of `factors`, (n, 3).
 
-    ``visits``, (J,), is how often chance and an opponent at random lead to a refined information
-    set; `policy`, `weights`, `worth` and `values` are scratch.
+    A row has the weight in the average, and the discounts of positive and of negative regrets.
+
+    1. Match regrets in all rows, and fill the realisation weights, `weights` (S,).
+    2. For both players, or one after the other if `alternating`: value the ends of sequences.
+    3. For each of their rows, the last first: counterfactual values `values` (K,), the row's value
+       to the sequences before it, new regrets, and regrets matched again in `policy` (R, K).
+    4. Fill the players' realisation weights anew.
+
+    `visits`, (J,), is how often chance and an opponent at random lead to a refined information
+    set, for the average; `ones`, (S,), are ones. Updated are `regrets`, `prediction` and
+    `strategy_sum` (see :func:`update_regrets`); the last four arguments are scratch.
     """
     for row in range(len(policy)):
-        match(regrets, prediction, row, policy.shape[1], epsilon, policy)
-    weigh_all(tree, policy, weights)
+        match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
+    fill_all_weights(tree, policy, weights)
     for iteration in range(len(factors)):
-        weight, gained, lost = factors[iteration]
+        iteration_weight, positive_discount, negative_discount = factors[iteration]
+        discounts = positive_discount, negative_discount
         for turn in range(2 if alternating else 1):
             low, high = (turn, turn + 1) if alternating else (0, 2)
-            pay(tree, weights, low, high, worth)
+            fill_end_values(tree, weights, low, high, sequence_values)
             for at in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
-                row, met, visited = tree.row[at], 0.0, 0.0
+                row, legal = tree.row[at], tree.legal[at]
+                reach, visit_weight = 0.0, 0.0
                 for member in range(tree.members[at], tree.members[at + 1]):
-                    met += SEAT * meet(tree, weights, member)
-                    visited += SEAT * weights[tree.before[member]] * visits[member]
-                value_row(tree, at, ones, worth, values)
-                legal = tree.legal[at]
-                centre_row(values, legal, WIN * SEAT, met, spread(policy, row, legal))
-                rise(tree, at, policy, worth)
-                added = weight * visited
-                learn(
-                    row,
-                    added,
-                    gained,
-                    lost,
-                    plus,
-                    policy,
-                    values,
-                    regrets,
-                    prediction,
-                    strategy_sum,
+                    own_weight = weights[tree.before[member]]
+                    reach += SEAT_SHARE * counterfactual_reach(tree, weights, member)
+                    visit_weight += SEAT_SHARE * own_weight * visits[member]
+                sum_action_values(tree, at, ones, sequence_values, values)
+                extra = illegal_mass_per_legal(policy, row, legal)
+                centre_values(values, legal, WIN_RATE_OF_PAYOFF * SEAT_SHARE, reach, extra)
+                add_expected_values(tree, at, policy, sequence_values)
+                added = iteration_weight * visit_weight
+                update_regrets(
+                    row, added, discounts, plus, policy, values, regrets, prediction, strategy_sum
                 )
-                match(regrets, prediction, row, policy.shape[1], epsilon, policy)
-            weigh(tree, policy, tree.seats[low], tree.seats[high], weights)
+                match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
+            fill_weights(tree, policy, tree.seats[low], tree.seats[high], weights)
 
 
 class Loops:
@@ -336,21 +375,24 @@ class Loops:
 
     def __init__(self, tree):
         self.tree = tree
-        self.own, self.other, self.worth = (np.zeros(tree.roots[2]) for _ in range(3))
+        self.own_weights = np.zeros(tree.roots[2])  # (S,), realisation weights of player 0
+        self.other_weights = np.zeros(tree.roots[2])  # (S,), of opponents, or of all in self-play
+        self.sequence_values = np.zeros(tree.roots[2])  # (S,), payoffs to player 0
 
     def forward(self, policies, shares, reach):
-        """Weigh all sequences; fill the reach of rows, (R,) or (0,)."""
-        forward(self.tree, policies, shares, self.own, self.other, self.worth, reach)
+        """Fill realisation weights by `policies` (1 + n, R, K), and reach of rows (R,) or (0,)."""
+        weights = self.own_weights, self.other_weights
+        forward(self.tree, policies, shares, *weights, self.sequence_values, reach)
 
     def backward(self, role, policies, reach, values, temperature, damping):
         """Value all sequences; number of rows that changed, and payoffs to player 0 by seat."""
-        arrays = self.own, self.other, self.worth, reach, values
+        arrays = self.own_weights, self.other_weights, self.sequence_values, reach, values
         changes = backward(int(role), self.tree, policies, *arrays, temperature, damping)
-        return int(changes), self.worth[self.tree.roots[:2]]
+        return int(changes), self.sequence_values[self.tree.roots[:2]]
 
     @cached_property
     def visits(self):
-        """How often chance and an opponent at random lead to each refined information set."""
+        """How often chance and an opponent at random lead to each refined information set, (J,)."""
         tree, weights = self.tree, np.zeros(self.tree.roots[2])
         actions = int(tree.legal.max(initial=1))
         evenly = np.full((1, len(tree.row), actions), 1.0 / actions)
@@ -360,8 +402,8 @@ class Loops:
 
     def run(self, regrets, prediction, strategy_sum, factors, *, alternating, plus, epsilon):
         """Do an iteration of a regret minimiser for each row of `factors`, in place."""
-        policy, ones = np.zeros(regrets.shape), np.ones(len(self.own))
+        policy, ones = np.zeros(regrets.shape), np.ones(len(self.own_weights))
         predicted = strategy_sum[:0] if prediction is None else prediction
         tables = regrets, predicted, strategy_sum, factors, alternating, plus, epsilon
-        scratch = policy, self.other, self.worth, np.zeros(regrets.shape[1])
+        scratch = policy, self.other_weights, self.sequence_values, np.zeros(regrets.shape[1])
         minimise(self.tree, *tables, self.visits, ones, *scratch)

@@ -119,12 +119,12 @@ class PricedResponders:
         for passes, part in zip(self.passes, self.parts, strict=True):
             lists = passes.lists
             lanes = lists.following.shape[1]
-            part.met[:] = self._reach_of_states(passes, part) > 0.0
+            part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
             part.used[:] = 0
             way_numbers = lists.place // lanes  # (S, K, H), counted in each situation
             _, actions, memories = way_numbers.shape
             for action, memory in np.ndindex(actions, memories):
-                reached = passes.positions[part.met[passes.positions, memory] > 0]
+                reached = passes.positions[part.is_reachable[passes.positions, memory] > 0]
                 way = way_numbers[lists.situation[reached], action, memory]
                 part.used[passes.own[reached], way] = 1
         self.remember()
@@ -191,11 +191,11 @@ class PricedResponders:
         for passes, part in zip(self.passes, self.parts, strict=True):
             members = passes.positions_of_row(row)
             positions = passes.positions[members]
-            # Places (m, H, K) in `rolled` of the ways by which the actions play.
+            # Places (m, H, K) in `way_values` of the ways by which the actions play.
             places = passes.lists.place[passes.lists.situation[positions]].transpose(0, 2, 1)
-            action_values = part.rolled[members[:, None, None], places] - part.prices[members]
+            action_values = part.way_values[members[:, None, None], places] - part.prices[members]
             loss = np.maximum(part.values[positions][..., None] - action_values, 0.0)
-            loss[part.met[positions] == 0] = 0.0
+            loss[part.is_reachable[positions] == 0] = 0.0
             by_part.append(loss.reshape(-1, loss.shape[2]).T)
         return np.concatenate(by_part, axis=1)
 
@@ -349,7 +349,7 @@ class PricedResponders:
             passes = self.passes[number]
             row_part = kept[number]
             members = passes.positions_of_row(row)
-            is_met = part.met[passes.positions[members]][..., None] > 0  # (m, H, 1)
+            is_met = part.is_reachable[passes.positions[members]][..., None] > 0  # (m, H, 1)
             charged = more[:, states].T.reshape(len(members), -1, len(more))  # (m, H, K)
             charged = np.where(is_met, charged, 0.0)
             index = np.searchsorted(row_part.own, members)
@@ -454,12 +454,12 @@ def _responder(passes: SeatPasses, policy: Floats) -> Responder:
         me=passes.seat,
         policies=np.ascontiguousarray(np.stack([policy, policy])),
         payoff=passes.payoff,
-        own=passes.own,
+        own_number=passes.own,
         prices=np.zeros(passes.shape),
-        met=np.ones((positions, memories), np.uint8),
+        is_reachable=np.ones((positions, memories), np.uint8),
         used=np.ones((own, ways), np.uint8),
         values=np.zeros((positions, memories)),
-        rolled=np.zeros((own, passes.places)),
+        way_values=np.zeros((own, passes.places)),
         chosen=np.full((own, memories), -1, np.int8),
         largest=np.zeros(1),
     )

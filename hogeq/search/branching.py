@@ -152,12 +152,12 @@ class ResponseGraph:
         first_reached = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reached])])
         others = Others(np.asarray(weights), tables, first_reached, np.concatenate(reached))
         scratch = Scratch(
-            worth=np.zeros((len(tables), len(states.row))),
-            value=np.zeros((len(others.member), int(np.diff(first_corner).max()))),
+            state_values=np.zeros((len(tables), len(states.row))),
+            corner_values=np.zeros((len(others.member), int(np.diff(first_corner).max()))),
             pick=np.zeros(len(others.member), np.int64),
             reach=np.zeros((len(tables), len(states.row))),
-            gain=np.zeros(len(choices.play)),
-            most=np.zeros(len(corners)),
+            row_values=np.zeros(len(choices.play)),
+            relaxed_values=np.zeros(len(corners)),
         )
         error = self._payoff_error(np.asarray(weights), tables, choices.play)
         return Responses(states, choices, others, scratch, error)
@@ -214,7 +214,8 @@ class Responses:
     def values(self, response: Ints) -> Floats:
         """Payoffs of a response (R,) against each component of the mixture, (n,)."""
         self.value(response)
-        return np.asarray(self.scratch.worth[:, self.states.start] @ self.states.start_chance)
+        start_values = self.scratch.state_values[:, self.states.start]
+        return np.asarray(start_values @ self.states.start_chance)
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
@@ -223,7 +224,7 @@ class Responses:
         """
         numbers = self._corner_numbers(response)
         payoff = kernels.differentiate(*self._arrays, numbers, self.scratch)
-        return float(payoff), self.scratch.gain.copy()
+        return float(payoff), self.scratch.row_values.copy()
 
     def improve(self, response: Ints) -> tuple[Ints, float]:
         """Change the row that gains most, again and again, until no row alone gains.

@@ -117,7 +117,7 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
         charged[step.row] = [x + y - z for x, y, z in zip(old, now, before, strict=True)]
         before = now
     for part in responder.parts:  # what was kept between passes must not matter
-        part.values[:] = part.rolled[:] = -1.0
+        part.values[:] = part.way_values[:] = -1.0
     bound = found.bound()
     value = sum(
         one.chance * (best(one, paid, 1.0, None) + one.level)

@@ -192,7 +192,7 @@ def check_parts(case: Case, steps: list[Step | Revision]) -> None:
         old = charged.get(step.row, [np.zeros(())] * len(more))
         charged[step.row] = [x + y for x, y in zip(old, more, strict=True)]
     for one in found._responder.parts:  # what was kept between passes must not matter
-        one.values[:] = one.rolled[:] = -1.0
+        one.values[:] = one.way_values[:] = -1.0
     bound = found.bound()
     value, refunds = theorem(case, charged)
     assert found._responder.value == pytest.approx(value, abs=1e-12)
