@@ -9,19 +9,19 @@ Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the t
 from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, EVALUATE
 from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landings
 from hogeq.kernels.recurrence import (
-    add_dice,
-    add_to_sums,
-    depart,
-    land_sums,
-    mix,
-    remove_dice,
-    set_rows,
-    spread_rolls,
+    add_reach_to_dice_sums,
+    carry_reach_of_dice_sums,
+    carry_reach_to_targets,
+    emit_row_update,
+    loss_probabilities,
+    reach_landing_from_sums,
+    reach_of_rolls,
+    reach_weighted_values,
+    value_dice_sums,
     value_rolls,
-    weigh,
 )
 from hogeq.kernels.staged import DOUBLE
-from hogeq.kernels.vectors import add_to_each, gathered, only
+from hogeq.kernels.vectors import gather, one_hot, scatter_add
 
 # --- values -----------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def write_values(code, shape, args):
                 first = (total - goal - shape.most_sides).at_least(0) // code.width
                 with code.loop(first, diagonal.last) as block, code.loop(0, matches) as match:
                     for family, base, _ in each_group(diagonal, block, match * players + player):
-                        add_dice(code, family.dice, base)
+                        value_dice_sums(code, family.dice, base)
             with (
                 code.when(total < goal * 2 - 1),
                 code.loop(diagonal.first, diagonal.last) as block,
@@ -72,7 +72,9 @@ def write_values(code, shape, args):
                             at = (first + memory) * width + here.opponent
                             arrived = args.reach.vector(at) * share
                             worth = _lines_of(diagonal, kind, memory, lines)
-                            weighted = weigh(arrived, [None] * num_actions, worth, None)
+                            weighted = reach_weighted_values(
+                                arrived, [None] * num_actions, worth, None
+                            )
                             for roll, value in enumerate(weighted):
                                 at = roll * code.width
                                 averages.put(at, averages.vector(at) + value)
@@ -85,8 +87,11 @@ def write_values(code, shape, args):
                         worth = [averages.vector(x).converted(DOUBLE) for x in at]
                         (reached,) = here.read(args.infoset_reach)
                         old = [row.vector(x) for x in at]
-                        for x, chance in set_rows(code, args, worth, old, reached):
-                            row.put(at[x], chance)
+
+                        def put(roll, probability):
+                            row.put(at[roll], probability)
+
+                        emit_row_update(code, args, worth, old, reached, put)
                         here.write(args.policies, row, num_actions)
                 with code.loop(0, matches) as match:
                     seat = match * players + player
@@ -102,7 +107,9 @@ def write_values(code, shape, args):
                     theirs = diagonal.cells_of(match * players + players - 1 - player)
                     with code.loop(0, memories) as memory:
                         worth = _lines_of(diagonal, kind, memory, lines)
-                        (lost,) = mix(code, chances, worth, None, ((),) * num_actions, 1)
+                        (lost,) = loss_probabilities(
+                            code, chances, worth, None, ((),) * num_actions, 1
+                        )
                         at = memory * diagonal.cell_page + diagonal.cells() + here.opponent
                         theirs.put(at, lost)
                         if shape.moves_again:
@@ -158,7 +165,7 @@ def _value_afterstates(diagonal, seat):
     end = diagonal.total.at_most(args.goal - 1 + args.given) // code.width + 1
     with code.loop(0, diagonal.shape.pages) as page, code.loop(first, end) as block:
         at = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
-        pages.put(at, gathered(cells, landings(diagonal, block, page)))
+        pages.put(at, gather(cells, landings(diagonal, block, page)))
 
 
 # --- reach ------------------------------------------------------------------------------------
@@ -206,12 +213,12 @@ def write_reach(code, shape, args):
                         mine.put(at, nothing)
                     is_start = code.all_of(total.equals(0), memory.equals(0))
                     begins = code.select(is_start, args.begun, code.double(0.0))
-                    arrived = arrived + only(code, 0, begins, 1)
+                    arrived = arrived + one_hot(code, 0, begins, 1)
                     everyone.set(everyone.get() + arrived)
                     with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
                         at = (total * memories + memory) * args.width + here.opponent
                         args.reach.put(at, arrived)
-                    flows, _ = depart(chances, arrived, [None] * num_actions)
+                    flows, _ = reach_of_rolls(chances, arrived, [None] * num_actions)
                     first = (kind * memories + memory) * num_actions
                     for roll, flow in enumerate(flows):
                         at = args.source.number(first + roll) * code.width
@@ -238,13 +245,13 @@ def _land(diagonal, block, player):
     for family, base, row in each_group(diagonal, block, player):
         if family.dice.depth:
             at = (row.number(0) + family.dice.record) * code.width
-            landed.put(at, landed.vector(at) + land_sums(code, family.dice, base))
+            landed.put(at, landed.vector(at) + reach_landing_from_sums(code, family.dice, base))
     with code.loop(0, shape.pages) as page:
         at = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
         summed = landed.vector(page * code.width)
-        flow = (pages.vector(at) + summed).above_rounding(summed)
+        flow = (pages.vector(at) + summed).zero_where_rounding(summed)
         pages.put(at, nothing)
-        add_to_each(cells, landings(diagonal, block, page), flow)
+        scatter_add(cells, landings(diagonal, block, page), flow)
 
 
 def _spread_lines(diagonal, block, kind, player):
@@ -261,10 +268,10 @@ def _spread_lines(diagonal, block, kind, player):
                     is_even = (diagonal.total & 1).equals(0)
                     with code.builder.if_else(is_even) as (first_of_two, second):
                         with first_of_two:
-                            remove_dice(code, dice, base, flows)
+                            carry_reach_of_dice_sums(code, dice, base, flows)
                         with second:
-                            add_to_sums(dice, base, flows)
+                            add_reach_to_dice_sums(dice, base, flows)
                 if rolls:
-                    spread_rolls(code, dice, base, flows)
+                    carry_reach_to_targets(code, dice, base, flows)
                 if 0 in rolls:
-                    add_to_each(base.page, diagonal.no_dice(family.kind, block), flows[0])
+                    scatter_add(base.page, diagonal.no_dice(family.kind, block), flows[0])

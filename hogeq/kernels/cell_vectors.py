@@ -20,8 +20,8 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from hogeq.kernels.arrays import Dice
-from hogeq.kernels.staged import BIT, DOUBLE, ramp
-from hogeq.kernels.vectors import gathered, scatter
+from hogeq.kernels.staged import BOOL, DOUBLE, lane_numbers
+from hogeq.kernels.vectors import gather, scatter
 
 
 class Family(NamedTuple):
@@ -109,22 +109,22 @@ class Block:
         self.opponent = block * width
         low = diagonal.lowest - self.opponent
         high = (diagonal.total + 1).at_most(goal) - self.opponent
-        lanes = ramp(width)
+        lanes = lane_numbers(width)
         self.is_on_board = builder.and_(
-            builder.icmp_signed(">=", lanes, code.spread(low.value, width)),
-            builder.icmp_signed("<", lanes, code.spread(high.value, width)),
+            builder.icmp_signed(">=", lanes, code.broadcast(low.value, width)),
+            builder.icmp_signed("<", lanes, code.broadcast(high.value, width)),
         )
         self.cell = (diagonal.total - self.opponent) * goal + self.opponent
-        self._steps = builder.mul(lanes, code.spread((1 - goal).value, width))
+        self._steps = builder.mul(lanes, code.broadcast((1 - goal).value, width))
 
     def _places(self, size):
         builder, count = self.code.builder, self._steps.type.count
-        return builder.mul(self._steps, self.code.spread(self.code.index(size).value, count))
+        return builder.mul(self._steps, self.code.broadcast(self.code.index(size).value, count))
 
     def read(self, table, size=1):
         """Read so many numbers of each cell, 0 off the board: a list of Vectors."""
         places, first = self._places(size), self.cell * size
-        return [gathered(table[first + x :], places, self.is_on_board) for x in range(size)]
+        return [gather(table[first + x :], places, self.is_on_board) for x in range(size)]
 
     def write(self, table, vectors, size=1):
         """Write so many vectors of an array to the cells on the board."""
@@ -168,7 +168,7 @@ class _GroupBase:
     def put_sum(self, dice, away, value):
         self.sums.put(self._sum(dice, away), value)
 
-    def at_edge(self, dice, away, value):
+    def replace_past_goal(self, dice, away, value):
         if self.edge is None or dice == self.family.dice.depth:  # then nothing is added to it
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
@@ -177,15 +177,15 @@ class _GroupBase:
         row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
         row = (row + beyond // width - self.block) * (shape.edge_depth * width)
         row = self.code.select(count >= 1, row, self.code.index(0))
-        return value.replaced(count, self.edge.vector(row + dice * width))
+        return value.with_first_replaced(count, self.edge.vector(row + dice * width))
 
-    def won(self, roll):  # noqa: ARG002 - the pages' constants have it
+    def win_at_once(self, roll):  # noqa: ARG002 - the pages' constants have it
         return None
 
     def no_dice(self):
         if self.none is None:
             return None
-        return gathered(self.page, self.none)
+        return gather(self.page, self.none)
 
 
 def each_group(diagonal, block, seat):
@@ -214,9 +214,9 @@ def landings(diagonal, block, page):
     end, other, again = (args.handover.number(page * 3 + x) for x in range(3))
     row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
     found = args.landing.indices(row * args.width + block * code.width)
-    start = code.spread((other * diagonal.cell_page).value, code.width)
+    start = code.broadcast((other * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
-        moves_again = builder.trunc(found, ir.VectorType(BIT, code.width))
-        second = code.spread((again * diagonal.cell_page).value, code.width)
+        moves_again = builder.trunc(found, ir.VectorType(BOOL, code.width))
+        second = code.broadcast((again * diagonal.cell_page).value, code.width)
         start = builder.select(moves_again, second, start)
     return builder.add(start, builder.ashr(found, ir.Constant(found.type, [1] * code.width)))

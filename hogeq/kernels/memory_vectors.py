@@ -16,20 +16,20 @@ from typing import NamedTuple
 
 from hogeq.kernels.arrays import ASCEND, EVALUATE, Dice
 from hogeq.kernels.recurrence import (
-    add_dice,
-    add_to_sums,
-    depart,
-    land_sums,
-    mix,
-    remove_dice,
-    set_rows,
-    spread_rolls,
+    add_reach_to_dice_sums,
+    carry_reach_of_dice_sums,
+    carry_reach_to_targets,
+    emit_row_update,
+    loss_probabilities,
+    reach_landing_from_sums,
+    reach_of_rolls,
+    reach_weighted_values,
+    value_dice_sums,
     value_rolls,
-    weigh,
 )
-from hogeq.kernels.vectors import only, sums, total, transposed
+from hogeq.kernels.vectors import entry_sum, entry_sums, one_hot, transposed
 
-AHEAD = 4  # cells before its visit, a cell's numbers are asked for
+PREFETCH_DISTANCE = 4  # cells before its visit, a cell's numbers are asked for
 
 
 class Shape(NamedTuple):
@@ -112,10 +112,10 @@ class _ColumnBase:
     def put_sum(self, dice, away, value):
         self.column.put(self._sums(dice, away), value)
 
-    def at_edge(self, dice, away, value):  # noqa: ARG002 - afterstates past the goal are 0
+    def replace_past_goal(self, dice, away, value):  # noqa: ARG002 - afterstates past the goal are 0
         return value
 
-    def won(self, roll):
+    def win_at_once(self, roll):
         return self.code.vector(self._won.number(roll), self.parts)
 
     def no_dice(self):
@@ -142,10 +142,10 @@ def write_values(code, shape, args):
     with code.loop(0, cells, down=True) as turn:
         own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
         cell = own * goal + opponent
-        ahead = (turn - AHEAD).at_least(0)
+        ahead = (turn - PREFETCH_DISTANCE).at_least(0)
         later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, matches * (players - 1) + 1) as policy:
-            policies.ask_for(policy * policy_size + later * num_actions, 2 * code.width)
+            policies.prefetch(policy * policy_size + later * num_actions, 2 * code.width)
         averages = args.action_values[cell * num_actions :]
         with code.when(role.differs(EVALUATE)):
             for roll in range(num_actions):
@@ -158,18 +158,18 @@ def write_values(code, shape, args):
                 _begin_column(code, shape, args, base, opponent)
             if shape.dice.depth:
                 with code.when((own & 1).equals((goal - 1) & 1)):
-                    add_dice(code, shape.dice, base)
+                    value_dice_sums(code, shape.dice, base)
             near = base.rolls()
             for roll, worth in enumerate(value_rolls(code, shape.dice, base, num_actions)):
                 base.column.put(near + roll * lanes, worth)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 kept = reach[(match * cells + turn) * shape.reach_size :]
-                reach[(match * cells + ahead) * shape.reach_size :].ask_for(0, shape.reach_size)
+                reach[(match * cells + ahead) * shape.reach_size :].prefetch(0, shape.reach_size)
                 everyone, *some = (kept.vector(x, parts) for x in range(0, shape.reach_size, lanes))
                 some = iter(some)
                 of_members = [next(some) if x else None for x in shape.members]
-                weighted = weigh(everyone, of_members, *_rolls_of(base))
-                for roll, value in enumerate(sums(weighted)):
+                weighted = reach_weighted_values(everyone, of_members, *_roll_readers(base))
+                for roll, value in enumerate(entry_sums(weighted)):
                     share = code.builder.fmul(value, args.weights.number(match))
                     averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
         reached = args.infoset_reach.number(cell)
@@ -177,16 +177,17 @@ def write_values(code, shape, args):
         with code.when(code.all_of(role >= ASCEND, is_reached)):
             row = policies[cell * num_actions :]
             old, worth = (
-                [code.lone(one.number(roll)) for roll in range(num_actions)]
+                [code.double_vector(one.number(roll)) for roll in range(num_actions)]
                 for one in (row, averages)
             )
-            for roll, chance in set_rows(code, args, worth, old, code.lone(reached)):
-                row.put(roll, chance)
+            emit_row_update(code, args, worth, old, code.double_vector(reached), row.put)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            lost = mix(code, chances, *_rolls_of(base), shape.members, shape.active)
+            lost = loss_probabilities(
+                code, chances, *_roll_readers(base), shape.members, shape.active
+            )
             with code.when(cell.equals(0)):
                 won = code.builder.fsub(code.double(1.0), lost[0].number(0))
                 args.starts.put_number(match * players + player, won)
@@ -214,7 +215,7 @@ def _begin_column(code, shape, args, base, opponent):
             column.put(first + roll * lanes, code.vector(chance, base.parts))
 
 
-def _rolls_of(base):
+def _roll_readers(base):
     """Return two readers of a roll, without the bonus and with it."""
     near, far, lanes = base.rolls(), base.rolls(base.shape.bonus), base.shape.lanes
     return (
@@ -239,12 +240,12 @@ def write_reach(code, shape, args):
     with code.loop(0, goal * goal) as turn:
         own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
         cell = own * goal + opponent
-        ahead = (turn + AHEAD).at_most(goal * goal - 1)
+        ahead = (turn + PREFETCH_DISTANCE).at_most(goal * goal - 1)
         later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, players) as player:
-            policies.ask_for(player * policy_size + later * num_actions, 2 * code.width)
+            policies.prefetch(player * policy_size + later * num_actions, 2 * code.width)
         with code.when(args.keeps_memories.equals(1)):
-            reach.ask_for(ahead * shape.reach_size, shape.reach_size)
+            reach.prefetch(ahead * shape.reach_size, shape.reach_size)
         with code.when(own.equals(0)), code.loop(0, players) as player:
             first = (player * goal + opponent) * args.column_size
             with code.loop(0, args.used // lanes) as x:
@@ -263,27 +264,28 @@ def write_reach(code, shape, args):
                 for row, record in zip(rows, shape.recorded, strict=True):
                     arrived = there.afterstate(record, 0)
                     if dice.depth and record == dice.record:
-                        by_sums = land_sums(code, dice, there)
-                        arrived = (arrived + by_sums).above_rounding(by_sums)
+                        by_sums = reach_landing_from_sums(code, dice, there)
+                        arrived = (arrived + by_sums).zero_where_rounding(by_sums)
                     row.set(row.get() + arrived)
             by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
             memories = transposed([by_record.get(x, nothing) for x in range(lanes)])
             begins = code.select(cell.equals(0), args.begun, code.double(0.0))
-            memories[0] = memories[0] + only(code, 0, begins, parts)
-            everyone = code.tree(memories[: shape.active])
+            memories[0] = memories[0] + one_hot(code, 0, begins, parts)
+            everyone = code.pairwise_sum(memories[: shape.active])
             of_members = [
-                code.tree(memories[x] for x in some) if some else None for some in shape.members
+                code.pairwise_sum(memories[x] for x in some) if some else None
+                for some in shape.members
             ]
             with code.when(player.equals(0)):
-                args.infoset_reach.put_number(cell, total(everyone))
+                args.infoset_reach.put_number(cell, entry_sum(everyone))
                 with code.when(args.keeps_memories.equals(1)):
                     kept = [everyone, *(some for some in of_members if some is not None)]
                     for x, some in enumerate(kept):
                         reach.put(turn * shape.reach_size + x * lanes, some)
             row = policies[player * policy_size + cell * num_actions :]
             chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            flows, with_bonus = depart(chances, everyone, of_members)
-            waiting, _ = _rolls_of(base)
+            flows, with_bonus = reach_of_rolls(chances, everyone, of_members)
+            waiting, _ = _roll_readers(base)
             for roll, flow in enumerate(with_bonus):
                 if flow is not None:
                     # Those who gain a bonus wait until its base is visited.
@@ -292,10 +294,10 @@ def write_reach(code, shape, args):
             if dice.depth:
                 with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
                     with first_of_two:
-                        remove_dice(code, dice, base, flows)
+                        carry_reach_of_dice_sums(code, dice, base, flows)
                     with second:
-                        add_to_sums(dice, base, flows)
-            spread_rolls(code, dice, base, flows)
+                        add_reach_to_dice_sums(dice, base, flows)
+            carry_reach_to_targets(code, dice, base, flows)
             column.put(none, column.vector(none, parts) + flows[0])
 
 
@@ -326,9 +328,9 @@ def write_duel(code, shape, args):
     visits, wins, chances, points = args.visits, args.wins, args.chances, args.points
     worth, arrival_start, parts = args.worth, args.arrival_start, lanes // code.width
     with code.loop(0, goal * goal, down=True) as turn:
-        ahead = (turn - AHEAD).at_least(0)
+        ahead = (turn - PREFETCH_DISTANCE).at_least(0)
         later = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
-        wins.ask_for(later * num_actions, 2 * code.width)
+        wins.prefetch(later * num_actions, 2 * code.width)
         own, opponent = visits.number(turn * 2), visits.number(turn * 2 + 1)
         cell = own * goal + opponent
         with code.loop(0, 2) as player:
