@@ -17,19 +17,8 @@ order of :func:`hogeq.model.memory_passes.pass_order` visits a cell before those
 
 from typing import NamedTuple
 
+from hogeq.kernels import recurrence
 from hogeq.kernels.arrays import ASCEND, EVALUATE, Dice
-from hogeq.kernels.recurrence import (
-    add_reach_to_dice_sums,
-    carry_reach_of_dice_sums,
-    carry_reach_to_targets,
-    emit_row_update,
-    loss_probabilities,
-    reach_landing_from_sums,
-    reach_of_rolls,
-    reach_weighted_values,
-    value_dice_sums,
-    value_rolls,
-)
 from hogeq.kernels.vectors import entry_sum, entry_sums, one_hot, transposed
 
 PREFETCH_DISTANCE = 4  # so many visits ahead, a cell's numbers are loaded into the cache
@@ -176,9 +165,11 @@ def write_values(code, shape, args):
             if shape.dice.depth:
                 # In pairs of own scores: the upper one, visited first, computes the sums of both.
                 with code.when((own & 1).equals((goal - 1) & 1)):
-                    value_dice_sums(code, shape.dice, base)
+                    recurrence.value_dice_sums(code, shape.dice, base)
             rolls = base.rolls()
-            for roll, value in enumerate(value_rolls(code, shape.dice, base, num_actions)):
+            for roll, value in enumerate(
+                recurrence.value_rolls(code, shape.dice, base, num_actions)
+            ):
                 base.column.put(rolls + roll * lanes, value)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 cell_reach = args.reach[(match * cells + visit) * shape.reach_size :]
@@ -193,7 +184,9 @@ def write_values(code, shape, args):
                 [code.double_vector(numbers.number(roll)) for roll in range(num_actions)]
                 for numbers in (row, action_values)
             )
-            emit_row_update(code, args, values, old, code.double_vector(reached), row.put)
+            recurrence.emit_row_update(
+                code, args, values, old, code.double_vector(reached), row.put
+            )
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
@@ -211,7 +204,7 @@ def _add_action_values(base, cell_reach, match, action_values):
     total_reach, *member_reaches = (cell_reach.vector(x, base.parts) for x in reach_starts)
     remaining = iter(member_reaches)
     reach_of_members = [next(remaining) if members else None for members in shape.members]
-    weighted = reach_weighted_values(total_reach, reach_of_members, *_roll_readers(base))
+    weighted = recurrence.reach_weighted_values(total_reach, reach_of_members, *_roll_readers(base))
     for roll, value in enumerate(entry_sums(weighted)):
         share = code.builder.fmul(value, base.args.weights.number(match))
         sum_of_matches = code.builder.fadd(action_values.number(roll), share)
@@ -226,7 +219,9 @@ def _value_memories(base, row, cell, match, player):
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
     policy = [code.vector(row.number(roll), base.parts) for roll in range(shape.num_actions)]
-    lost = loss_probabilities(code, policy, *_roll_readers(base), shape.members, shape.active)
+    lost = recurrence.loss_probabilities(
+        code, policy, *_roll_readers(base), shape.members, shape.active
+    )
     with code.when(cell.equals(0)):
         won = code.builder.fsub(code.double(1.0), lost[0].number(0))
         args.starts.put_number(match * players + player, won)
@@ -274,8 +269,8 @@ def write_reach(code, shape, args):
 
     Each visit of a cell emits three steps for each player:
     1. sum the reach of memories, from the afterstates that land here;
-    2. write `infoset_reach`, (G, G), their sum, and if it `keeps_memories` `reach`, by visit: of all
-       memories, by the opponent's record, and of the members of each roll that has some;
+    2. write `infoset_reach`, (G, G), their sum, and if it `keeps_memories` `reach`, by visit: of
+       all memories, by the opponent's record, and of the members of each roll that has some;
     3. carry it to rolls, by the policy, and from there to afterstates and sums of the column.
 
     Arrays are as of :func:`write_values`, `policies` (players, G, G, K). `begun` is the probability
@@ -321,7 +316,7 @@ def write_reach(code, shape, args):
                         reach.put(visit * shape.reach_size + number * lanes, vector)
             row = policies[player * policy_size + cell * num_actions :]
             policy = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            flows, with_bonus = reach_of_rolls(policy, total_reach, reach_of_members)
+            flows, with_bonus = recurrence.reach_of_rolls(policy, total_reach, reach_of_members)
             _leave_base(base, own, no_dice, flows, with_bonus)
 
 
@@ -342,7 +337,7 @@ def _arriving_reach(base, cell, player):
         for row, record in zip(rows, shape.recorded, strict=True):
             arrived = origin.afterstate(record, 0)
             if shape.dice.depth and record == shape.dice.record:
-                by_sums = reach_landing_from_sums(code, shape.dice, origin)
+                by_sums = recurrence.reach_landing_from_sums(code, shape.dice, origin)
                 arrived = (arrived + by_sums).zero_where_rounding(by_sums)
             row.set(row.get() + arrived)
     by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
@@ -367,10 +362,10 @@ def _leave_base(base, own, no_dice, flows, with_bonus):
     if dice.depth:
         with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
             with first_of_two:
-                carry_reach_of_dice_sums(code, dice, base, flows)
+                recurrence.carry_reach_of_dice_sums(code, dice, base, flows)
             with second:
-                add_reach_to_dice_sums(dice, base, flows)
-    carry_reach_to_targets(code, dice, base, flows)
+                recurrence.add_reach_to_dice_sums(dice, base, flows)
+    recurrence.carry_reach_to_targets(code, dice, base, flows)
     column.put(no_dice, column.vector(no_dice, base.parts) + flows[0])
 
 
