@@ -120,10 +120,10 @@ def _update_rows(cells):
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
-    """Value each memory at a block's cells: by the policy in `row`, and the lines that it plays.
+    """Write the value of each memory at a block's cells: by the policy in `row` and its lines.
 
-    Written are the other player's win probability, to the cells of its seat; if a player can move
-    twice, the mover's too, to those of the mover's seat; and `starts`.
+    The other player's win probability goes to cells of its seat; the mover's, if it can move twice,
+    to those of the mover's seat.
     """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
     memories, num_actions = cells.shape.memories, cells.shape.num_actions

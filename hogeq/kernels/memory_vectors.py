@@ -57,8 +57,7 @@ class Shape(NamedTuple):
     @property
     def reach_size(self) -> int:
         """Numbers kept of a cell's reach: W of all memories, then W of each roll's members."""
-        rolls_with_bonus = sum(map(bool, self.members))
-        return (1 + rolls_with_bonus) * self.lanes
+        return (1 + sum(map(bool, self.members))) * self.lanes
 
 
 class _ColumnBase:
@@ -71,8 +70,7 @@ class _ColumnBase:
     def __init__(self, code, shape, args, seat, opponent, own, direction=1):
         self.code, self.shape, self.args, self._own = code, shape, args, own
         self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
-        self.parts = shape.lanes // code.width
-        self._direction = direction
+        self.parts, self._direction = shape.lanes // code.width, direction
 
     def read_turn(self, visit, no_dice):
         """Set what rolls win at once, by number of the visit, and where no dice lead."""
@@ -85,7 +83,7 @@ class _ColumnBase:
         return self.args.at.number(row * self.shape.width + what)
 
     def rolls(self, bonus=0):
-        """Position of the rolls' vectors of this base, or of the one `bonus` points above it."""
+        """Position of the rolls' vectors of this base, or of the base `bonus` points above."""
         return self._find(bonus, self.shape.records)
 
     def position(self, record, points):
@@ -102,6 +100,7 @@ class _ColumnBase:
         self.column.put(at, flow)
 
     def _sum_position(self, dice, away):
+        """Position of S(dice, x) of the base so far away."""
         first = self._find(away * self._direction, self.shape.records + 1)
         return first + (dice - 1) * self.shape.lanes
 
@@ -150,8 +149,7 @@ def write_values(code, shape, args):
         ahead = (visit - PREFETCH_DISTANCE).at_least(0)
         later_cell = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, matches * (players - 1) + 1) as policy:
-            row_start = policy * policy_size + later_cell * num_actions
-            policies.prefetch(row_start, 2 * code.width)
+            policies.prefetch(policy * policy_size + later_cell * num_actions, 2 * code.width)
         action_values = args.action_values[cell * num_actions :]
         with code.when(role.differs(EVALUATE)):
             for roll in range(num_actions):
@@ -167,9 +165,8 @@ def write_values(code, shape, args):
                 with code.when((own & 1).equals((goal - 1) & 1)):
                     recurrence.value_dice_sums(code, shape.dice, base)
             rolls = base.rolls()
-            for roll, value in enumerate(
-                recurrence.value_rolls(code, shape.dice, base, num_actions)
-            ):
+            values = recurrence.value_rolls(code, shape.dice, base, num_actions)
+            for roll, value in enumerate(values):
                 base.column.put(rolls + roll * lanes, value)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                 cell_reach = args.reach[(match * cells + visit) * shape.reach_size :]
@@ -184,9 +181,8 @@ def write_values(code, shape, args):
                 [code.double_vector(numbers.number(roll)) for roll in range(num_actions)]
                 for numbers in (row, action_values)
             )
-            recurrence.emit_row_update(
-                code, args, values, old, code.double_vector(reached), row.put
-            )
+            reach = code.double_vector(reached)
+            recurrence.emit_row_update(code, args, values, old, reach, row.put)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
@@ -194,10 +190,9 @@ def write_values(code, shape, args):
 
 
 def _add_action_values(base, cell_reach, match, action_values):
-    """Add a match's counterfactual values of a cell's rolls, times its weight, to `action_values`.
+    """Add a match's counterfactual values of a base's rolls, times its weight, to `action_values`.
 
-    Those are K doubles in memory; `cell_reach` is what :func:`write_reach` kept of the cell; the
-    rolls are those of player 0's base.
+    `cell_reach` is what :func:`write_reach` kept of the cell.
     """
     code, shape = base.code, base.shape
     reach_starts = range(0, shape.reach_size, shape.lanes)
@@ -207,15 +202,13 @@ def _add_action_values(base, cell_reach, match, action_values):
     weighted = recurrence.reach_weighted_values(total_reach, reach_of_members, *_roll_readers(base))
     for roll, value in enumerate(entry_sums(weighted)):
         share = code.builder.fmul(value, base.args.weights.number(match))
-        sum_of_matches = code.builder.fadd(action_values.number(roll), share)
-        action_values.put_number(roll, sum_of_matches)
+        action_values.put_number(roll, code.builder.fadd(action_values.number(roll), share))
 
 
 def _value_memories(base, row, cell, match, player):
     """Write the loss probability of each memory at a cell to the afterstates that land there.
 
-    They are the other player's, who then wins. `row` is the cell's in the mover's policy, K doubles
-    in memory; the rolls' win probabilities are those of the base.
+    They are the other player's, who then wins. `row` has the K probabilities of the mover's policy.
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
     policy = [code.vector(row.number(roll), base.parts) for roll in range(shape.num_actions)]
@@ -241,8 +234,7 @@ def _begin_column(code, shape, args, base, opponent):
     Sums and afterstates there are 0; rolls, which a bonus leads to, have won or not by `past`.
     """
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
-    column = base.column
-    nothing = code.vector(0.0, base.parts)
+    column, nothing = base.column, code.vector(0.0, base.parts)
     column.put(args.spare, nothing)
     for away in range(shape.sums_ring):
         for dice in range(1, shape.dice.depth + 1):
@@ -287,8 +279,7 @@ def write_reach(code, shape, args):
         ahead = (visit + PREFETCH_DISTANCE).at_most(goal * goal - 1)
         later_cell = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, players) as player:
-            row_start = player * policy_size + later_cell * num_actions
-            policies.prefetch(row_start, 2 * code.width)
+            policies.prefetch(player * policy_size + later_cell * num_actions, 2 * code.width)
         with code.when(args.keeps_memories.equals(1)):
             reach.prefetch(ahead * shape.reach_size, shape.reach_size)
         with code.when(own.equals(0)), code.loop(0, players) as player:
@@ -382,8 +373,8 @@ def write_duel(code, shape, args):
     what to add if it is. A roll's win probability, a Vector by the next mover's record, is the sum
     over its outcomes of chance times the first, and of chance times the second at the members.
 
-    Each visit of a cell, last one first, emits two steps for each player: the win probability of
-    the roll without and with the bonus, and from it the two numbers of afterstates that land here.
+    Each visit of a cell, last one first, values each player's roll, without and with the bonus, and
+    writes the two numbers of the afterstates that land here.
 
     Read are `matrices`, (2, G, G), rolls; `visits`, (G * G, 2), own and opponent's score;
     ``wins[own, opponent, roll]``, the probability to win at once; of outcomes `chances`, `points`
@@ -440,10 +431,7 @@ def write_duel(code, shape, args):
 
 
 def _outcome_range(code, shape, args, roll, own, opponent):
-    """Return the first outcome of a roll below the goal, and the one after the last.
-
-    No dice have one, which depends on the opponent's score, or none if it reaches the goal.
-    """
+    """Return the first outcome of a roll and the one after the last that stays below the goal."""
     no_dice = args.outcome_start.number(shape.num_actions) + opponent
     stays_below = own + args.points.number(no_dice) < args.goal
     after_no_dice = code.select(stays_below, no_dice + 1, no_dice)

@@ -23,7 +23,6 @@ a kernel: their operands are of :mod:`hogeq.kernels.staged`, and loops over roll
 written out. K is the number of rolls.
 """
 
-from collections.abc import Callable
 from typing import Protocol
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
@@ -35,9 +34,8 @@ from hogeq.kernels.vectors import entry_sum, exponential
 class Base(Protocol):
     """Reads and writes the numbers of a base: of a score before a roll, in one pass.
 
-    A layout writes such a class. They are win probabilities in a pass of values, and probabilities
-    to get there in one of reach. `away` counts bases in the direction from which sums come: up for
-    values, down for reach.
+    A layout writes such a class. Numbers are win probabilities, or reach. `away` counts bases in
+    the direction from which sums come: up for values, down for reach.
     """
 
     parts: int  # registers of each Vector
@@ -72,18 +70,12 @@ def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
 
     Reads afterstates of the base, and sums of the bases above it; writes the sums of the two.
     """
-    afterstates = {
-        points: base.afterstate(dice.record, points) for points in range(1, dice.sides + 1)
-    }
-    _sum_dice(code, dice, base, range(1, dice.depth + 1), afterstates, {})
+    terms = {points: base.afterstate(dice.record, points) for points in range(1, dice.sides + 1)}
+    _sum_dice(code, dice, base, range(1, dice.depth + 1), terms, {})
 
 
 def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Vector]:
-    """Win probability of each of K rolls from a base: a list of Vectors.
-
-    The roll's sum, what it wins at once, and each target's afterstate times its weight. That of
-    rolls which are no sum and have no target is None.
-    """
+    """Win probability of each of K rolls from a base; None if it is no sum and has no target."""
     win_probabilities: list[Vector | None] = []
     for roll in range(num_actions):
         terms = [base.win_at_once(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
@@ -94,15 +86,13 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
     for target in dice.targets:
         value = base.afterstate(target.record, target.points, target.gift)
         for roll, chance in target.ways:
-            term = value * chance
             before = win_probabilities[roll]
+            term = value * chance
             win_probabilities[roll] = term if before is None else term + before
     return win_probabilities
 
 
-def loss_probabilities(
-    code: Code, policy, usual, with_bonus, members, memories: int
-) -> list[Vector]:
+def loss_probabilities(code, policy, usual, with_bonus, members, memories) -> list[Vector]:
     """Probability that the mover loses, 1 - sum over rolls of policy * win probability, by memory.
 
     `policy` has a Vector for each roll. ``usual(roll)`` and ``with_bonus(roll)`` read a roll's win
@@ -152,9 +142,8 @@ def reach_of_rolls(
     without_bonus: list[Vector] = []
     with_bonus: list[Vector | None] = []
     for probability, member_reach in zip(policy, reach_of_members, strict=True):
-        if member_reach is None:
-            others = total_reach
-        else:
+        others = total_reach
+        if member_reach is not None:
             others = (total_reach - member_reach).zero_where_rounding(total_reach)
         without_bonus.append(others * probability)
         with_bonus.append(None if member_reach is None else member_reach * probability)
@@ -179,10 +168,7 @@ def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vec
 
 
 def add_reach_to_dice_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Add the reach of rolls, ``flows[roll]``, to sums that are there: at the second of two bases.
-
-    :func:`carry_reach_of_dice_sums` wrote them, at the base below.
-    """
+    """Add the reach of rolls, ``flows[roll]``, to sums that the base below has written."""
     for roll in range(1, dice.depth + 1):
         if dice.is_sum[roll]:
             base.put_sum(roll, 0, base.sum_of(roll, 0) + flows[roll])
@@ -202,20 +188,17 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
 
     The first n has the terms `first_terms`, by points of the next die, or is 0 if they are None.
     ``added[n]``, if there, is added to the sum at the base itself.
-
     Two bases at once: of the dice 2 to `sides` of the one and 1 to `sides` - 1 of its neighbour,
     all terms but one of each are shared. New sums replace some that the next number of dice still
     reads, and so are written after that.
     """
     share = 1.0 / dice.sides
-    previous_count = None
+    previous = None
     unwritten: list[tuple[int, int, Vector]] = []
     for count in counts:
         terms = first_terms
-        if previous_count is not None:
-            terms = {
-                points: base.sum_of(previous_count, points) for points in range(1, dice.sides + 1)
-            }
+        if previous is not None:
+            terms = {points: base.sum_of(previous, points) for points in range(1, dice.sides + 1)}
         at_base = at_neighbour = code.vector(0.0, base.parts)
         if terms is not None:
             shared = code.pairwise_sum(terms[points] for points in range(2, dice.sides))
@@ -226,7 +209,7 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
         if count in added:
             at_base = at_base + added[count]
         unwritten = [(count, 0, at_base), (count, -1, at_neighbour)]
-        previous_count = count
+        previous = count
     for written in unwritten:
         base.put_sum(*written)
 
@@ -242,11 +225,9 @@ def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vecto
     probabilities by roll, and a Vector that is 1 where a row changes, else 0.
     """
     least_good = _largest(values) - tie
-    # The value of a roll that the row is sure of, -1 if it is mixed.
-    sure_values = [
-        old.where_at_least(1.0, value, -1.0) for old, value in zip(row, values, strict=True)
-    ]
-    changed = _largest(sure_values).where_at_least(least_good, 0.0, 1.0)
+    # The value of a roll that the row is sure of, -1 of others.
+    sure = [old.where_at_least(1.0, value, -1.0) for old, value in zip(row, values, strict=True)]
+    changed = _largest(sure).where_at_least(least_good, 0.0, 1.0)
     unassigned = changed  # probability that no roll has yet
     best = []
     for old, value in zip(row, values, strict=True):
@@ -259,8 +240,7 @@ def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vecto
 def softmax_step(code: Code, values, row, weight, damping) -> list[Vector]:
     """Move a row part of the way, `damping`, to the softmax of ``values / weight``.
 
-    `values` and `row`, the probabilities before, have a Vector for each roll; `weight` is reach
-    times temperature.
+    They have a Vector for each roll; `weight` is reach times temperature.
     """
     best = _largest(values)
     scale = 1.0 / weight.maximum(LEAST_WEIGHT)
@@ -269,9 +249,7 @@ def softmax_step(code: Code, values, row, weight, damping) -> list[Vector]:
     return [(power * share - old) * damping + old for power, old in zip(powers, row, strict=True)]
 
 
-def emit_row_update(
-    code: Code, args, values, row, reach, put: Callable[[int, Vector], None]
-) -> None:
+def emit_row_update(code: Code, args, values, row, reach, put) -> None:
     """Emit code that changes rows as the role has it: ASCEND or SOFTMAX, else nothing.
 
     `values`, counterfactual ones, and `row`, the probabilities before, have a Vector for each roll;

@@ -30,8 +30,7 @@ class Index:
     """A whole number of the kernel: `value` is LLVM's, of 64 bits."""
 
     def __init__(self, code: "Code", value: Any) -> None:
-        self.code = code
-        self.value = value
+        self.code, self.value = code, value
 
     def _combined(self, operation: str, other: Any) -> "Index":
         """Emit an instruction, by the name of its method of llvmlite, on this and another."""
@@ -74,8 +73,7 @@ class Vector:
     """
 
     def __init__(self, code: "Code", parts: Iterable[Any]) -> None:
-        self.code = code
-        self.parts = list(parts)
+        self.code, self.parts = code, list(parts)
 
     def _combined(self, operation: str, other: Any) -> "Vector":
         """Emit an instruction, by the name of its method of llvmlite, on this and another."""
@@ -95,10 +93,7 @@ class Vector:
         return self.code.broadcast_like(self, other) / self
 
     def where_at_least(self, least, then, otherwise):
-        """Return `then` where this is at least `least`, else `otherwise`.
-
-        Each of the three is a Vector, or one number for all places.
-        """
+        """Return `then` where this is at least `least`, else `otherwise`: Vectors or numbers."""
         code, builder = self.code, self.code.builder
         others = [code.broadcast_like(self, other).parts for other in (least, then, otherwise)]
         chosen = []
@@ -147,9 +142,8 @@ class Data:
     """
 
     def __init__(self, code: "Code", pointer: Any, element: Any) -> None:
-        self.code = code
-        self.pointer = pointer
-        self.element = element
+        self.code, self.pointer, self.element = code, pointer, element
+        self.bytes = 8 if element == DOUBLE else 4  # of a floating point number
 
     def __getitem__(self, where: slice) -> "Data":
         """Return the part ``data[position:]``."""
@@ -185,9 +179,8 @@ class Data:
         number = builder.load(self.pointer_to(self.code.index(position).value), typ=self.element)
         if not isinstance(number.type, ir.IntType):
             return self.code.cast(number, DOUBLE)
-        if number.type.width != INT64.width:
-            number = builder.sext(number, INT64)
-        return Index(self.code, number)
+        is_long = number.type == INT64
+        return Index(self.code, number if is_long else builder.sext(number, INT64))
 
     def put_number(self, position, number):
         """Write one number: an Index, or a double, rounded to the precision of the array."""
@@ -209,7 +202,7 @@ class Data:
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         # LLVM's arguments: 0 to read rather than write; 3 to keep as long as can be; 1 for data.
         hints = [ir.Constant(INT32, hint) for hint in (0, 3, 1)]
-        for offset in range(0, numbers, LINE // byte_size(self.element)):
+        for offset in range(0, numbers, LINE // self.bytes):
             pointer = self.pointer_to((self.code.index(position) + offset).value)
             builder.call(prefetch, [pointer, *hints])
 
@@ -233,10 +226,7 @@ class Variable:
 
 
 class Code:
-    """The kernel that is written: makes operands, loops and branches.
-
-    `element` is its precision, DOUBLE or SINGLE.
-    """
+    """The kernel that is written, in DOUBLE or SINGLE precision: makes operands and branches."""
 
     def __init__(self, builder: ir.IRBuilder, element: Any, width: int) -> None:
         self.builder = builder
@@ -285,8 +275,8 @@ class Code:
     def broadcast(self, scalar, width):
         """Make LLVM's vector of `width` numbers that all are `scalar`."""
         kind = ir.VectorType(scalar.type, width)
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = self.builder.insert_element(undefined, scalar, ir.Constant(INT32, 0))
+        empty = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(empty, scalar, ir.Constant(INT32, 0))
         all_first = ir.Constant(ir.VectorType(INT32, width), [0] * width)
         return self.builder.shuffle_vector(first, first, all_first)
 
@@ -314,10 +304,8 @@ class Code:
         """Emit a loop; the body of the `with` statement runs once and emits the loop's body.
 
         ``with code.loop(first, last) as x`` is ``for x in range(first, last)`` of the kernel, in
-        reversed order if `down`. Each end is an Index or a constant. The emitted blocks are:
-
-        - head: leave for `end` once the counter has reached `last`;
-        - body: what the `with` statement emits, then add 1 to the counter and go to `head`.
+        reversed order if `down`. Block `head` leaves for `end` once the counter has reached `last`;
+        `body` is what the `with` statement emits, then adds 1 and goes to `head`.
         """
         first, last, builder = self.index(first), self.index(last), self.builder
         counter_slot = cgutils.alloca_once(builder, INT64)
@@ -329,10 +317,8 @@ class Code:
         builder.cbranch(builder.icmp_signed("<", counter_value, last.value), body, end)
         builder.position_at_end(body)
         counter = Index(self, counter_value)
-        if down:  # the counter rises, from `first` on, while the loop's number falls from last - 1
-            yield first + last - 1 - counter
-        else:
-            yield counter
+        # The counter rises in any case: its mirror image between the ends falls.
+        yield first + last - 1 - counter if down else counter
         builder.store((counter + 1).value, counter_slot)
         builder.branch(head)
         builder.position_at_end(end)
@@ -356,11 +342,6 @@ class Code:
             pairs = zip(then.parts, otherwise.parts, strict=True)
             return Vector(self, [self.builder.select(condition, yes, no) for yes, no in pairs])
         return self.builder.select(condition, then, otherwise)
-
-
-def byte_size(element: Any) -> int:
-    """Size in bytes of a floating point number: DOUBLE or SINGLE."""
-    return 8 if element == DOUBLE else 4
 
 
 def lane_numbers(width: int) -> Any:

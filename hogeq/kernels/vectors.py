@@ -17,18 +17,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from hogeq.kernels.staged import (
-    BOOL,
-    DOUBLE,
-    INT32,
-    INT64,
-    POINTER,
-    Code,
-    Data,
-    Index,
-    Vector,
-    byte_size,
-)
+from hogeq.kernels.staged import BOOL, DOUBLE, INT32, INT64, POINTER, Code, Data, Index, Vector
 
 # 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
 _SHIFT = 6755399441055744.0
@@ -75,22 +64,16 @@ def entry_sums(vectors):
         for _ in range(width.bit_length() - 1):
             if len(group) % 2:
                 group = [*group, group[-1]]
-            pairs = zip(group[::2], group[1::2], strict=True)
             group = [
-                code.builder.fadd(
-                    _shuffled(code, left, right, even), _shuffled(code, left, right, odd)
-                )
-                for left, right in pairs
+                code.builder.fadd(_shuffled(code, *pair, even), _shuffled(code, *pair, odd))
+                for pair in zip(group[::2], group[1::2], strict=True)
             ]
         totals += [Vector(code, group).number(place) for place in range(count)]
     return totals
 
 
 def largest_entry(vector):
-    """Return the largest entry of a Vector of one register: a double.
-
-    Its length is a power of two: the upper half is compared with the lower one, again and again.
-    """
+    """Return the largest entry of a Vector of one register, by halves: a double."""
     code = vector.code
     (part,) = vector.parts
     width = part.type.count
@@ -176,9 +159,8 @@ def _power_of_two(code, shifted):
     """Return 2 ** n for doubles n + `_SHIFT`, LLVM's vector: n becomes a double's exponent."""
     builder, count = code.builder, shifted.type.count
     integers = ir.VectorType(INT64, count)
-    exponent = builder.add(
-        builder.bitcast(shifted, integers), ir.Constant(integers, [_BIAS] * count)
-    )
+    bias = ir.Constant(integers, [_BIAS] * count)
+    exponent = builder.add(builder.bitcast(shifted, integers), bias)
     bits = builder.shl(exponent, ir.Constant(integers, [_MANTISSA] * count))
     return builder.bitcast(bits, ir.VectorType(DOUBLE, count))
 
@@ -189,44 +171,37 @@ def gather(data, places, mask=None):
     `places` are LLVM's vector of 64-bit integers, counted from the array's pointer; `mask` is one
     of single bits. Where it is 0, nothing is read and the number is 0.
     """
-    code, count, element = data.code, places.type.count, data.element
-    vector = ir.VectorType(element, count)
+    code, count = data.code, places.type.count
+    vector = ir.VectorType(data.element, count)
     zeros = ir.Constant(vector, [0.0] * count)
     pointers = _pointer_vector(data, places)
     kind = ir.FunctionType(vector, [pointers.type, INT32, _all_true(count).type, vector])
-    name = _intrinsic_name("gather", count, element)
+    name = _intrinsic_name("gather", data, count)
     masked_gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    alignment = ir.Constant(INT32, byte_size(element))
+    alignment = ir.Constant(INT32, data.bytes)
     mask = mask or _all_true(count)
     return Vector(code, [code.builder.call(masked_gather, [pointers, alignment, mask, zeros])])
 
 
 def scatter(data, places, vector, mask):
-    """Write a Vector of one register to an array, each number to its place, where `mask` is 1.
-
-    `places` and `mask` are as of :func:`gather`. No two places may be the same.
-    """
-    code, count, element = data.code, places.type.count, data.element
+    """Write a Vector of one register to an array, as :func:`gather` reads: where `mask` is 1."""
+    code, count = data.code, places.type.count
     (register,) = vector.parts
     pointers = _pointer_vector(data, places)
     kind = ir.FunctionType(ir.VoidType(), [register.type, pointers.type, INT32, mask.type])
-    name = _intrinsic_name("scatter", count, element)
+    name = _intrinsic_name("scatter", data, count)
     masked_scatter = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    alignment = ir.Constant(INT32, byte_size(element))
+    alignment = ir.Constant(INT32, data.bytes)
     code.builder.call(masked_scatter, [register, pointers, alignment, mask])
 
 
-def _intrinsic_name(action, count, element):
-    """Name LLVM's masked gather or scatter of `count` numbers, by its rule: types are suffixes."""
-    bits = byte_size(element) * 8
-    return f"llvm.masked.{action}.v{count}f{bits}.v{count}p0"
+def _intrinsic_name(action, data, count):
+    """Name LLVM's gather or scatter of `count` numbers: their type and that of pointers follow."""
+    return f"llvm.masked.{action}.v{count}f{data.bytes * 8}.v{count}p0"
 
 
 def scatter_add(data, places, vector):
-    """Add each number of a Vector of one register to that of an array at its place.
-
-    One after the other, since places may be the same; they are as of :func:`gather`.
-    """
+    """Add each number of a Vector to an array at its place, in turn: places may be the same."""
     builder = data.code.builder
     (register,) = vector.parts
     for number in range(register.type.count):
@@ -245,7 +220,7 @@ def _pointer_vector(data, places):
     """Make LLVM's vector of the addresses of an array's elements at `places`."""
     builder, count = data.code.builder, places.type.count
     start = data.code.broadcast(builder.ptrtoint(data.pointer, INT64), count)
-    size = ir.Constant(places.type, [byte_size(data.element)] * count)
+    size = ir.Constant(places.type, [data.bytes] * count)
     addresses = builder.add(start, builder.mul(places, size))
     return builder.inttoptr(addresses, ir.VectorType(POINTER, count))
 
@@ -265,10 +240,7 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def operand(code: Code, context: Any, kind: types.Type, value: Any) -> Any:
-    """Make an operand of :mod:`hogeq.kernels.staged` of LLVM's `value`, whose numba type is `kind`.
-
-    Of an array Data, of a vector a Vector, of a whole number an Index; a double stays.
-    """
+    """Make Data, a Vector or an Index of LLVM's `value`, of numba's type `kind`; a double stays."""
     if isinstance(kind, types.Array):
         pointer = context.make_array(kind)(context, code.builder, value).data
         # llvmlite still knows a type of numba's pointers, and no cast takes it off: this does.
@@ -322,11 +294,7 @@ for _name in ("iadd", "isub"):
 
 
 def _emitted(result: Any, arguments: tuple[Any, ...], size: int, emit: Any) -> Any:
-    """Give numba an intrinsic: its signature, and the code that `emit` writes.
-
-    `result` and `arguments` are numba types. `emit` gets the operands, doubles as Vectors of `size`
-    numbers, and returns a Vector, one of LLVM's values, or None.
-    """
+    """Give numba an intrinsic: its signature, and code that `emit` writes of :func:`_operands`."""
 
     def generate(context, builder, signature, values):
         emitted = emit(*_operands(context, builder, signature.args, values, size))
@@ -360,8 +328,8 @@ def load(typing, array, at, lane):
 @intrinsic
 def splat(typing, value, lane):
     """Return a vector with one number everywhere, as long as the tuple `lane`."""
-    size = len(lane)
-    return _emitted(VectorType(size), (types.float64, lane), size, lambda vector, _: vector)
+    kind = VectorType(len(lane))
+    return _emitted(kind, (types.float64, lane), len(lane), lambda vector, _: vector)
 
 
 @intrinsic
