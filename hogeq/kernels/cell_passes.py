@@ -111,20 +111,14 @@ def _update_rows(cells):
     values = [args.averages.vector(position).converted(DOUBLE) for position in positions]
     (reached,) = cells.read(args.infoset_reach)
     old = [row.vector(position) for position in positions]
-
-    def put(roll, probability):
-        row.put(positions[roll], probability)
-
-    recurrence.emit_row_update(code, args, values, old, reached, put)
+    recurrence.emit_row_update(
+        code, args, values, old, reached, lambda roll, chance: row.put(positions[roll], chance)
+    )
     cells.write(args.policies, row, len(positions))
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
-    """Write the value of each memory at a block's cells: by the policy in `row` and its lines.
-
-    The other player's win probability goes to cells of its seat; the mover's, if it can move twice,
-    to those of the mover's seat.
-    """
+    """Write each memory's win probability for the other player, if need be the mover's too."""
     code, diagonal, args = cells.code, cells.diagonal, cells.args
     memories, num_actions = cells.shape.memories, cells.shape.num_actions
     policy = [
@@ -217,10 +211,8 @@ def write_reach(code, shape, args):
     with code.loop(0, args.goal * 2 - 1) as total:
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
-            for scratch, size in (
-                (args.afterstates, diagonal.afterstate_page * shape.pages),
-                (args.sums, diagonal.sums_size),
-            ):
+            afterstates = args.afterstates, diagonal.afterstate_page * shape.pages
+            for scratch, size in (afterstates, (args.sums, diagonal.sums_size)):
                 with code.loop(0, players * size // code.width) as vector:
                     scratch.put(vector * code.width, nothing)
         situation = args.situation.number(total)
@@ -262,10 +254,7 @@ def _policy_of(cells, player):
 
 
 def _take_arrived(cells, memory, mine, theirs):
-    """Read the reach of a memory at a block's cells, and set it to 0 for the next pass.
-
-    It came from turns of the other player, in `theirs`, or the same, in `mine`, or is the start.
-    """
+    """Read the reach of a memory at a block's cells, from two seats, and set it to 0 there."""
     code, diagonal, nothing = cells.code, cells.diagonal, cells.code.vector(0.0)
     position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
     arrived = theirs.vector(position)

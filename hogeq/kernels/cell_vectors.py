@@ -205,8 +205,7 @@ class _GroupBase:
 def each_group(diagonal, block, seat):
     """Emit a loop over the groups of each family; the body of the `for` statement emits its body.
 
-    It gets the family, the group's base, and its row of the table `groups`: its first page, its
-    first vector of the block's sums, and by situation its first line.
+    Gives family, base, and row of the table `groups`: page, vector of sums, lines by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * diagonal.sums_size :]

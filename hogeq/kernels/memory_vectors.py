@@ -11,8 +11,7 @@ columns in use stay in the processor's second-level cache. The table `at` has a 
 from some below 0 on: where each record of an afterstate lies in the column, then where the rolls
 of a base do, then its sums.
 
-A *seat* is a player of a match: match * players + player. K is the number of rolls, G the goal. The
-order of :func:`hogeq.model.memory_passes.pass_order` visits a cell before those that it leads to.
+A *seat* is a player of a match: match * players + player. K is the number of rolls, G the goal.
 """
 
 from typing import NamedTuple
@@ -190,10 +189,7 @@ def write_values(code, shape, args):
 
 
 def _add_action_values(base, cell_reach, match, action_values):
-    """Add a match's counterfactual values of a base's rolls, times its weight, to `action_values`.
-
-    `cell_reach` is what :func:`write_reach` kept of the cell.
-    """
+    """Add a match's counterfactual values of a base's rolls, by its weight and what reach kept."""
     code, shape = base.code, base.shape
     reach_starts = range(0, shape.reach_size, shape.lanes)
     total_reach, *member_reaches = (cell_reach.vector(x, base.parts) for x in reach_starts)
@@ -229,10 +225,7 @@ def _value_memories(base, row, cell, match, player):
 
 
 def _begin_column(code, shape, args, base, opponent):
-    """Write what a column's first base, of score G - 1, reads of those past the goal.
-
-    Sums and afterstates there are 0; rolls, which a bonus leads to, have won or not by `past`.
-    """
+    """Write what a column's first base reads of those past the goal: no sums; rolls by `past`."""
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
     column, nothing = base.column, code.vector(0.0, base.parts)
     column.put(args.spare, nothing)
@@ -287,7 +280,7 @@ def write_reach(code, shape, args):
             with code.loop(0, args.used // lanes) as vector:
                 args.columns.put(first + vector * lanes, zeros)
         with code.loop(0, players) as player:
-            base = _ColumnBase(code, shape, args, player, opponent, own, direction=-1)
+            base = _ColumnBase(code, shape, args, player, opponent, own, -1)
             with code.when(own >= 1):
                 # Begin the sums of afterstates that this base is the first to lead to.
                 for number, record in enumerate(shape.shared):
@@ -314,8 +307,7 @@ def write_reach(code, shape, args):
 def _arriving_reach(base, cell, player):
     """Sum the reach that arrives at a cell: for each own record a Vector, by the opponent's record.
 
-    The afterstates that land there are of the other player, so the two records change places. At
-    the first cell the probability to begin is added to the first memory.
+    The afterstates that land there are of the other player, so the two records change places.
     """
     code, shape, args = base.code, base.shape, base.args
     zeros = code.vector(0.0, base.parts)
@@ -324,7 +316,7 @@ def _arriving_reach(base, cell, player):
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
         seat, scores = args.players - 1 - player, args.landed[arrival * 2 :]
         where = seat, scores.number(0), scores.number(1)
-        origin = _ColumnBase(code, shape, args, *where, direction=-1)
+        origin = _ColumnBase(code, shape, args, *where, -1)
         for row, record in zip(rows, shape.recorded, strict=True):
             arrived = origin.afterstate(record, 0)
             if shape.dice.depth and record == shape.dice.record:
@@ -370,11 +362,8 @@ def write_duel(code, shape, args):
     through how that roll plays: as usual, or from a score higher by the bonus for the few records
     that are its *members*. An afterstate is then worth two numbers for each record that its turn
     left, instead of W: the win probability if the next mover's record is no member of its roll, and
-    what to add if it is. A roll's win probability, a Vector by the next mover's record, is the sum
-    over its outcomes of chance times the first, and of chance times the second at the members.
-
-    Each visit of a cell, last one first, values each player's roll, without and with the bonus, and
-    writes the two numbers of the afterstates that land here.
+    what to add if it is. A roll's win probability is the sum over its outcomes of chance times the
+    first and, by the next mover's record, of chance times the second at members.
 
     Read are `matrices`, (2, G, G), rolls; `visits`, (G * G, 2), own and opponent's score;
     ``wins[own, opponent, roll]``, the probability to win at once; of outcomes `chances`, `points`

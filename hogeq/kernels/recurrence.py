@@ -19,8 +19,7 @@ memory has changes the members.
 
 Nothing here says where numbers lie. A layout does, with a class like :class:`Base`, and whether the
 numbers of a vector are memories of one cell or cells of one memory. The functions write the code of
-a kernel: their operands are of :mod:`hogeq.kernels.staged`, and loops over rolls and dice are
-written out. K is the number of rolls.
+a kernel, with operands of :mod:`hogeq.kernels.staged`. K is the number of rolls.
 """
 
 from typing import Protocol
@@ -160,8 +159,7 @@ def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vecto
 def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
     """Carry reach of sums to those of one die less, at a base and the one above it.
 
-    The transpose of :func:`value_dice_sums`: reads sums of the bases below; writes those of the
-    two. The reach of the base's rolls, ``flows[roll]``, is added to its own sums.
+    The transpose of :func:`value_dice_sums`; the reach of rolls, ``flows[roll]``, is added.
     """
     added = {roll: flow for roll, flow in enumerate(flows) if dice.is_sum[roll]}
     _sum_dice(code, dice, base, range(dice.depth, 0, -1), None, added)
@@ -188,9 +186,8 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
 
     The first n has the terms `first_terms`, by points of the next die, or is 0 if they are None.
     ``added[n]``, if there, is added to the sum at the base itself.
-    Two bases at once: of the dice 2 to `sides` of the one and 1 to `sides` - 1 of its neighbour,
-    all terms but one of each are shared. New sums replace some that the next number of dice still
-    reads, and so are written after that.
+    Two bases share all terms but one of each. New sums replace some that the next number of dice
+    still reads, and so are written after that.
     """
     share = 1.0 / dice.sides
     previous = None

@@ -88,8 +88,7 @@ def largest_entry(vector):
 def transposed(rows):
     """Transpose a square matrix: `rows` are n Vectors of n entries, and so is the result.
 
-    With W entries in a register, the matrix consists of blocks of W x W: each is transposed, and
-    takes the place of the block across the diagonal.
+    Each block of as many rows as a register has entries is transposed, and changes places.
     """
     code, width, parts = rows[0].code, rows[0].parts[0].type.count, len(rows[0].parts)
     columns = [[None] * parts for _ in rows]
@@ -104,8 +103,7 @@ def transposed(rows):
 def _transposed_block(code, block):
     """Transpose a block, W of LLVM's vectors with W entries each.
 
-    Step by step, for squares of side 1, 2, 4 and so on: in each square of twice that side, the
-    upper right quarter and the lower left one are exchanged.
+    For squares of side 2, 4, 8 and so on: their upper right and lower left quarters change places.
     """
     width = len(block)
     step = 1
@@ -136,8 +134,8 @@ def one_hot(code, place, number, parts):
 def exponential(vector):
     """Return the exponential of a Vector of doubles, none above 0; 0 below -708.
 
-    exp(x) = 2 ** n * exp(r), where n is the whole number next to x / log 2 and r the rest,
-    x - n log 2. The Taylor series gives exp(r), to the last digit or two.
+    exp(x) = 2 ** n * exp(x - n log 2), where n is the whole number next to x / log 2; the second
+    factor is by the Taylor series, to the last digit or two.
     """
     code = vector.code
     shifted = vector * _LOG2_E + _SHIFT

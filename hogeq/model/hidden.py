@@ -17,10 +17,7 @@ MemoryValues = Callable[[int, Ints, Floats], Floats]  # see :func:`backward_by`
 
 
 def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
-    """Values of every hidden state if policies (Q, G, G, K) play: the passes that hold them.
-
-    One policy plays both seats; of two, player 0 has the first.
-    """
+    """Value every hidden state if policies (Q, G, G, K) play: the passes hold the values."""
     if game.has_memory or game.positions_recur:
         return _valued(game, policies, Role.EVALUATE)[0]
     (values,), _ = backward_by(game, len(policies), _mixing(policies))

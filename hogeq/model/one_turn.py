@@ -14,13 +14,9 @@ MOST_ENTRIES = 200_000  # of an array: so many stay in a processor's cache
 
 
 def follow_with(passes: Interpreter, first: Floats, other: Floats) -> None:
-    """Set the values of what follows, to the player who moves there: player 0, and the other.
-
-    They are win probabilities, (G, G, H).
-    """
+    """Set win probabilities (G, G, H) after a turn, of who moves there: player 0, and the other."""
     graph, values = passes.graph, passes.passes.values[0]
-    first_values = first.reshape(-1, graph.memories)
-    payoffs = first_values, 1.0 - other.reshape(-1, graph.memories)  # to player 0
+    payoffs = first.reshape(-1, graph.memories), 1.0 - other.reshape(-1, graph.memories)
     for player in (0, 1):
         positions = np.flatnonzero(graph.player == player)
         values[positions] = payoffs[player][graph.row[positions]]
