@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
-from hogeq.kernels import recurrence
+from hogeq.kernels import arrays
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.graph_engine import GraphEngine
@@ -136,7 +136,7 @@ def test_an_engine_says_what_it_is(game: Engine) -> None:
 
 def test_kernels_know_the_roles_by_their_numbers() -> None:
     assert {role.name: int(role) for role in Role} == {
-        name: getattr(recurrence, name) for name in Role.__members__
+        name: getattr(arrays, name) for name in Role.__members__
     }
 
 

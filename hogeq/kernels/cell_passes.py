@@ -6,183 +6,216 @@ Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the t
 `cells`, `sums` and `lines`.
 """
 
+from hogeq.kernels import recurrence
 from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, EVALUATE
 from hogeq.kernels.cell_vectors import Block, Diagonal, each_group, landings
-from hogeq.kernels.recurrence import (
-    add_dice,
-    add_to_sums,
-    depart,
-    land_sums,
-    mix,
-    remove_dice,
-    set_rows,
-    spread_rolls,
-    value_rolls,
-    weigh,
-)
 from hogeq.kernels.staged import DOUBLE
-from hogeq.kernels.vectors import add_to_each, gathered, only
+from hogeq.kernels.vectors import gather, one_hot, scatter_add
 
 # --- values -----------------------------------------------------------------------------------
 
 
 def write_values(code, shape, args):
-    """Backward induction, one diagonal after the other; the role is player 0's, in every match.
+    """Win probabilities of rolls by backward induction, and updates of player 0's policy.
 
-    Filled are `starts`, with who wins by beginning, by match and player, and, as the role has it,
-    `action_values`, or the rows of player 0 in `policies` and ``changes[0]``, how many changed.
-    `reach` is of :func:`write_reach`, by match, `weights` the shares of the matches, and
-    `infoset_reach` the mixture's. Policies may be matrices if `are_matrices`. `row` and `averages`
-    are scratch, and `edge` has the sums past the goal.
+    Each diagonal, that of the highest total first, emits for each player, 2 to 5 by block:
+    1. sums of dice, for it and the diagonal below it;
+    2. by match, the win probability of each line, from sums and afterstates;
+    3. unless the role is EVALUATE, counterfactual values of player 0's rolls, weighted by `reach`;
+    4. if the role is ASCEND or SOFTMAX, new rows of player 0's policy;
+    5. by match, the win probability of each memory, from the lines that it plays.
+    At last the afterstates of the diagonal get the value of the cells on which they land.
+
+    Read are `reach`, of :func:`write_reach`, by match, and `infoset_reach`, (G, G), of the mixture;
+    `weights`, the shares of the matches; `edge`, the sums past the goal; `policies`, (1 + matches,
+    G, G, K) or one alone in self-play, or if `are_matrices` without K: rolls. Written are `starts`,
+    the win probability of who begins, by match and player; by the role `action_values`, (G, G, K),
+    or rows of ``policies[0]`` and ``changes[0]``, how many changed. `row` and `averages` are
+    scratch, K vectors each: a block's rows and the counterfactual values of its rolls.
     """
-    num_actions, memories, nothing = shape.num_actions, shape.memories, code.vector(0.0)
-    goal, width, role, changes = args.goal, args.width, args.role, args.changes
-    players, matches, row, averages = args.players, args.matches, args.row, args.averages
+    num_actions, nothing = shape.num_actions, code.vector(0.0)
+    goal, role, players, matches = args.goal, args.role, args.players, args.matches
     cells_of_board, is_matrix = goal * goal, args.are_matrices.equals(1)
     policy_size = code.select(is_matrix, cells_of_board, cells_of_board * num_actions)
-    changes.put_number(0, code.double(0.0))
+    args.changes.put_number(0, code.double(0.0))
     with code.loop(0, goal * 2 - 1 + args.beyond, down=True) as total:
         diagonal = Diagonal(code, shape, args, total, args.edge)
         with code.loop(0, players) as player:
-            # In pairs of totals, the highest from which sums are read among the upper ones.
-            highest = goal * 2 - 2 + shape.most_sides
-            is_upper = ((highest - total) & 1).equals(0)
-            with code.when(code.all_of(is_upper, highest >= total)):
-                first = (total - goal - shape.most_sides).at_least(0) // code.width
-                with code.loop(first, diagonal.last) as block, code.loop(0, matches) as match:
-                    for family, base, _ in each_group(diagonal, block, match * players + player):
-                        add_dice(code, family.dice, base)
+            _value_sums(diagonal, player)
             with (
                 code.when(total < goal * 2 - 1),
                 code.loop(diagonal.first, diagonal.last) as block,
             ):
-                here = Block(diagonal, block)
-                kind = args.situation.number(total)
+                cells = Block(diagonal, block)
+                situation = args.situation.number(total)
                 with code.when(role.differs(EVALUATE)):
                     for roll in range(num_actions):
-                        averages.put(roll * code.width, nothing)
+                        args.averages.put(roll * code.width, nothing)
                 with code.loop(0, matches) as match:
                     seat = match * players + player
                     lines = args.lines[match * (shape.lines * code.width) :]
-                    _value_lines(diagonal, block, kind, seat, lines)
+                    _value_lines(diagonal, block, situation, seat, lines)
                     with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
-                        first = (match * (goal * 2 - 1) + total) * memories
-                        share = code.vector(args.weights.number(match))
-                        with code.loop(0, memories) as memory:
-                            at = (first + memory) * width + here.opponent
-                            arrived = args.reach.vector(at) * share
-                            worth = _lines_of(diagonal, kind, memory, lines)
-                            weighted = weigh(arrived, [None] * num_actions, worth, None)
-                            for roll, value in enumerate(weighted):
-                                at = roll * code.width
-                                averages.put(at, averages.vector(at) + value)
+                        _add_action_values(cells, situation, match, lines)
                 with code.when(player.equals(0)):
-                    _read_rows(here, args.policies, is_matrix, row)
+                    _read_rows(cells, args.policies, is_matrix, args.row)
                     with code.when(role.equals(COUNTERFACTUAL)):
-                        here.write(args.action_values, averages, num_actions)
+                        cells.write(args.action_values, args.averages, num_actions)
                     with code.when(role >= ASCEND):
-                        at = [roll * code.width for roll in range(num_actions)]
-                        worth = [averages.vector(x).converted(DOUBLE) for x in at]
-                        (reached,) = here.read(args.infoset_reach)
-                        old = [row.vector(x) for x in at]
-                        for x, chance in set_rows(code, args, worth, old, reached):
-                            row.put(at[x], chance)
-                        here.write(args.policies, row, num_actions)
+                        _update_rows(cells)
                 with code.loop(0, matches) as match:
                     seat = match * players + player
                     with code.when(player.equals(1)):
                         table = args.policies[(match + 1) * policy_size :]
-                        _read_rows(here, table, is_matrix, row)
+                        _read_rows(cells, table, is_matrix, args.row)
                     lines = args.lines[match * (shape.lines * code.width) :]
-                    chances = [
-                        row.vector(x * code.width).converted(code.kind.element)
-                        for x in range(num_actions)
-                    ]
-                    mine = diagonal.cells_of(seat)
-                    theirs = diagonal.cells_of(match * players + players - 1 - player)
-                    with code.loop(0, memories) as memory:
-                        worth = _lines_of(diagonal, kind, memory, lines)
-                        (lost,) = mix(code, chances, worth, None, ((),) * num_actions, 1)
-                        at = memory * diagonal.cell_page + diagonal.cells() + here.opponent
-                        theirs.put(at, lost)
-                        if shape.moves_again:
-                            mine.put(at + memories * diagonal.cell_page, 1.0 - lost)
-                        with code.when(code.all_of(total.equals(0), memory.equals(0))):
-                            args.starts.put_number(seat, (1.0 - lost).number(0))
+                    _value_memories(cells, situation, match, player, seat, lines)
         with code.loop(0, matches * players) as seat:
             _value_afterstates(diagonal, seat)
 
 
-def _read_rows(here, policies, is_matrix, row):
-    """Copy the rows of a policy, or of a matrix: one roll for each cell."""
-    code, num_actions = here.code, here.diagonal.shape.num_actions
+def _value_sums(diagonal, player):
+    """Compute sums of dice of a player in all matches, at the upper of two totals for both."""
+    code, shape, args, total = diagonal.code, diagonal.shape, diagonal.args, diagonal.total
+    # In pairs of totals, the highest from which sums are read among the upper ones.
+    highest = args.goal * 2 - 2 + shape.most_sides
+    is_upper = ((highest - total) & 1).equals(0)
+    with code.when(code.all_of(is_upper, highest >= total)):
+        first = (total - args.goal - shape.most_sides).at_least(0) // code.width
+        with code.loop(first, diagonal.last) as block, code.loop(0, args.matches) as match:
+            seat = match * args.players + player
+            for family, base, _ in each_group(diagonal, block, seat):
+                recurrence.value_dice_sums(code, family.dice, base)
+
+
+def _add_action_values(cells, situation, match, lines):
+    """Add a match's counterfactual values of the rolls at a block's cells to `averages`."""
+    code, diagonal, args = cells.code, cells.diagonal, cells.args
+    num_actions, memories = diagonal.shape.num_actions, diagonal.shape.memories
+    first = (match * (args.goal * 2 - 1) + diagonal.total) * memories
+    weight = code.vector(args.weights.number(match))
+    with code.loop(0, memories) as memory:
+        position = (first + memory) * args.width + cells.opponent
+        reach = args.reach.vector(position) * weight
+        line_of = _line_reader(diagonal, situation, memory, lines)
+        weighted = recurrence.reach_weighted_values(reach, [None] * num_actions, line_of, None)
+        for roll, value in enumerate(weighted):
+            position = roll * code.width
+            args.averages.put(position, args.averages.vector(position) + value)
+
+
+def _update_rows(cells):
+    """Change player 0's policy at a block's cells, from `row` and `averages`, by the role."""
+    code, args, row = cells.code, cells.args, cells.args.row
+    positions = [roll * code.width for roll in range(cells.shape.num_actions)]
+    values = [args.averages.vector(position).converted(DOUBLE) for position in positions]
+    (reached,) = cells.read(args.infoset_reach)
+    old = [row.vector(position) for position in positions]
+    recurrence.emit_row_update(
+        code, args, values, old, reached, lambda roll, chance: row.put(positions[roll], chance)
+    )
+    cells.write(args.policies, row, len(positions))
+
+
+def _value_memories(cells, situation, match, player, seat, lines):
+    """Write each memory's win probability for the other player, if need be the mover's too."""
+    code, diagonal, args = cells.code, cells.diagonal, cells.args
+    memories, num_actions = cells.shape.memories, cells.shape.num_actions
+    policy = [
+        args.row.vector(roll * code.width).converted(code.kind.element)
+        for roll in range(num_actions)
+    ]
+    mine = diagonal.cells_of(seat)
+    theirs = diagonal.cells_of(match * args.players + args.players - 1 - player)
+    with code.loop(0, memories) as memory:
+        line_of = _line_reader(diagonal, situation, memory, lines)
+        (lost,) = recurrence.loss_probabilities(code, policy, line_of, None, ((),) * num_actions, 1)
+        position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
+        theirs.put(position, lost)
+        if cells.shape.moves_again:
+            mine.put(position + memories * diagonal.cell_page, 1.0 - lost)
+        with code.when(code.all_of(diagonal.total.equals(0), memory.equals(0))):
+            args.starts.put_number(seat, (1.0 - lost).number(0))
+
+
+def _read_rows(cells, policies, is_matrix, row):
+    """Copy a block's rows of a policy to `row`, K vectors; those of a matrix as probabilities."""
+    code, num_actions = cells.code, cells.shape.num_actions
     with code.builder.if_else(is_matrix) as (one_roll, chances):
         with one_roll:
-            (chosen,) = here.read(policies)
+            (chosen,) = cells.read(policies)
             for roll in range(num_actions):
                 is_less = chosen.where_at_least(roll, 0.0, 1.0)
-                chance = chosen.where_at_least(roll + 1, 0.0, 1.0) - is_less
-                row.put(roll * code.width, chance)
+                is_at_most = chosen.where_at_least(roll + 1, 0.0, 1.0)
+                row.put(roll * code.width, is_at_most - is_less)
         with chances:
-            for roll, chance in enumerate(here.read(policies, num_actions)):
+            for roll, chance in enumerate(cells.read(policies, num_actions)):
                 row.put(roll * code.width, chance)
 
 
-def _value_lines(diagonal, block, kind, seat, lines):
-    """Value every line at the cells of a block."""
+def _value_lines(diagonal, block, situation, seat, lines):
+    """Write the win probability of every line at a block's cells; lines depend on the situation."""
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
-        with code.when(kind.equals(number)):
-            for family, base, row in each_group(diagonal, block, seat):
+        with code.when(situation.equals(number)):
+            for family, base, table_row in each_group(diagonal, block, seat):
                 rolls = family.rolls[number]
                 if 0 in rolls:
-                    base.none = diagonal.no_dice(family.kind, block)
-                worth = value_rolls(code, family.dice, base, shape.num_actions) if rolls else ()
-                first = row.number(2 + number)
-                for x, roll in enumerate(rolls):
-                    lines.put((first + x) * code.width, worth[roll])
+                    base.no_dice_places = diagonal.no_dice(family.kind, block)
+                values = (
+                    recurrence.value_rolls(code, family.dice, base, shape.num_actions)
+                    if rolls
+                    else ()
+                )
+                first = table_row.number(2 + number)
+                for place, roll in enumerate(rolls):
+                    lines.put((first + place) * code.width, values[roll])
 
 
-def _lines_of(diagonal, kind, memory, lines):
-    """Return the reader of the line that a memory plays for a roll."""
+def _line_reader(diagonal, situation, memory, lines):
+    """Return a function that reads the line that a memory plays for a roll: a Vector."""
     shape, source = diagonal.shape, diagonal.args.source
-    first = (kind * shape.memories + memory) * shape.num_actions
+    first = (situation * shape.memories + memory) * shape.num_actions
     return lambda roll: lines.vector(source.number(first + roll) * diagonal.code.width)
 
 
 def _value_afterstates(diagonal, seat):
-    """Value the afterstates of a total, as the cells are on which they land."""
+    """Write the values of a diagonal's afterstates: those of the cells on which they land."""
     code, args = diagonal.code, diagonal.args
     cells, pages = diagonal.cells_of(seat), diagonal.pages_of(seat)
     first = (diagonal.lowest - args.beyond).at_least(0) // code.width
     end = diagonal.total.at_most(args.goal - 1 + args.given) // code.width + 1
     with code.loop(0, diagonal.shape.pages) as page, code.loop(first, end) as block:
-        at = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
-        pages.put(at, gathered(cells, landings(diagonal, block, page)))
+        position = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
+        pages.put(position, gather(cells, landings(diagonal, block, page)))
 
 
 # --- reach ------------------------------------------------------------------------------------
 
 
 def write_reach(code, shape, args):
-    """Reach of all cells of one match, player 0 to move, and of each memory if it `keeps_memories`.
+    """Reach probability of each cell and memory with player 0 to move, in one match.
 
-    Player 1 follows the policy `opponent`, and `begun` is the probability of each player to begin.
-    `infoset_reach` is filled, and `reach` by total, memory and opponent's score. `landed` is
-    scratch; `cells` are 0 before and after.
+    Each diagonal, that of the lowest total first, emits for each player, by block:
+    1. the reach of its afterstates goes to the cells on which they land;
+    2. the reach of each memory, times the policy, goes to the lines that it plays;
+    3. that of lines goes to sums and afterstates.
+
+    Player 1 follows the policy of number `opponent`, and `begun` is the probability of each player
+    to begin. Written are `infoset_reach`, (G, G), the sum over memories, and if it `keeps_memories`
+    `reach`, by total, memory and opponent's score. `landed` is scratch, a vector for each page;
+    `cells` are 0 before and after.
     """
     num_actions, memories, nothing = shape.num_actions, shape.memories, code.vector(0.0)
-    players, lines, everyone = args.players, args.lines, code.variable(nothing)
+    players, lines, total_reach = args.players, args.lines, code.variable(nothing)
     with code.loop(0, args.goal * 2 - 1) as total:
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
-            for scratch, size in (
-                (args.afterstates, diagonal.afterstate_page * shape.pages),
-                (args.sums, diagonal.sums_size),
-            ):
-                with code.loop(0, players * size // code.width) as x:
-                    scratch.put(x * code.width, nothing)
-        kind = args.situation.number(total)
+            afterstates = args.afterstates, diagonal.afterstate_page * shape.pages
+            for scratch, size in (afterstates, (args.sums, diagonal.sums_size)):
+                with code.loop(0, players * size // code.width) as vector:
+                    scratch.put(vector * code.width, nothing)
+        situation = args.situation.number(total)
         with (
             code.loop(0, players) as player,
             code.loop(diagonal.first, diagonal.last) as block,
@@ -191,80 +224,89 @@ def write_reach(code, shape, args):
         with code.loop(0, players) as player:
             mine, theirs = diagonal.cells_of(player), diagonal.cells_of(players - 1 - player)
             with code.loop(diagonal.first, diagonal.last) as block:
-                here = Block(diagonal, block)
-                chances = _chances(here, player)
-                for x in range(shape.lines):
-                    lines.put(x * code.width, nothing)
-                everyone.set(nothing)
+                cells = Block(diagonal, block)
+                policy = _policy_of(cells, player)
+                for line in range(shape.lines):
+                    lines.put(line * code.width, nothing)
+                total_reach.set(nothing)
                 with code.loop(0, memories) as memory:
-                    at = memory * diagonal.cell_page + diagonal.cells() + here.opponent
-                    arrived = theirs.vector(at)
-                    theirs.put(at, nothing)
-                    if shape.moves_again:
-                        at = at + memories * diagonal.cell_page
-                        arrived = arrived + mine.vector(at)
-                        mine.put(at, nothing)
-                    is_start = code.all_of(total.equals(0), memory.equals(0))
-                    begins = code.select(is_start, args.begun, code.double(0.0))
-                    arrived = arrived + only(code, 0, begins, 1)
-                    everyone.set(everyone.get() + arrived)
+                    reach = _take_arrived(cells, memory, mine, theirs)
+                    total_reach.set(total_reach.get() + reach)
                     with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
-                        at = (total * memories + memory) * args.width + here.opponent
-                        args.reach.put(at, arrived)
-                    flows, _ = depart(chances, arrived, [None] * num_actions)
-                    first = (kind * memories + memory) * num_actions
+                        position = (total * memories + memory) * args.width + cells.opponent
+                        args.reach.put(position, reach)
+                    flows, _ = recurrence.reach_of_rolls(policy, reach, [None] * num_actions)
+                    first = (situation * memories + memory) * num_actions
                     for roll, flow in enumerate(flows):
-                        at = args.source.number(first + roll) * code.width
-                        lines.put(at, lines.vector(at) + flow)
+                        position = args.source.number(first + roll) * code.width
+                        lines.put(position, lines.vector(position) + flow)
                 with code.when(player.equals(0)):
-                    args.landed.put(0, everyone.get())
-                    here.write(args.infoset_reach, args.landed)
-                _spread_lines(diagonal, block, kind, player)
+                    args.landed.put(0, total_reach.get())
+                    cells.write(args.infoset_reach, args.landed)
+                _carry_lines(diagonal, block, situation, player)
 
 
-def _chances(here, player):
-    """Read the rows of a player's policy in the kernel's precision."""
-    args, num_actions = here.diagonal.args, here.diagonal.shape.num_actions
+def _policy_of(cells, player):
+    """Read a player's policy at a block's cells: a Vector for each roll."""
+    args, num_actions = cells.args, cells.shape.num_actions
     rows = args.policies[player * args.opponent * (args.goal * args.goal * num_actions) :]
-    return [chance.converted(here.code.kind.element) for chance in here.read(rows, num_actions)]
+    return [chance.converted(cells.code.kind.element) for chance in cells.read(rows, num_actions)]
+
+
+def _take_arrived(cells, memory, mine, theirs):
+    """Read the reach of a memory at a block's cells, from two seats, and set it to 0 there."""
+    code, diagonal, nothing = cells.code, cells.diagonal, cells.code.vector(0.0)
+    position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
+    arrived = theirs.vector(position)
+    theirs.put(position, nothing)
+    if cells.shape.moves_again:
+        position = position + cells.shape.memories * diagonal.cell_page
+        arrived = arrived + mine.vector(position)
+        mine.put(position, nothing)
+    is_start = code.all_of(diagonal.total.equals(0), memory.equals(0))
+    begins = code.select(is_start, cells.args.begun, code.double(0.0))
+    return arrived + one_hot(code, 0, begins, 1)
 
 
 def _land(diagonal, block, player):
-    """Carry the reach of a block of afterstates, by sums of dice too, to where they land."""
+    """Move the reach of a block of afterstates, with that of sums, to the cells where they land."""
     code, shape, landed = diagonal.code, diagonal.shape, diagonal.args.landed
     nothing, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
     with code.loop(0, shape.pages) as page:
         landed.put(page * code.width, nothing)
-    for family, base, row in each_group(diagonal, block, player):
+    for family, base, table_row in each_group(diagonal, block, player):
         if family.dice.depth:
-            at = (row.number(0) + family.dice.record) * code.width
-            landed.put(at, landed.vector(at) + land_sums(code, family.dice, base))
+            position = (table_row.number(0) + family.dice.record) * code.width
+            before = landed.vector(position)
+            by_sums = recurrence.reach_landing_from_sums(code, family.dice, base)
+            landed.put(position, before + by_sums)
     with code.loop(0, shape.pages) as page:
-        at = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
+        position = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
         summed = landed.vector(page * code.width)
-        flow = (pages.vector(at) + summed).above_rounding(summed)
-        pages.put(at, nothing)
-        add_to_each(cells, landings(diagonal, block, page), flow)
+        flow = (pages.vector(position) + summed).zero_where_rounding(summed)
+        pages.put(position, nothing)
+        scatter_add(cells, landings(diagonal, block, page), flow)
 
 
-def _spread_lines(diagonal, block, kind, player):
-    """Carry the reach of every line at the cells of a block a die further, or to afterstates."""
+def _carry_lines(diagonal, block, situation, player):
+    """Add the reach of every line at a block's cells to sums of one die less, or to afterstates."""
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
-        with code.when(kind.equals(number)):
-            for family, base, row in each_group(diagonal, block, player):
-                rolls, dice, first = family.rolls[number], family.dice, row.number(2 + number)
+        with code.when(situation.equals(number)):
+            for family, base, table_row in each_group(diagonal, block, player):
+                rolls, dice = family.rolls[number], family.dice
+                first = table_row.number(2 + number)
                 flows = [code.vector(0.0)] * shape.num_actions
-                for x, roll in enumerate(rolls):
-                    flows[roll] = diagonal.args.lines.vector((first + x) * code.width)
+                for place, roll in enumerate(rolls):
+                    flows[roll] = diagonal.args.lines.vector((first + place) * code.width)
                 if dice.depth:
                     is_even = (diagonal.total & 1).equals(0)
                     with code.builder.if_else(is_even) as (first_of_two, second):
                         with first_of_two:
-                            remove_dice(code, dice, base, flows)
+                            recurrence.carry_reach_of_dice_sums(code, dice, base, flows)
                         with second:
-                            add_to_sums(dice, base, flows)
+                            recurrence.add_reach_to_dice_sums(dice, base, flows)
                 if rolls:
-                    spread_rolls(code, dice, base, flows)
+                    recurrence.carry_reach_to_targets(code, dice, base, flows)
                 if 0 in rolls:
-                    add_to_each(base.page, diagonal.no_dice(family.kind, block), flows[0])
+                    scatter_add(base.page, diagonal.no_dice(family.kind, block), flows[0])

@@ -20,15 +20,15 @@ from typing import NamedTuple
 from llvmlite import ir
 
 from hogeq.kernels.arrays import Dice
-from hogeq.kernels.staged import BIT, DOUBLE, ramp
-from hogeq.kernels.vectors import gathered, scatter
+from hogeq.kernels.staged import BOOL, DOUBLE, lane_numbers
+from hogeq.kernels.vectors import gather, scatter
 
 
 class Family(NamedTuple):
     """Groups that are alike, neighbours in the table `groups`."""
 
-    first: int
-    end: int
+    first: int  # row of the table
+    end: int  # row after the last
     kind: int  # of the dice, among those of the game
     rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
     dice: Dice
@@ -37,14 +37,14 @@ class Family(NamedTuple):
 class Shape(NamedTuple):
     """Constants of kernels, the same at any goal."""
 
-    num_actions: int
-    memories: int
+    num_actions: int  # K
+    memories: int  # H
     pages: int  # of afterstates
-    lines: int
+    lines: int  # most of a situation
     sums: int  # vectors that a block keeps of sums
-    edge_depth: int
-    edge_blocks: int
-    most_sides: int
+    edge_depth: int  # numbers of dice whose sums past the goal are in the table `edge`
+    edge_blocks: int  # blocks of each total in it
+    most_sides: int  # of any dice
     moves_again: bool  # whether a player can ever move twice
     families: tuple[Family, ...]
 
@@ -58,19 +58,22 @@ class Board(NamedTuple):
     """Arguments of kernels that depend on the goal, the same for both passes."""
 
     goal: int
-    width: int  # numbers of a row
-    afterstate_rows: int
+    width: int  # numbers of a row, by opponent's score
+    afterstate_rows: int  # of a page: totals that are in use at once
     cell_rows: int
     beyond: int  # totals past a cell's that its rolls look at
     given: int  # most points that a turn gives to the opponent
 
 
 class Diagonal:
-    """The cells of a total, and where rows of it begin."""
+    """The cells of a total, an Index, and where rows of it begin.
+
+    `lowest` is the opponent's score if the own is highest; blocks go from `first` to before `last`.
+    """
 
     def __init__(self, code, shape, args, total, edge=None):
         self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
-        self.lowest = total - (args.goal - 1)  # opponent's score on the board
+        self.lowest = total - (args.goal - 1)
         self.first = self.lowest.at_least(0) // code.width
         self.last = total.at_most(args.goal - 1) // code.width + 1
         self.afterstate_page = args.afterstate_rows * args.width + code.width
@@ -78,74 +81,84 @@ class Diagonal:
         self.sums_size = (args.goal + (code.width - 1)) // code.width * (shape.sums * code.width)
 
     def afterstates(self, away=0):
-        """Position on a page."""
+        """Position on a page of the row of afterstates whose total is `away` higher."""
         return ((self.total + away) & (self.args.afterstate_rows - 1)) * self.args.width
 
     def cells(self):
-        """Position on a page."""
+        """Position on a page of the diagonal's row of cells."""
         return (self.total & (self.args.cell_rows - 1)) * self.args.width
 
     def pages_of(self, seat):
-        """Return the pages of afterstates of one seat at the table, a player of a match."""
+        """Return the pages of afterstates of a player of a match: seat match * players + player."""
         return self.args.afterstates[seat * self.afterstate_page * self.shape.pages :]
 
     def cells_of(self, seat):
-        """Return the pages of cells of one seat at the table."""
+        """Return the pages of cells of a seat."""
         return self.args.cells[seat * self.cell_page * (2 * self.shape.memories) :]
 
     def no_dice(self, kind, block):
-        """Read the places to which no dice lead, by the kind of dice."""
+        """Read the places to which no dice lead from a block's cells, by the kind of dice."""
         row = (self.args.goal * 2 - 1) * kind + self.total
         return self.args.no_dice.indices(row * self.args.width + block * self.code.width)
 
 
 class Block:
-    """Cells of a vector: numbers of each in arrays by own score, then opponent's score."""
+    """The cells of a vector: reads and writes arrays (G, G, n), by own and opponent's score.
+
+    `opponent` is the opponent's score at the first one. From each cell to the next, the own score
+    falls and the opponent's rises by 1: so its number, own * G + opponent's, rises by 1 - G.
+    """
 
     def __init__(self, diagonal, block):
-        self.diagonal, self.block = diagonal, block
-        self.code = code = diagonal.code
+        self.diagonal, self.code = diagonal, diagonal.code
+        self.args, self.shape = diagonal.args, diagonal.shape
+        code = diagonal.code
         goal, width, builder = diagonal.args.goal, code.width, code.builder
         self.opponent = block * width
         low = diagonal.lowest - self.opponent
         high = (diagonal.total + 1).at_most(goal) - self.opponent
-        lanes = ramp(width)
+        lanes = lane_numbers(width)
         self.is_on_board = builder.and_(
-            builder.icmp_signed(">=", lanes, code.spread(low.value, width)),
-            builder.icmp_signed("<", lanes, code.spread(high.value, width)),
+            builder.icmp_signed(">=", lanes, code.broadcast(low.value, width)),
+            builder.icmp_signed("<", lanes, code.broadcast(high.value, width)),
         )
         self.cell = (diagonal.total - self.opponent) * goal + self.opponent
-        self._steps = builder.mul(lanes, code.spread((1 - goal).value, width))
+        self._steps = builder.mul(lanes, code.broadcast((1 - goal).value, width))
 
     def _places(self, size):
+        """Places of the cells, from the first one's on, in arrays of `size` numbers a cell."""
         builder, count = self.code.builder, self._steps.type.count
-        return builder.mul(self._steps, self.code.spread(self.code.index(size).value, count))
+        return builder.mul(self._steps, self.code.broadcast(self.code.index(size).value, count))
 
     def read(self, table, size=1):
-        """Read so many numbers of each cell, 0 off the board: a list of Vectors."""
+        """Read `size` numbers of each cell, 0 off the board: so many Vectors."""
         places, first = self._places(size), self.cell * size
-        return [gathered(table[first + x :], places, self.is_on_board) for x in range(size)]
+        return [gather(table[first + n :], places, self.is_on_board) for n in range(size)]
 
     def write(self, table, vectors, size=1):
-        """Write so many vectors of an array to the cells on the board."""
+        """Write `size` numbers of each cell on the board, from so many vectors in memory."""
         places, first = self._places(size), self.cell * size
-        for x in range(size):
-            vector = vectors.vector(x * self.code.width).converted(DOUBLE)
-            scatter(table[first + x :], places, vector, self.is_on_board)
+        for number in range(size):
+            vector = vectors.vector(number * self.code.width).converted(DOUBLE)
+            scatter(table[first + number :], places, vector, self.is_on_board)
 
 
 class _GroupBase:
-    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: a block's, in one group."""
+    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: a block's, in one group.
+
+    `page` is the group's first page of afterstates, `sums` the block's sums in it.
+    """
 
     parts = 1
 
     def __init__(self, diagonal, family, block, page, sums):
         self.code, self.diagonal, self.family, self.block = diagonal.code, diagonal, family, block
         self.page, self.sums, self.edge = page, sums, diagonal.edge
-        self.none = None
+        self.no_dice_places = None
         """Places of what no dice lead to, if they are rolled here."""
 
     def _position(self, record, points, gift):
+        """Position of the afterstates on the group's pages; a gift raises the opponent's score."""
         first = record * self.diagonal.afterstate_page + gift
         return first + self.diagonal.afterstates(points + gift) + self.block * self.code.width
 
@@ -156,20 +169,21 @@ class _GroupBase:
         at = self._position(record, points, gift)
         self.page.put(at, flow + self.page.vector(at))
 
-    def _sum(self, dice, away):
-        ring = self.family.dice.sides + (self.edge is None)
+    def _sum_position(self, dice, away):
+        """Position of S(dice, x), in a ring of as many totals as a pass still needs."""
+        ring = self.family.dice.sides + (1 if self.edge is None else 0)
         away = away if self.edge else -away  # sums of values come from above
         row = (self.diagonal.total + (away + ring)) % ring
         return (row + (dice - 1) * ring) * self.code.width
 
     def sum_of(self, dice, away):
-        return self.sums.vector(self._sum(dice, away))
+        return self.sums.vector(self._sum_position(dice, away))
 
     def put_sum(self, dice, away, value):
-        self.sums.put(self._sum(dice, away), value)
+        self.sums.put(self._sum_position(dice, away), value)
 
-    def at_edge(self, dice, away, value):
-        if self.edge is None or dice == self.family.dice.depth:  # then nothing is added to it
+    def replace_past_goal(self, dice, away, value):
+        if self.edge is None or dice == self.family.dice.depth:  # reach; or no sum reads this one
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
         beyond = self.diagonal.total + (away - goal)  # opponent's score at the goal
@@ -177,21 +191,21 @@ class _GroupBase:
         row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
         row = (row + beyond // width - self.block) * (shape.edge_depth * width)
         row = self.code.select(count >= 1, row, self.code.index(0))
-        return value.replaced(count, self.edge.vector(row + dice * width))
+        return value.with_first_replaced(count, self.edge.vector(row + dice * width))
 
-    def won(self, roll):  # noqa: ARG002 - the pages' constants have it
+    def win_at_once(self, roll):  # noqa: ARG002 - the pages' constants have it
         return None
 
     def no_dice(self):
-        if self.none is None:
+        if self.no_dice_places is None:
             return None
-        return gathered(self.page, self.none)
+        return gather(self.page, self.no_dice_places)
 
 
 def each_group(diagonal, block, seat):
-    """Write the same for every group: its family, its base, and its row of the table `groups`.
+    """Emit a loop over the groups of each family; the body of the `for` statement emits its body.
 
-    A row has a page, a vector of the block's sums, and by situation the group's first line.
+    Gives family, base, and row of the table `groups`: page, vector of sums, lines by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * diagonal.sums_size :]
@@ -199,24 +213,25 @@ def each_group(diagonal, block, seat):
         with code.loop(family.first, family.end) as group:
             row = args.groups[group * (2 + shape.situations) :]
             page = pages[row.number(0) * diagonal.afterstate_page :]
-            piece = sums[(block * shape.sums + row.number(1)) * code.width :]
-            yield family, _GroupBase(diagonal, family, block, page, piece), row
+            sums_of_group = sums[(block * shape.sums + row.number(1)) * code.width :]
+            yield family, _GroupBase(diagonal, family, block, page, sums_of_group), row
 
 
 def landings(diagonal, block, page):
-    """Read where a block of afterstates lands: places among the cells of a seat.
+    """Read where a block of afterstates lands: places among the cells of a seat, LLVM's vector.
 
     `landing` has twice the place on a page, and 1 more if the same player moves again, by the way
     of the turn to end, total and opponent's score. A row of `handover` has a page's way to end, and
     the page of the memory that moves next: of the other player, or of the same.
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
-    end, other, again = (args.handover.number(page * 3 + x) for x in range(3))
+    end, other, again = (args.handover.number(page * 3 + column) for column in range(3))
     row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
-    found = args.landing.indices(row * args.width + block * code.width)
-    start = code.spread((other * diagonal.cell_page).value, code.width)
+    coded = args.landing.indices(row * args.width + block * code.width)
+    start = code.broadcast((other * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
-        moves_again = builder.trunc(found, ir.VectorType(BIT, code.width))
-        second = code.spread((again * diagonal.cell_page).value, code.width)
+        moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))
+        second = code.broadcast((again * diagonal.cell_page).value, code.width)
         start = builder.select(moves_again, second, start)
-    return builder.add(start, builder.ashr(found, ir.Constant(found.type, [1] * code.width)))
+    place_on_page = builder.ashr(coded, ir.Constant(coded.type, [1] * code.width))
+    return builder.add(start, place_on_page)

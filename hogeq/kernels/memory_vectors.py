@@ -1,46 +1,37 @@
 """The layout for large memories: a vector holds the values of the memories of one cell.
 
-What a player remembers is a record of the opponent's last turn, by which rolls play, and one of
-the own, which is only carried. So what a roll is worth to each *own* record is one vector, a
-*lane*, and a cell has one such vector for each record of the opponent's that changes how rolls
-play. When the turn passes, the two records change places.
+A memory is the mover's own record, of its last turn, by which rolls play, and the opponent's, which
+is only carried. The win probabilities of a roll are one vector of W numbers, a *lane* for each
+record of the opponent's, and a cell has one such vector for each own record that changes how rolls
+play. When the turn passes, the two records change places: a matrix of them is transposed.
 
 A *column* is the cells of one opponent's score. It keeps what its bases lead to, or come from: its
 afterstates by record, its rolls and its sums, each in a ring no longer than it is needed. So the
 columns in use stay in the processor's second-level cache. The table `at` has a row for each score,
 from some below 0 on: where each record of an afterstate lies in the column, then where the rolls
 of a base do, then its sums.
+
+A *seat* is a player of a match: match * players + player. K is the number of rolls, G the goal.
 """
 
 from typing import NamedTuple
 
+from hogeq.kernels import recurrence
 from hogeq.kernels.arrays import ASCEND, EVALUATE, Dice
-from hogeq.kernels.recurrence import (
-    add_dice,
-    add_to_sums,
-    depart,
-    land_sums,
-    mix,
-    remove_dice,
-    set_rows,
-    spread_rolls,
-    value_rolls,
-    weigh,
-)
-from hogeq.kernels.vectors import only, sums, total, transposed
+from hogeq.kernels.vectors import entry_sum, entry_sums, one_hot, transposed
 
-AHEAD = 4  # cells before its visit, a cell's numbers are asked for
+PREFETCH_DISTANCE = 4  # so many visits ahead, a cell's numbers are loaded into the cache
 
 
 class Shape(NamedTuple):
     """Constants of kernels, the same in every cell, at any goal."""
 
-    lanes: int  # numbers of a lane, a multiple of a vector's
-    num_actions: int
-    active: int  # records of the opponent's by which rolls may play
+    lanes: int  # W: records of the opponent's, padded to fill registers of the processor
+    num_actions: int  # K
+    active: int  # own records by which rolls may play: the first ones
     records: int
-    bonus: int  # what members gain on a roll
-    members: tuple[tuple[int, ...], ...]  # by roll, the active memories that gain it
+    bonus: int  # points that members gain before a roll
+    members: tuple[tuple[int, ...], ...]  # by roll, the own records that gain the bonus
     recorded: tuple[int, ...]  # records that turns leave
     sole: tuple[int, ...]
     """Those of them left by one number of points alone: each afterstate has but one base."""
@@ -64,33 +55,38 @@ class Shape(NamedTuple):
 
     @property
     def reach_size(self) -> int:
-        """Numbers that are kept of a cell's reach: everyone's and each roll's members'."""
+        """Numbers kept of a cell's reach: W of all memories, then W of each roll's members."""
         return (1 + sum(map(bool, self.members))) * self.lanes
 
 
 class _ColumnBase:
-    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: its numbers in a column."""
+    """A base, in the sense of :class:`hogeq.kernels.recurrence.Base`: its numbers in a column.
+
+    Its column is that of a seat and an opponent's score, `own` its own score; `direction` is 1 in
+    the pass of values and -1 in that of reach.
+    """
 
     def __init__(self, code, shape, args, seat, opponent, own, direction=1):
         self.code, self.shape, self.args, self._own = code, shape, args, own
         self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
         self.parts, self._direction = shape.lanes // code.width, direction
 
-    def read_turn(self, turn, no_dice):
-        """Set what rolls win at once, and where the afterstate of no dice lies."""
-        self._won, self._no_dice = self.args.wins[turn * self.shape.num_actions :], no_dice
+    def read_turn(self, visit, no_dice):
+        """Set what rolls win at once, by number of the visit, and where no dice lead."""
+        self._win_at_once = self.args.wins[visit * self.shape.num_actions :]
+        self._no_dice = no_dice
 
     def _find(self, away, what):
-        """Read the table `at`."""
+        """Read the table `at` for a score so far from the own: a position in the column."""
         row = self._own + (away + self.shape.below)
         return self.args.at.number(row * self.shape.width + what)
 
     def rolls(self, bonus=0):
-        """Position of the rolls of this base, or of that which a bonus leads to."""
+        """Position of the rolls' vectors of this base, or of the base `bonus` points above."""
         return self._find(bonus, self.shape.records)
 
     def position(self, record, points):
-        """Position of an afterstate."""
+        """Position of the afterstate so many points above this base."""
         return self._find(points, record)
 
     def afterstate(self, record, points, gift=0):  # noqa: ARG002 - no turn gives here
@@ -102,104 +98,134 @@ class _ColumnBase:
             flow = flow + self.column.vector(at, self.parts)
         self.column.put(at, flow)
 
-    def _sums(self, dice, away):
+    def _sum_position(self, dice, away):
+        """Position of S(dice, x) of the base so far away."""
         first = self._find(away * self._direction, self.shape.records + 1)
         return first + (dice - 1) * self.shape.lanes
 
     def sum_of(self, dice, away):
-        return self.column.vector(self._sums(dice, away), self.parts)
+        return self.column.vector(self._sum_position(dice, away), self.parts)
 
     def put_sum(self, dice, away, value):
-        self.column.put(self._sums(dice, away), value)
+        self.column.put(self._sum_position(dice, away), value)
 
-    def at_edge(self, dice, away, value):  # noqa: ARG002 - afterstates past the goal are 0
+    def replace_past_goal(self, dice, away, value):  # noqa: ARG002 - afterstates past the goal are 0
         return value
 
-    def won(self, roll):
-        return self.code.vector(self._won.number(roll), self.parts)
+    def win_at_once(self, roll):
+        return self.code.vector(self._win_at_once.number(roll), self.parts)
 
     def no_dice(self):
         return self.column.vector(self._no_dice, self.parts)
 
 
 def write_values(code, shape, args):
-    """Backward induction over all cells; the role is player 0's, against every opponent.
+    """Win probabilities of rolls by backward induction, and updates of player 0's policy.
 
-    `visits` are the cells in the order of a pass forward: own score, opponent's score, and where
-    the afterstate of no dice lies. ``wins[cell's turn, roll]`` wins at once, and
-    ``past[opponent, score - goal, roll]`` from scores past the goal. `landed` are column and score
-    of the afterstates that land on a cell, ``arrival_start[cell:][:2]`` their range. `columns` are
-    those of each match and player. `starts` is filled with who wins by beginning, by match and
-    player, and ``changes[0]`` with how many rows ASCEND changed. `reach` is of :func:`write_reach`,
-    by match, and `weights` the shares of the matches.
+    Each visit of a cell, last one first, emits four steps:
+    1. for each seat, the win probabilities of rolls, from afterstates and sums of its column;
+    2. unless the role is EVALUATE, counterfactual values of player 0's rolls, weighted by `reach`;
+    3. if the role is ASCEND or SOFTMAX, a new row of player 0's policy;
+    4. for each seat, loss probabilities of memories, written to the afterstates that land here.
+
+    Read are `visits`, (G * G, 3): own score, opponent's score, and where the afterstate of no dice
+    lies; ``wins[visit, roll]``, the probability to win at once, and ``past[opponent, score - G,
+    roll]`` from scores past the goal; `landed`, (n, 2): opponent's and own score of the afterstates
+    that land on each cell, from ``arrival_start[cell]`` to ``arrival_start[cell + 1]``; `reach`, of
+    :func:`write_reach`, by match, and `infoset_reach`, (G, G), of the mixture; `weights`, the
+    shares of the matches; `policies`, (1 + matches, G, G, K), or one alone in self-play.
+
+    Written are `columns`, by seat; `starts`, the win probability of who begins, by seat;
+    `action_values`, (G, G, K); rows of ``policies[0]``; ``changes[0]``: how many ASCEND changed.
     """
     lanes, num_actions, goal, role = shape.lanes, shape.num_actions, args.goal, args.role
-    players, matches, policies, reach = args.players, args.matches, args.policies, args.reach
-    visits, landed, arrival_start = args.visits, args.landed, args.arrival_start
-    parts = lanes // code.width
+    players, matches, policies, visits = args.players, args.matches, args.policies, args.visits
     cells, policy_size = goal * goal, goal * goal * num_actions
     args.changes.put_number(0, code.double(0.0))
-    with code.loop(0, cells, down=True) as turn:
-        own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
+    with code.loop(0, cells, down=True) as visit:
+        own, opponent, no_dice = (visits.number(visit * 3 + column) for column in range(3))
         cell = own * goal + opponent
-        ahead = (turn - AHEAD).at_least(0)
-        later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
+        ahead = (visit - PREFETCH_DISTANCE).at_least(0)
+        later_cell = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, matches * (players - 1) + 1) as policy:
-            policies.ask_for(policy * policy_size + later * num_actions, 2 * code.width)
-        averages = args.action_values[cell * num_actions :]
+            policies.prefetch(policy * policy_size + later_cell * num_actions, 2 * code.width)
+        action_values = args.action_values[cell * num_actions :]
         with code.when(role.differs(EVALUATE)):
             for roll in range(num_actions):
-                averages.put_number(roll, code.double(0.0))
+                action_values.put_number(roll, code.double(0.0))
 
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
-            base.read_turn(turn, none)
+            base.read_turn(visit, no_dice)
             with code.when(own.equals(goal - 1)):
                 _begin_column(code, shape, args, base, opponent)
             if shape.dice.depth:
+                # In pairs of own scores: the upper one, visited first, computes the sums of both.
                 with code.when((own & 1).equals((goal - 1) & 1)):
-                    add_dice(code, shape.dice, base)
-            near = base.rolls()
-            for roll, worth in enumerate(value_rolls(code, shape.dice, base, num_actions)):
-                base.column.put(near + roll * lanes, worth)
+                    recurrence.value_dice_sums(code, shape.dice, base)
+            rolls = base.rolls()
+            values = recurrence.value_rolls(code, shape.dice, base, num_actions)
+            for roll, value in enumerate(values):
+                base.column.put(rolls + roll * lanes, value)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
-                kept = reach[(match * cells + turn) * shape.reach_size :]
-                reach[(match * cells + ahead) * shape.reach_size :].ask_for(0, shape.reach_size)
-                everyone, *some = (kept.vector(x, parts) for x in range(0, shape.reach_size, lanes))
-                some = iter(some)
-                of_members = [next(some) if x else None for x in shape.members]
-                weighted = weigh(everyone, of_members, *_rolls_of(base))
-                for roll, value in enumerate(sums(weighted)):
-                    share = code.builder.fmul(value, args.weights.number(match))
-                    averages.put_number(roll, code.builder.fadd(averages.number(roll), share))
+                cell_reach = args.reach[(match * cells + visit) * shape.reach_size :]
+                later_reach = args.reach[(match * cells + ahead) * shape.reach_size :]
+                later_reach.prefetch(0, shape.reach_size)
+                _add_action_values(base, cell_reach, match, action_values)
         reached = args.infoset_reach.number(cell)
         is_reached = code.builder.fcmp_ordered(">", reached, code.double(0.0))
         with code.when(code.all_of(role >= ASCEND, is_reached)):
             row = policies[cell * num_actions :]
-            old, worth = (
-                [code.lone(one.number(roll)) for roll in range(num_actions)]
-                for one in (row, averages)
+            old, values = (
+                [code.double_vector(numbers.number(roll)) for roll in range(num_actions)]
+                for numbers in (row, action_values)
             )
-            for roll, chance in set_rows(code, args, worth, old, code.lone(reached)):
-                row.put(roll, chance)
+            reach = code.double_vector(reached)
+            recurrence.emit_row_update(code, args, values, old, reach, row.put)
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
-            chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            lost = mix(code, chances, *_rolls_of(base), shape.members, shape.active)
-            with code.when(cell.equals(0)):
-                won = code.builder.fsub(code.double(1.0), lost[0].number(0))
-                args.starts.put_number(match * players + player, won)
-            rows = transposed(lost + [lost[-1]] * (lanes - shape.active))
-            with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
-                seat, place = match * players + players - 1 - player, landed[arrival * 2 :]
-                there = _ColumnBase(code, shape, args, seat, place.number(0), place.number(1))
-                for record in shape.recorded:
-                    there.column.put(there.position(record, 0), rows[record])
+            _value_memories(base, row, cell, match, player)
+
+
+def _add_action_values(base, cell_reach, match, action_values):
+    """Add a match's counterfactual values of a base's rolls, by its weight and what reach kept."""
+    code, shape = base.code, base.shape
+    reach_starts = range(0, shape.reach_size, shape.lanes)
+    total_reach, *member_reaches = (cell_reach.vector(x, base.parts) for x in reach_starts)
+    remaining = iter(member_reaches)
+    reach_of_members = [next(remaining) if members else None for members in shape.members]
+    weighted = recurrence.reach_weighted_values(total_reach, reach_of_members, *_roll_readers(base))
+    for roll, value in enumerate(entry_sums(weighted)):
+        share = code.builder.fmul(value, base.args.weights.number(match))
+        action_values.put_number(roll, code.builder.fadd(action_values.number(roll), share))
+
+
+def _value_memories(base, row, cell, match, player):
+    """Write the loss probability of each memory at a cell to the afterstates that land there.
+
+    They are the other player's, who then wins. `row` has the K probabilities of the mover's policy.
+    """
+    code, shape, args, players = base.code, base.shape, base.args, base.args.players
+    policy = [code.vector(row.number(roll), base.parts) for roll in range(shape.num_actions)]
+    lost = recurrence.loss_probabilities(
+        code, policy, *_roll_readers(base), shape.members, shape.active
+    )
+    with code.when(cell.equals(0)):
+        won = code.builder.fsub(code.double(1.0), lost[0].number(0))
+        args.starts.put_number(match * players + player, won)
+    # By the opponent's record, then the own; records that are not active play as the last does.
+    rows = transposed(lost + [lost[-1]] * (shape.lanes - shape.active))
+    first = args.arrival_start.number(cell)
+    with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
+        seat, scores = match * players + players - 1 - player, args.landed[arrival * 2 :]
+        origin = _ColumnBase(code, shape, args, seat, scores.number(0), scores.number(1))
+        for record in shape.recorded:
+            origin.column.put(origin.position(record, 0), rows[record])
 
 
 def _begin_column(code, shape, args, base, opponent):
-    """Write the input of a column's first base: no sums, and rolls that won past the goal."""
+    """Write what a column's first base reads of those past the goal: no sums; rolls by `past`."""
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
     column, nothing = base.column, code.vector(0.0, base.parts)
     column.put(args.spare, nothing)
@@ -214,153 +240,191 @@ def _begin_column(code, shape, args, base, opponent):
             column.put(first + roll * lanes, code.vector(chance, base.parts))
 
 
-def _rolls_of(base):
-    """Return two readers of a roll, without the bonus and with it."""
-    near, far, lanes = base.rolls(), base.rolls(base.shape.bonus), base.shape.lanes
+def _roll_readers(base):
+    """Return two functions that read the Vector of a roll: at a base, and where the bonus leads."""
+    here, above, lanes = base.rolls(), base.rolls(base.shape.bonus), base.shape.lanes
     return (
-        lambda roll: base.column.vector(near + roll * lanes, base.parts),
-        lambda roll: base.column.vector(far + roll * lanes, base.parts),
+        lambda roll: base.column.vector(here + roll * lanes, base.parts),
+        lambda roll: base.column.vector(above + roll * lanes, base.parts),
     )
 
 
 def write_reach(code, shape, args):
-    """Reach of all cells of one match, player 0 to move, and the weights of its rolls' values.
+    """Probability to reach each cell with player 0 to move, in one match, and each memory there.
 
-    Arrays are as of :func:`write_values`. `begun` is the probability of each player to begin.
-    `reach` is filled, by turn, if it `keeps_memories`: everyone's, and that of each roll's members.
-    `used` numbers of a column are set to 0 before its first base. `most_points` leave each shared
-    record at most.
+    Each visit of a cell emits three steps for each player:
+    1. sum the reach of memories, from the afterstates that land here;
+    2. write `infoset_reach`, (G, G), their sum, and if it `keeps_memories` `reach`, by visit: of
+       all memories, by the opponent's record, and of the members of each roll that has some;
+    3. carry it to rolls, by the policy, and from there to afterstates and sums of the column.
+
+    Arrays are as of :func:`write_values`, `policies` (players, G, G, K). `begun` is the probability
+    of each player to begin. `used` numbers of a column are set to 0 before its first base.
+    ``most_points[n]`` are the most points that leave the record ``shape.shared[n]``.
     """
-    lanes, num_actions, dice, goal = shape.lanes, shape.num_actions, shape.dice, args.goal
+    lanes, num_actions, goal = shape.lanes, shape.num_actions, args.goal
     players, policies, reach, visits = args.players, args.policies, args.reach, args.visits
-    landed, arrival_start = args.landed, args.arrival_start
     parts, policy_size = lanes // code.width, goal * goal * num_actions
-    nothing = code.vector(0.0, parts)
-    with code.loop(0, goal * goal) as turn:
-        own, opponent, none = (visits.number(turn * 3 + x) for x in range(3))
+    zeros = code.vector(0.0, parts)
+    with code.loop(0, goal * goal) as visit:
+        own, opponent, no_dice = (visits.number(visit * 3 + column) for column in range(3))
         cell = own * goal + opponent
-        ahead = (turn + AHEAD).at_most(goal * goal - 1)
-        later = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
+        ahead = (visit + PREFETCH_DISTANCE).at_most(goal * goal - 1)
+        later_cell = visits.number(ahead * 3) * goal + visits.number(ahead * 3 + 1)
         with code.loop(0, players) as player:
-            policies.ask_for(player * policy_size + later * num_actions, 2 * code.width)
+            policies.prefetch(player * policy_size + later_cell * num_actions, 2 * code.width)
         with code.when(args.keeps_memories.equals(1)):
-            reach.ask_for(ahead * shape.reach_size, shape.reach_size)
+            reach.prefetch(ahead * shape.reach_size, shape.reach_size)
         with code.when(own.equals(0)), code.loop(0, players) as player:
             first = (player * goal + opponent) * args.column_size
-            with code.loop(0, args.used // lanes) as x:
-                args.columns.put(first + x * lanes, nothing)
+            with code.loop(0, args.used // lanes) as vector:
+                args.columns.put(first + vector * lanes, zeros)
         with code.loop(0, players) as player:
-            base = _ColumnBase(code, shape, args, player, opponent, own, direction=-1)
-            column = base.column
+            base = _ColumnBase(code, shape, args, player, opponent, own, -1)
             with code.when(own >= 1):
-                for x, record in enumerate(shape.shared):
-                    column.put(base.position(record, args.most_points.number(x)), nothing)
-            rows = [code.variable(nothing) for _ in shape.recorded]
-            with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
-                seat, place = players - 1 - player, landed[arrival * 2 :]
-                where = seat, place.number(0), place.number(1)
-                there = _ColumnBase(code, shape, args, *where, direction=-1)
-                for row, record in zip(rows, shape.recorded, strict=True):
-                    arrived = there.afterstate(record, 0)
-                    if dice.depth and record == dice.record:
-                        by_sums = land_sums(code, dice, there)
-                        arrived = (arrived + by_sums).above_rounding(by_sums)
-                    row.set(row.get() + arrived)
-            by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
-            memories = transposed([by_record.get(x, nothing) for x in range(lanes)])
-            begins = code.select(cell.equals(0), args.begun, code.double(0.0))
-            memories[0] = memories[0] + only(code, 0, begins, parts)
-            everyone = code.tree(memories[: shape.active])
-            of_members = [
-                code.tree(memories[x] for x in some) if some else None for some in shape.members
+                # Begin the sums of afterstates that this base is the first to lead to.
+                for number, record in enumerate(shape.shared):
+                    most = args.most_points.number(number)
+                    base.column.put(base.position(record, most), zeros)
+            memories = _arriving_reach(base, cell, player)
+            total_reach = code.pairwise_sum(memories[: shape.active])
+            reach_of_members = [
+                code.pairwise_sum(memories[record] for record in members) if members else None
+                for members in shape.members
             ]
             with code.when(player.equals(0)):
-                args.infoset_reach.put_number(cell, total(everyone))
+                args.infoset_reach.put_number(cell, entry_sum(total_reach))
                 with code.when(args.keeps_memories.equals(1)):
-                    kept = [everyone, *(some for some in of_members if some is not None)]
-                    for x, some in enumerate(kept):
-                        reach.put(turn * shape.reach_size + x * lanes, some)
+                    kept = [total_reach, *(each for each in reach_of_members if each is not None)]
+                    for number, vector in enumerate(kept):
+                        reach.put(visit * shape.reach_size + number * lanes, vector)
             row = policies[player * policy_size + cell * num_actions :]
-            chances = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
-            flows, with_bonus = depart(chances, everyone, of_members)
-            waiting, _ = _rolls_of(base)
-            for roll, flow in enumerate(with_bonus):
-                if flow is not None:
-                    # Those who gain a bonus wait until its base is visited.
-                    flows[roll] = flows[roll] + waiting(roll)
-                    column.put(base.rolls(shape.bonus) + roll * lanes, flow)
-            if dice.depth:
-                with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
-                    with first_of_two:
-                        remove_dice(code, dice, base, flows)
-                    with second:
-                        add_to_sums(dice, base, flows)
-            spread_rolls(code, dice, base, flows)
-            column.put(none, column.vector(none, parts) + flows[0])
+            policy = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
+            flows, with_bonus = recurrence.reach_of_rolls(policy, total_reach, reach_of_members)
+            _leave_base(base, own, no_dice, flows, with_bonus)
+
+
+def _arriving_reach(base, cell, player):
+    """Sum the reach that arrives at a cell: for each own record a Vector, by the opponent's record.
+
+    The afterstates that land there are of the other player, so the two records change places.
+    """
+    code, shape, args = base.code, base.shape, base.args
+    zeros = code.vector(0.0, base.parts)
+    rows = [code.variable(zeros) for _ in shape.recorded]
+    first = args.arrival_start.number(cell)
+    with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
+        seat, scores = args.players - 1 - player, args.landed[arrival * 2 :]
+        where = seat, scores.number(0), scores.number(1)
+        origin = _ColumnBase(code, shape, args, *where, -1)
+        for row, record in zip(rows, shape.recorded, strict=True):
+            arrived = origin.afterstate(record, 0)
+            if shape.dice.depth and record == shape.dice.record:
+                by_sums = recurrence.reach_landing_from_sums(code, shape.dice, origin)
+                arrived = (arrived + by_sums).zero_where_rounding(by_sums)
+            row.set(row.get() + arrived)
+    by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
+    memories = transposed([by_record.get(record, zeros) for record in range(shape.lanes)])
+    begins = code.select(cell.equals(0), args.begun, code.double(0.0))
+    memories[0] = memories[0] + one_hot(code, 0, begins, base.parts)
+    return memories
+
+
+def _leave_base(base, own, no_dice, flows, with_bonus):
+    """Carry the reach of rolls from a base to afterstates and sums of its column.
+
+    ``flows[roll]`` is of memories that play it as usual, ``with_bonus[roll]`` of its members, or
+    None: that waits in the column until the base is visited which the bonus leads to.
+    """
+    code, shape, column, dice = base.code, base.shape, base.column, base.shape.dice
+    waiting, _ = _roll_readers(base)
+    for roll, flow in enumerate(with_bonus):
+        if flow is not None:
+            flows[roll] = flows[roll] + waiting(roll)
+            column.put(base.rolls(shape.bonus) + roll * shape.lanes, flow)
+    if dice.depth:
+        with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
+            with first_of_two:
+                recurrence.carry_reach_of_dice_sums(code, dice, base, flows)
+            with second:
+                recurrence.add_reach_to_dice_sums(dice, base, flows)
+    recurrence.carry_reach_to_targets(code, dice, base, flows)
+    column.put(no_dice, column.vector(no_dice, base.parts) + flows[0])
 
 
 # --- two matrices -----------------------------------------------------------------------------
 
 
 def write_duel(code, shape, args):
-    """Win probability of two matrices against each other, exactly.
+    """Win probability of two matrices against each other, exactly, by backward induction.
 
-    A matrix makes one roll at a cell, so the mover's own record matters only through how that roll
-    plays: as usual, or with a bonus for the few records that are its *members*. An afterstate is
-    then worth one number for each record that the turn left, and another for what members gain on
-    it: 2 W numbers instead of W squared. A roll's value, by the record of whoever moves next, is a
-    sum over its outcomes of the first, and of the second at the lanes of the members.
+    A matrix is a pure strategy: it makes one roll at a cell. So the mover's own record matters only
+    through how that roll plays: as usual, or from a score higher by the bonus for the few records
+    that are its *members*. An afterstate is then worth two numbers for each record that its turn
+    left, instead of W: the win probability if the next mover's record is no member of its roll, and
+    what to add if it is. A roll's win probability is the sum over its outcomes of chance times the
+    first and, by the next mover's record, of chance times the second at members.
 
-    `visits` are the cells in the order of a pass forward. ``outcome_start[roll]`` to
-    ``outcome_stop[roll, own]`` are the outcomes of a roll that stay below the goal; those of no
-    dice, by the opponent's score, come after all others. ``wins[own, opponent, roll]`` wins at
-    once. ``bonus[roll]`` is what members gain, and ``members[roll]`` is 1 at their lanes. `landed`
-    are the afterstates that land on a cell, ``arrival_start[cell:][:2]`` their range.
+    Read are `matrices`, (2, G, G), rolls; `visits`, (G * G, 2), own and opponent's score;
+    ``wins[own, opponent, roll]``, the probability to win at once; of outcomes `chances`, `points`
+    and `records`: of a roll from ``outcome_start[roll]`` to ``outcome_stop[roll, own]``, those that
+    stay below the goal; those of no dice, by the opponent's score, come after all others; by roll,
+    `bonus`, points that members gain, and `members`, (K, W), 1 at members and 0 elsewhere;
+    `landed`, places of afterstates, by opponent's and own score, that land on a cell, from
+    ``arrival_start[cell]`` to ``arrival_start[cell + 1]``.
 
-    `worth` is scratch: by player, opponent and so many `scores`, what an afterstate is worth by its
-    record, then what members gain on it; 0 from the goal on. `played` is scratch likewise: the roll
-    that is made next. ``starts[player]`` is filled with what the first cell is worth, and what
-    members lose there without their bonus.
+    Written are `starts`, (2, 2, W), by player the roll's win probability at the first cell, and
+    how much less that is than with the bonus, below 0; and as scratch `worth`, (2, G, `scores`, 2,
+    W), by player, opponent's and own score the two numbers by record, 0 from the goal on; and
+    `played`, (2, G, `scores`), the roll that is made next.
     """
     lanes, num_actions, goal, scores = shape.lanes, shape.num_actions, args.goal, args.scores
-    visits, wins, chances, points = args.visits, args.wins, args.chances, args.points
-    worth, arrival_start, parts = args.worth, args.arrival_start, lanes // code.width
-    with code.loop(0, goal * goal, down=True) as turn:
-        ahead = (turn - AHEAD).at_least(0)
-        later = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
-        wins.ask_for(later * num_actions, 2 * code.width)
-        own, opponent = visits.number(turn * 2), visits.number(turn * 2 + 1)
+    visits, wins, worth, parts = args.visits, args.wins, args.worth, shape.lanes // code.width
+    with code.loop(0, goal * goal, down=True) as visit:
+        ahead = (visit - PREFETCH_DISTANCE).at_least(0)
+        later_cell = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
+        wins.prefetch(later_cell * num_actions, 2 * code.width)
+        own, opponent = visits.number(visit * 2), visits.number(visit * 2 + 1)
         cell = own * goal + opponent
         with code.loop(0, 2) as player:
             roll = args.matrices.number(player * goal * goal + cell)
             column = (player * goal + opponent) * scores
-            none = args.outcome_start.number(num_actions) + opponent
-            after_none = code.select(own + points.number(none) < goal, none + 1, none)
-            rolls_none = roll.equals(0)
-            first = code.select(rolls_none, none, args.outcome_start.number(roll))
-            last = code.select(rolls_none, after_none, args.outcome_stop.number(roll * goal + own))
-            totals = []
+            first, last = _outcome_range(code, shape, args, roll, own, opponent)
+            totals = []  # of own score without the bonus and with it: place, win probability
             for base in (own, own + args.bonus.number(roll)):
                 won = wins.number((base * goal + opponent) * num_actions + roll)
                 totals.append((base + column, code.variable(code.vector(won, parts))))
             with code.loop(first, last) as outcome:
-                chance, record = chances.number(outcome), args.records.number(outcome)
-                for base, summed in totals:
-                    score = base + points.number(outcome)
-                    place = score * (2 * lanes) + record
-                    usual, gain = (
-                        code.vector(code.builder.fmul(chance, worth.number(at)), parts)
-                        for at in (place, place + lanes)
+                chance, record = args.chances.number(outcome), args.records.number(outcome)
+                for base, total in totals:
+                    afterstate = base + args.points.number(outcome)
+                    entry = afterstate * (2 * lanes) + record
+                    without_bonus, gain = (
+                        code.vector(code.builder.fmul(chance, worth.number(place)), parts)
+                        for place in (entry, entry + lanes)
                     )
-                    theirs = args.members.vector(args.played.number(score) * lanes, parts)
-                    summed.set(theirs * gain + (summed.get() + usual))
-            value, with_bonus = (summed.get() for _, summed in totals)
-            rival = (1 - player) * goal * scores
-            with code.loop(arrival_start.number(cell), arrival_start.number(cell + 1)) as arrival:
-                there = rival + args.landed.number(arrival)
-                worth.put(there * (2 * lanes), 1.0 - value)
-                worth.put(there * (2 * lanes) + lanes, value - with_bonus)
-                args.played.put_number(there, roll)
+                    next_roll = args.played.number(afterstate)
+                    is_member = args.members.vector(next_roll * lanes, parts)
+                    total.set(is_member * gain + (total.get() + without_bonus))
+            value, value_with_bonus = (total.get() for _, total in totals)
+            other_player = (1 - player) * goal * scores
+            first = args.arrival_start.number(cell)
+            with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
+                afterstate = other_player + args.landed.number(arrival)
+                worth.put(afterstate * (2 * lanes), 1.0 - value)
+                worth.put(afterstate * (2 * lanes) + lanes, value - value_with_bonus)
+                args.played.put_number(afterstate, roll)
             with code.when(cell.equals(0)):
                 args.starts.put(player * (2 * lanes), value)
-                args.starts.put(player * (2 * lanes) + lanes, value - with_bonus)
+                args.starts.put(player * (2 * lanes) + lanes, value - value_with_bonus)
+
+
+def _outcome_range(code, shape, args, roll, own, opponent):
+    """Return the first outcome of a roll and the one after the last that stays below the goal."""
+    no_dice = args.outcome_start.number(shape.num_actions) + opponent
+    stays_below = own + args.points.number(no_dice) < args.goal
+    after_no_dice = code.select(stays_below, no_dice + 1, no_dice)
+    is_no_dice = roll.equals(0)
+    first = code.select(is_no_dice, no_dice, args.outcome_start.number(roll))
+    last = code.select(is_no_dice, after_no_dice, args.outcome_stop.number(roll * args.goal + own))
+    return first, last

@@ -22,13 +22,16 @@ def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """Zeros that begin a cache line: a vector that straddles two takes twice as long."""
     kind = np.dtype(dtype)
     size = math.prod(shape)
-    spare = np.zeros(size + LINE // kind.itemsize, kind)
-    first = -spare.ctypes.data % LINE // kind.itemsize
-    return spare[first : first + size].reshape(shape)
+    longer = np.zeros(size + LINE // kind.itemsize, kind)
+    first = -longer.ctypes.data % LINE // kind.itemsize
+    return longer[first : first + size].reshape(shape)
 
 
 class ProgramType(types.Type):
-    """Type of a program: a kernel is compiled for each, and cached under its name."""
+    """numba's type of a program: a kernel is compiled for each, and cached under its name.
+
+    `names` are those of the operands, in order; `width` numbers fill a register; see Program.
+    """
 
     def __init__(
         self,
@@ -40,8 +43,8 @@ class ProgramType(types.Type):
     ) -> None:
         self.write, self.constants, self.names = write, constants, names
         self.width, self.single = width, single
-        written = write.__module__, write.__qualname__, constants, width, single, names
-        digest = sha256(repr(written).encode()).hexdigest()[:16]
+        identity = write.__module__, write.__qualname__, constants, width, single, names
+        digest = sha256(repr(identity).encode()).hexdigest()[:16]
         super().__init__(name=f"Program({write.__name__}, {digest})")
 
 
@@ -79,13 +82,13 @@ class Program:
 
 
 @unbox(ProgramType)
-def _unbox(kind: ProgramType, value: Any, handed: Any) -> NativeValue:
-    return NativeValue(handed.context.get_dummy_value())
+def _unbox(kind: ProgramType, value: Any, conversion: Any) -> NativeValue:
+    return NativeValue(conversion.context.get_dummy_value())
 
 
 @intrinsic
 def _written(typing, program, operands):
-    """Write a program in place of a call."""
+    """Write a program in place of a call; `operands` are a tuple of numbers and arrays."""
 
     def generate(context, builder, signature, arguments):
         kind, operand_kinds = signature.args
@@ -95,7 +98,7 @@ def _written(typing, program, operands):
         code = Code(builder, SINGLE if kind.single else DOUBLE, kind.width)
         values = cgutils.unpack_tuple(builder, arguments[1])
         named = zip(kind.names, operand_kinds.types, values, strict=True)
-        args = {name: operand(code, context, one, value) for name, one, value in named}
+        args = {name: operand(code, context, each, value) for name, each, value in named}
         kind.write(code, kind.constants, SimpleNamespace(**args))
         return context.get_dummy_value()
 

@@ -6,37 +6,38 @@ the opponent. A roll is worth the sum of what its afterstates are worth, by thei
 
     S(n, x) = 1/6 (S(n - 1, x + 2) + ... + S(n - 1, x + 6))
 
-is that of n dice that show no 1, from every score x at once (:func:`add_dice`). The other outcomes
-are few, and the afterstates of few dice have other records: a list of *targets* corrects the sums,
-and is the whole value where a roll is no sum (:func:`value_rolls`). A policy then mixes the rolls
-(:func:`mix`). Most memories play a roll as usual, but its *members* gain a bonus, and so play it
-from another base.
+is that of n dice that show no 1, from every score x at once (:func:`value_dice_sums`). The other
+outcomes are few, and the afterstates of few dice have other records: a list of *targets* corrects
+the sums, and is the whole value where a roll is no sum (:func:`value_rolls`). A policy then mixes
+the rolls (:func:`loss_probabilities`). Most memories play a roll as usual, but its *members* gain a
+bonus, and so play it from another base: from a higher score.
 
-*Reach* goes forward, through the same numbers in the opposite order: :func:`depart`,
-:func:`spread_rolls`, :func:`remove_dice`, :func:`land_sums`. A rule that changes what a roll does
-is a change to the targets. A rule that changes which rolls a memory has changes the members.
+*Reach* goes forward, through the same numbers in the opposite order: :func:`reach_of_rolls`,
+:func:`carry_reach_to_targets`, :func:`carry_reach_of_dice_sums`, :func:`reach_landing_from_sums`. A
+rule that changes what a roll does is a change to the targets. A rule that changes which rolls a
+memory has changes the members.
 
 Nothing here says where numbers lie. A layout does, with a class like :class:`Base`, and whether the
-numbers of a vector are memories of one cell or cells of one memory.
+numbers of a vector are memories of one cell or cells of one memory. The functions write the code of
+a kernel, with operands of :mod:`hogeq.kernels.staged`. K is the number of rolls.
 """
 
-from collections.abc import Iterator
 from typing import Protocol
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.arrays import ASCEND, SOFTMAX, Dice
 from hogeq.kernels.staged import Code, Vector
-from hogeq.kernels.vectors import exponential, total
+from hogeq.kernels.vectors import entry_sum, exponential
 
 
 class Base(Protocol):
-    """Where the numbers lie of a base: of a score before a roll, in one pass.
+    """Reads and writes the numbers of a base: of a score before a roll, in one pass.
 
-    A layout writes such a class. `away` counts bases in the direction from which sums come: up for
-    values, down for reach.
+    A layout writes such a class. Numbers are win probabilities, or reach. `away` counts bases in
+    the direction from which sums come: up for values, down for reach.
     """
 
-    parts: int
+    parts: int  # registers of each Vector
 
     def afterstate(self, record: int, points: int, gift: int = 0) -> Vector:
         """Read an afterstate: 0 past the goal."""
@@ -45,15 +46,15 @@ class Base(Protocol):
         """Add reach to an afterstate."""
 
     def sum_of(self, dice: int, away: int) -> Vector:
-        """Read the sum of so many dice, of a base so far away."""
+        """Read S(dice, x) of the base so far away."""
 
     def put_sum(self, dice: int, away: int, value: Vector) -> None:
         """Write it."""
 
-    def at_edge(self, dice: int, away: int, value: Vector) -> Vector:
+    def replace_past_goal(self, dice: int, away: int, value: Vector) -> Vector:
         """Replace the part past the goal in a sum of so many dice."""
 
-    def won(self, roll: int) -> Vector | None:
+    def win_at_once(self, roll: int) -> Vector | None:
         """Read the probability that a roll wins at once; None if sums have it."""
 
     def no_dice(self) -> Vector | None:
@@ -63,58 +64,64 @@ class Base(Protocol):
 # --- values -----------------------------------------------------------------------------------
 
 
-def add_dice(code: Code, dice: Dice, base: Base) -> None:
-    """Sum all numbers of dice at a base and the one below it, from afterstates on."""
-    begin = {x: base.afterstate(dice.record, x) for x in range(1, dice.sides + 1)}
-    _sum_dice(code, dice, base, range(1, dice.depth + 1), begin, {})
+def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
+    """Compute S(n, x) for n = 1 to `dice.depth`, at the base's score x and at x - 1.
+
+    Reads afterstates of the base, and sums of the bases above it; writes the sums of the two.
+    """
+    terms = {points: base.afterstate(dice.record, points) for points in range(1, dice.sides + 1)}
+    _sum_dice(code, dice, base, range(1, dice.depth + 1), terms, {})
 
 
 def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Vector]:
-    """Win probability of every roll from a base.
-
-    That of rolls which are no sum and have no target is None.
-    """
-    worth: list[Vector | None] = []
+    """Win probability of each of K rolls from a base; None if it is no sum and has no target."""
+    win_probabilities: list[Vector | None] = []
     for roll in range(num_actions):
-        terms = [base.won(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
+        terms = [base.win_at_once(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
         if roll == 0:
             terms.append(base.no_dice())
         present = [term for term in terms if term is not None]
-        worth.append(code.tree(present) if present else None)
+        win_probabilities.append(code.pairwise_sum(present) if present else None)
     for target in dice.targets:
         value = base.afterstate(target.record, target.points, target.gift)
         for roll, chance in target.ways:
+            before = win_probabilities[roll]
             term = value * chance
-            worth[roll] = term if worth[roll] is None else term + worth[roll]
-    return worth
+            win_probabilities[roll] = term if before is None else term + before
+    return win_probabilities
 
 
-def mix(code: Code, weights, usual, with_bonus, members, memories: int) -> list[Vector]:
-    """Value of each memory to the player not to move: 1 less the mover's win probability.
+def loss_probabilities(code, policy, usual, with_bonus, members, memories) -> list[Vector]:
+    """Probability that the mover loses, 1 - sum over rolls of policy * win probability, by memory.
 
-    ``usual(roll)`` and ``with_bonus(roll)`` read a roll as most play it and as its members do,
-    ``members[roll]``, of so many memories.
+    `policy` has a Vector for each roll. ``usual(roll)`` and ``with_bonus(roll)`` read a roll's win
+    probabilities, a Vector, as most memories play it and as its members do: ``members[roll]``, some
+    of 0 to `memories` - 1. Returns a Vector for each memory.
     """
-    common = code.like(weights[0], 1.0)
-    extra: list[list[Vector]] = [[] for _ in range(memories)]
-    for roll, weight in enumerate(weights):
-        here = usual(roll)
-        common = common - here * weight
+    without_bonus = code.broadcast_like(policy[0], 1.0)
+    corrections: list[list[Vector]] = [[] for _ in range(memories)]
+    for roll, probability in enumerate(policy):
+        win_probability = usual(roll)
+        without_bonus = without_bonus - win_probability * probability
         if members[roll]:
-            loss = (here - with_bonus(roll)) * weight
+            correction = (win_probability - with_bonus(roll)) * probability
             for memory in members[roll]:
-                extra[memory].append(loss)
-    return [code.tree([common, *terms]) for terms in extra]
+                corrections[memory].append(correction)
+    return [code.pairwise_sum([without_bonus, *terms]) for terms in corrections]
 
 
-def weigh(everyone, of_members, usual, with_bonus) -> list[Vector]:
-    """Weigh values of all rolls by the reach of everyone, and of each roll's members or None."""
+def reach_weighted_values(total_reach, reach_of_members, usual, with_bonus) -> list[Vector]:
+    """Counterfactual value of each roll: win probability times reach, summed over memories.
+
+    `total_reach` is that of all memories, a Vector; ``reach_of_members[roll]`` that of the roll's
+    members, or None. ``usual(roll)`` and ``with_bonus(roll)`` are as of :func:`loss_probabilities`.
+    """
     weighted = []
-    for roll, some in enumerate(of_members):
-        here = usual(roll)
-        value = everyone * here
-        if some is not None:
-            value = some * (with_bonus(roll) - here) + value
+    for roll, member_reach in enumerate(reach_of_members):
+        win_probability = usual(roll)
+        value = total_reach * win_probability
+        if member_reach is not None:
+            value = member_reach * (with_bonus(roll) - win_probability) + value
         weighted.append(value)
     return weighted
 
@@ -122,122 +129,150 @@ def weigh(everyone, of_members, usual, with_bonus) -> list[Vector]:
 # --- reach ------------------------------------------------------------------------------------
 
 
-def depart(weights, everyone, of_members) -> tuple[list[Vector], list[Vector | None]]:
-    """Carry reach to the rolls, as most play them, and as the members of each do, or None."""
-    usual: list[Vector] = []
+def reach_of_rolls(
+    policy, total_reach, reach_of_members
+) -> tuple[list[Vector], list[Vector | None]]:
+    """Probability to get to a cell and make each roll there: without the bonus, and with it.
+
+    `policy` has a Vector for each roll. `total_reach` is of all memories of the cell, and
+    ``reach_of_members[roll]`` of those that gain a bonus on a roll, or None: they leave the others
+    the difference, or 0 where that is mere rounding. The second list has None for such rolls.
+    """
+    without_bonus: list[Vector] = []
     with_bonus: list[Vector | None] = []
-    for weight, some in zip(weights, of_members, strict=True):
-        rest = everyone if some is None else (everyone - some).above_rounding(everyone)
-        usual.append(rest * weight)
-        with_bonus.append(None if some is None else some * weight)
-    return usual, with_bonus
+    for probability, member_reach in zip(policy, reach_of_members, strict=True):
+        others = total_reach
+        if member_reach is not None:
+            others = (total_reach - member_reach).zero_where_rounding(total_reach)
+        without_bonus.append(others * probability)
+        with_bonus.append(None if member_reach is None else member_reach * probability)
+    return without_bonus, with_bonus
 
 
-def spread_rolls(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Carry reach from rolls to the targets."""
+def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
+    """Add the reach of rolls, ``flows[roll]``, times the targets' weights to their afterstates."""
     for target in dice.targets:
-        flow = code.tree(flows[roll] * chance for roll, chance in target.ways)
+        flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.ways)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)
 
 
-def remove_dice(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Carry reach from sums at a base and the one above it to those of one die less.
+def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
+    """Carry reach of sums to those of one die less, at a base and the one above it.
 
-    Add the flows of the base to its own sums.
+    The transpose of :func:`value_dice_sums`; the reach of rolls, ``flows[roll]``, is added.
     """
     added = {roll: flow for roll, flow in enumerate(flows) if dice.is_sum[roll]}
     _sum_dice(code, dice, base, range(dice.depth, 0, -1), None, added)
 
 
-def add_to_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Add the flows of a base to its sums, which are there already: the second of two bases."""
+def add_reach_to_dice_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
+    """Add the reach of rolls, ``flows[roll]``, to sums that the base below has written."""
     for roll in range(1, dice.depth + 1):
         if dice.is_sum[roll]:
             base.put_sum(roll, 0, base.sum_of(roll, 0) + flows[roll])
 
 
-def land_sums(code: Code, dice: Dice, base: Base) -> Vector:
-    """Reach that sums bring to the afterstate of a base's score."""
-    summed = code.tree(base.sum_of(1, x) for x in range(2, dice.sides + 1))
+def reach_landing_from_sums(code: Code, dice: Dice, base: Base) -> Vector:
+    """Reach that sums bring to the afterstate of a base's score: by a last die of 2 or more."""
+    summed = code.pairwise_sum(base.sum_of(1, points) for points in range(2, dice.sides + 1))
     return summed * (1.0 / dice.sides)
 
 
 # --- both ways --------------------------------------------------------------------------------
 
 
-def _sum_dice(code: Code, dice: Dice, base: Base, counts, begin, added) -> None:
-    """Sum numbers of dice at a base and its neighbour, each from those before it in `counts`.
+def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) -> None:
+    """Compute S(n, x), for every n of `counts` from the n before it, at a base and its neighbour.
 
-    Two bases at once: all terms but one of each are shared. New sums replace some that the next
-    number of dice still reads, and so are written after that.
+    The first n has the terms `first_terms`, by points of the next die, or is 0 if they are None.
+    ``added[n]``, if there, is added to the sum at the base itself.
+    Two bases share all terms but one of each. New sums replace some that the next number of dice
+    still reads, and so are written after that.
     """
     share = 1.0 / dice.sides
-    last, waiting = None, []
+    previous = None
+    unwritten: list[tuple[int, int, Vector]] = []
     for count in counts:
-        terms = begin
-        if last is not None:
-            terms = {x: base.sum_of(last, x) for x in range(1, dice.sides + 1)}
-        here = beside = code.vector(0.0, base.parts)
+        terms = first_terms
+        if previous is not None:
+            terms = {points: base.sum_of(previous, points) for points in range(1, dice.sides + 1)}
+        at_base = at_neighbour = code.vector(0.0, base.parts)
         if terms is not None:
-            shared = code.tree(terms[x] for x in range(2, dice.sides))
-            here = base.at_edge(count, 0, (shared + terms[dice.sides]) * share)
-            beside = base.at_edge(count, -1, (shared + terms[1]) * share)
-        for sums in waiting:
-            base.put_sum(*sums)
+            shared = code.pairwise_sum(terms[points] for points in range(2, dice.sides))
+            at_base = base.replace_past_goal(count, 0, (shared + terms[dice.sides]) * share)
+            at_neighbour = base.replace_past_goal(count, -1, (shared + terms[1]) * share)
+        for written in unwritten:
+            base.put_sum(*written)
         if count in added:
-            here = here + added[count]
-        waiting = [(count, 0, here), (count, -1, beside)]
-        last = count
-    for sums in waiting:
-        base.put_sum(*sums)
+            at_base = at_base + added[count]
+        unwritten = [(count, 0, at_base), (count, -1, at_neighbour)]
+        previous = count
+    for written in unwritten:
+        base.put_sum(*written)
 
 
 # --- roles that set rows ----------------------------------------------------------------------
 
 
-def best_row(code: Code, values, row, tie) -> tuple[list[Vector], Vector]:
-    """Put all probability on the best roll, the fewest dice on ties; also 1 where a row changes.
+def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vector]:
+    """Put all probability on the best roll, the fewest dice on ties.
 
-    Values within `tie` of the best are as good as it. A row that is sure of such a roll stays.
+    `values` and `row`, the probabilities before, have a Vector for each roll. Values within `tie`
+    of the best are as good as it. A row that is sure of such a roll stays. Returns the new
+    probabilities by roll, and a Vector that is 1 where a row changes, else 0.
     """
-    enough = _largest(values) - tie
-    played = [x.where_at_least(1.0, y, -1.0) for x, y in zip(row, values, strict=True)]
-    changed = _largest(played).where_at_least(enough, 0.0, 1.0)
-    left = changed
+    least_good = _largest(values) - tie
+    # The value of a roll that the row is sure of, -1 of others.
+    sure = [old.where_at_least(1.0, value, -1.0) for old, value in zip(row, values, strict=True)]
+    changed = _largest(sure).where_at_least(least_good, 0.0, 1.0)
+    unassigned = changed  # probability that no roll has yet
     best = []
     for old, value in zip(row, values, strict=True):
-        chosen = value.where_at_least(enough, left, 0.0)
-        left = left - chosen
+        chosen = value.where_at_least(least_good, unassigned, 0.0)
+        unassigned = unassigned - chosen
         best.append(changed.where_at_least(1.0, chosen, old))
     return best, changed
 
 
-def softened_row(code: Code, values, row, weight, damping) -> list[Vector]:
-    """Move a row part of the way to the softmax of its values by `weight`, reach x temperature."""
-    best, scale = _largest(values), 1.0 / weight.larger(LEAST_WEIGHT)
+def softmax_step(code: Code, values, row, weight, damping) -> list[Vector]:
+    """Move a row part of the way, `damping`, to the softmax of ``values / weight``.
+
+    They have a Vector for each roll; `weight` is reach times temperature.
+    """
+    best = _largest(values)
+    scale = 1.0 / weight.maximum(LEAST_WEIGHT)
     powers = [exponential((value - best) * scale) for value in values]
-    share = 1.0 / code.tree(powers)
+    share = 1.0 / code.pairwise_sum(powers)
     return [(power * share - old) * damping + old for power, old in zip(powers, row, strict=True)]
 
 
-def set_rows(code: Code, args, values, row, reach) -> Iterator[tuple[int, Vector]]:
-    """Change rows that are reached as the role has it: write the same for each roll and chance."""
-    nothing, role, changes = code.like(reach, 0.0), args.role, args.changes
+def emit_row_update(code: Code, args, values, row, reach, put) -> None:
+    """Emit code that changes rows as the role has it: ASCEND or SOFTMAX, else nothing.
+
+    `values`, counterfactual ones, and `row`, the probabilities before, have a Vector for each roll;
+    `reach` is of the rows: those that are not reached stay. ``put(roll, probability)`` writes the
+    new rows. ``args.changes[0]`` rises by the number of rows that ASCEND changes.
+    """
+    nothing, role, changes = code.broadcast_like(reach, 0.0), args.role, args.changes
+
+    def put_where_reached(new_row: list[Vector]) -> None:
+        for roll, probability in enumerate(new_row):
+            put(roll, nothing.where_at_least(reach, row[roll], probability))
+
     with code.when(role.equals(ASCEND)):
-        new, changed = best_row(code, values, row, reach * TIE)
+        best, changed = best_response_row(code, values, row, reach * TIE)
         is_new = nothing.where_at_least(reach, 0.0, changed)
-        changes.put_number(0, code.builder.fadd(changes.number(0), total(is_new)))
-        for roll, chance in enumerate(new):
-            yield roll, nothing.where_at_least(reach, row[roll], chance)
+        changes.put_number(0, code.builder.fadd(changes.number(0), entry_sum(is_new)))
+        put_where_reached(best)
     with code.when(role.equals(SOFTMAX)):
-        weight, damping = (code.like(reach, x) for x in (args.temperature, args.damping))
-        new = softened_row(code, values, row, reach * weight, damping)
-        for roll, chance in enumerate(new):
-            yield roll, nothing.where_at_least(reach, row[roll], chance)
+        temperature = code.broadcast_like(reach, args.temperature)
+        damping = code.broadcast_like(reach, args.damping)
+        put_where_reached(softmax_step(code, values, row, reach * temperature, damping))
 
 
 def _largest(values) -> Vector:
+    """Largest value of any roll, place by place."""
     best = values[0]
     for value in values[1:]:
-        best = value.larger(best)
+        best = value.maximum(best)
     return best

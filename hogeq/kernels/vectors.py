@@ -17,130 +17,136 @@ from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from hogeq.kernels.staged import (
-    BIT,
-    DOUBLE,
-    HALF,
-    POINTER,
-    WORD,
-    Code,
-    Data,
-    Index,
-    Vector,
-    bytes_of,
-)
+from hogeq.kernels.staged import BOOL, DOUBLE, INT32, INT64, POINTER, Code, Data, Index, Vector
 
 # 2 ** 52 + 2 ** 51: adding it leaves a whole number in the lowest bits.
 _SHIFT = 6755399441055744.0
-_BIAS = 1023
-_MANTISSA = 52
+_BIAS = 1023  # of a double's exponent
+_MANTISSA = 52  # bits of a double below its exponent
 _SMALLEST = -708.0  # of which the exponential is no denormal number
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # fdlibm's
 _TERMS = 13  # of the exponential's series, up to half of log 2
 
 
-def _chosen(code, first, second, places):
-    mask = ir.Constant(ir.VectorType(HALF, len(places)), list(places))
+def _shuffled(code, first, second, places):
+    """Make LLVM's vector of the entries at some places of the concatenation of two others."""
+    mask = ir.Constant(ir.VectorType(INT32, len(places)), list(places))
     return code.builder.shuffle_vector(first, second, mask)
 
 
-def _one_part(vector):
-    """Sum the parts of a vector."""
-    return vector.code.tree(Vector(vector.code, [part]) for part in vector.parts).parts[0]
+def _sum_of_parts(vector):
+    """Add the registers of a Vector to one: LLVM's vector."""
+    code = vector.code
+    return code.pairwise_sum(Vector(code, [part]) for part in vector.parts).parts[0]
 
 
-def total(vector):
-    """Sum the numbers of a vector: a double."""
-    return sums([vector])[0]
+def entry_sum(vector):
+    """Sum the entries of a Vector: a double."""
+    return entry_sums([vector])[0]
 
 
-def sums(vectors):
-    """Sum the numbers of each of some vectors: doubles.
+def entry_sums(vectors):
+    """Sum the entries of each of some Vectors: a list of doubles.
 
-    Pairs of vectors share the work: a step sums neighbours of two vectors into one.
+    As many vectors as a register has entries, W, share the work. A step adds the neighbours in two
+    vectors, and so leaves one vector of them, whose first half belongs to the first. After log2 W
+    steps one vector is left; its entries are the sums, in order.
     """
     code = vectors[0].code
-    rows = [_one_part(vector) for vector in vectors]
+    rows = [_sum_of_parts(vector) for vector in vectors]
     width = rows[0].type.count
     even, odd = range(0, 2 * width, 2), range(1, 2 * width, 2)
-    found = []
+    totals = []
     for first in range(0, len(rows), width):
         group = rows[first : first + width]
         count = len(group)
         for _ in range(width.bit_length() - 1):
-            group += group[-1:] * (len(group) % 2)
+            if len(group) % 2:
+                group = [*group, group[-1]]
             group = [
-                code.builder.fadd(_chosen(code, x, y, even), _chosen(code, x, y, odd))
-                for x, y in zip(group[::2], group[1::2], strict=True)
+                code.builder.fadd(_shuffled(code, *pair, even), _shuffled(code, *pair, odd))
+                for pair in zip(group[::2], group[1::2], strict=True)
             ]
-        found += [Vector(code, group).number(x) for x in range(count)]
-    return found
+        totals += [Vector(code, group).number(place) for place in range(count)]
+    return totals
 
 
-def largest_of(vector):
-    """Return the largest number of a vector whose length is a power of two: a double."""
-    code, (part,) = vector.code, vector.parts
+def largest_entry(vector):
+    """Return the largest entry of a Vector of one register, by halves: a double."""
+    code = vector.code
+    (part,) = vector.parts
     width = part.type.count
     while width > 1:
         width //= 2
-        low, high = (_chosen(code, part, part, range(x, x + width)) for x in (0, width))
-        (part,) = Vector(code, [low]).larger(Vector(code, [high])).parts
+        lower = _shuffled(code, part, part, range(width))
+        upper = _shuffled(code, part, part, range(width, 2 * width))
+        (part,) = Vector(code, [lower]).maximum(Vector(code, [upper])).parts
     return Vector(code, [part]).number(0)
 
 
 def transposed(rows):
-    """Turn a square of vectors: the n-th of the new ones has the n-th numbers of the old."""
+    """Transpose a square matrix: `rows` are n Vectors of n entries, and so is the result.
+
+    Each block of as many rows as a register has entries is transposed, and changes places.
+    """
     code, width, parts = rows[0].code, rows[0].parts[0].type.count, len(rows[0].parts)
-    out = [[None] * parts for _ in rows]
+    columns = [[None] * parts for _ in rows]
     for top in range(parts):
         for left in range(parts):
-            block = [rows[top * width + x].parts[left] for x in range(width)]
-            for x, part in enumerate(_transposed_block(code, block)):
-                out[left * width + x][top] = part
-    return [Vector(code, parts) for parts in out]
+            block = [rows[top * width + row].parts[left] for row in range(width)]
+            for column, part in enumerate(_transposed_block(code, block)):
+                columns[left * width + column][top] = part
+    return [Vector(code, column) for column in columns]
 
 
 def _transposed_block(code, block):
-    """Turn a square of parts, by exchanges of ever larger squares of it."""
-    width, step = len(block), 1
+    """Transpose a block, W of LLVM's vectors with W entries each.
+
+    For squares of side 2, 4, 8 and so on: their upper right and lower left quarters change places.
+    """
+    width = len(block)
+    step = 1
     while step < width:
-        low = [x if not x & step else width + x - step for x in range(width)]
-        high = [x + step if not x & step else width + x for x in range(width)]
+        # Entries of a row and of the one `step` below it, which has the places from `width` on.
+        to_upper = [x if not x & step else width + x - step for x in range(width)]
+        to_lower = [x + step if not x & step else width + x for x in range(width)]
         for row in range(width):
             if not row & step:
-                pair = block[row], block[row + step]
-                block[row] = _chosen(code, *pair, low)
-                block[row + step] = _chosen(code, *pair, high)
+                upper, lower = block[row], block[row + step]
+                block[row] = _shuffled(code, upper, lower, to_upper)
+                block[row + step] = _shuffled(code, upper, lower, to_lower)
         step *= 2
     return block
 
 
-def only(code, place, number, parts):
-    """Make a vector of zeros but for one number, a double."""
+def one_hot(code, place, number, parts):
+    """Make a Vector, `parts` registers long, of zeros but for a double at one place."""
     vector = code.vector(0.0, parts)
     part, lane = divmod(place, code.width)
     number = code.cast(number, code.kind.element)
     vector.parts[part] = code.builder.insert_element(
-        vector.parts[part], number, ir.Constant(HALF, lane)
+        vector.parts[part], number, ir.Constant(INT32, lane)
     )
     return vector
 
 
 def exponential(vector):
-    """Return the exponential of a vector of doubles, none above 0; 0 below -708.
+    """Return the exponential of a Vector of doubles, none above 0; 0 below -708.
 
-    By the Taylor series around the nearest multiple of log 2, to the last digit or two.
+    exp(x) = 2 ** n * exp(x - n log 2), where n is the whole number next to x / log 2; the second
+    factor is by the Taylor series, to the last digit or two.
     """
     code = vector.code
     shifted = vector * _LOG2_E + _SHIFT
-    twos = shifted - _SHIFT
-    rest = twos * -_LN2_HIGH + vector
-    rest = twos * -_LN2_LOW + rest
+    whole = shifted - _SHIFT
+    # log 2 in two steps, with more digits than a double has.
+    rest = whole * -_LN2_HIGH + vector
+    rest = whole * -_LN2_LOW + rest
     factorial = [1.0]
     for term in range(1, _TERMS + 1):
         factorial.append(factorial[-1] * term)
-    series = code.like(vector, 1.0 / factorial[-1])
+    series = code.broadcast_like(vector, 1.0 / factorial[-1])
     for term in range(_TERMS - 1, -1, -1):
         series = series * rest + 1.0 / factorial[term]
     powers = Vector(code, [_power_of_two(code, part) for part in shifted.parts])
@@ -148,62 +154,77 @@ def exponential(vector):
 
 
 def _power_of_two(code, shifted):
-    """Make a power of two of the whole number in the lowest bits of a number."""
+    """Return 2 ** n for doubles n + `_SHIFT`, LLVM's vector: n becomes a double's exponent."""
     builder, count = code.builder, shifted.type.count
-    whole = ir.VectorType(WORD, count)
-    bits = builder.add(builder.bitcast(shifted, whole), ir.Constant(whole, [_BIAS] * count))
-    bits = builder.shl(bits, ir.Constant(whole, [_MANTISSA] * count))
+    integers = ir.VectorType(INT64, count)
+    bias = ir.Constant(integers, [_BIAS] * count)
+    exponent = builder.add(builder.bitcast(shifted, integers), bias)
+    bits = builder.shl(exponent, ir.Constant(integers, [_MANTISSA] * count))
     return builder.bitcast(bits, ir.VectorType(DOUBLE, count))
 
 
-def gathered(data, places, mask=None):
-    """Read numbers at places; 0, unread, where a mask is 0."""
-    code, count, element = data.code, places.type.count, data.element
-    vector = ir.VectorType(element, count)
-    nothing = ir.Constant(vector, [0.0] * count)
-    pointers = _pointers(data, places)
-    kind = ir.FunctionType(vector, [pointers.type, HALF, _everywhere(count).type, vector])
-    name = f"llvm.masked.gather.v{count}f{bytes_of(element) * 8}.v{count}p0"
-    gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    size, mask = ir.Constant(HALF, bytes_of(element)), mask or _everywhere(count)
-    return Vector(code, [code.builder.call(gather, [pointers, size, mask, nothing])])
+def gather(data, places, mask=None):
+    """Read the numbers of an array at `places`: a Vector of one register.
+
+    `places` are LLVM's vector of 64-bit integers, counted from the array's pointer; `mask` is one
+    of single bits. Where it is 0, nothing is read and the number is 0.
+    """
+    code, count = data.code, places.type.count
+    vector = ir.VectorType(data.element, count)
+    zeros = ir.Constant(vector, [0.0] * count)
+    pointers = _pointer_vector(data, places)
+    kind = ir.FunctionType(vector, [pointers.type, INT32, _all_true(count).type, vector])
+    name = _intrinsic_name("gather", data, count)
+    masked_gather = cgutils.get_or_insert_function(code.builder.module, kind, name)
+    alignment = ir.Constant(INT32, data.bytes)
+    mask = mask or _all_true(count)
+    return Vector(code, [code.builder.call(masked_gather, [pointers, alignment, mask, zeros])])
 
 
 def scatter(data, places, vector, mask):
-    """Write numbers to places, but where a mask is 0."""
-    code, count, element = data.code, places.type.count, data.element
-    (part,) = vector.parts
-    pointers = _pointers(data, places)
-    kind = ir.FunctionType(ir.VoidType(), [part.type, pointers.type, HALF, mask.type])
-    name = f"llvm.masked.scatter.v{count}f{bytes_of(element) * 8}.v{count}p0"
-    write = cgutils.get_or_insert_function(code.builder.module, kind, name)
-    code.builder.call(write, [part, pointers, ir.Constant(HALF, bytes_of(element)), mask])
+    """Write a Vector of one register to an array, as :func:`gather` reads: where `mask` is 1."""
+    code, count = data.code, places.type.count
+    (register,) = vector.parts
+    pointers = _pointer_vector(data, places)
+    kind = ir.FunctionType(ir.VoidType(), [register.type, pointers.type, INT32, mask.type])
+    name = _intrinsic_name("scatter", data, count)
+    masked_scatter = cgutils.get_or_insert_function(code.builder.module, kind, name)
+    alignment = ir.Constant(INT32, data.bytes)
+    code.builder.call(masked_scatter, [register, pointers, alignment, mask])
 
 
-def add_to_each(data, places, vector):
-    """Add numbers at places, one after the other: several may be the same."""
-    builder, (part,) = data.code.builder, vector.parts
-    for x in range(part.type.count):
-        lane = ir.Constant(HALF, x)
+def _intrinsic_name(action, data, count):
+    """Name LLVM's gather or scatter of `count` numbers: their type and that of pointers follow."""
+    return f"llvm.masked.{action}.v{count}f{data.bytes * 8}.v{count}p0"
+
+
+def scatter_add(data, places, vector):
+    """Add each number of a Vector to an array at its place, in turn: places may be the same."""
+    builder = data.code.builder
+    (register,) = vector.parts
+    for number in range(register.type.count):
+        lane = ir.Constant(INT32, number)
         pointer = data.pointer_to(builder.extract_element(places, lane))
-        there = builder.load(pointer, typ=data.element)
-        builder.store(builder.fadd(there, builder.extract_element(part, lane)), pointer)
+        before = builder.load(pointer, typ=data.element)
+        builder.store(builder.fadd(before, builder.extract_element(register, lane)), pointer)
 
 
-def _everywhere(count):
-    return ir.Constant(ir.VectorType(BIT, count), [1] * count)
+def _all_true(count):
+    """Make a mask of ones: LLVM's vector of `count` single bits."""
+    return ir.Constant(ir.VectorType(BOOL, count), [1] * count)
 
 
-def _pointers(data, places):
+def _pointer_vector(data, places):
+    """Make LLVM's vector of the addresses of an array's elements at `places`."""
     builder, count = data.code.builder, places.type.count
-    start = data.code.spread(builder.ptrtoint(data.pointer, WORD), count)
-    size = ir.Constant(places.type, [bytes_of(data.element)] * count)
+    start = data.code.broadcast(builder.ptrtoint(data.pointer, INT64), count)
+    size = ir.Constant(places.type, [data.bytes] * count)
     addresses = builder.add(start, builder.mul(places, size))
     return builder.inttoptr(addresses, ir.VectorType(POINTER, count))
 
 
 class VectorType(types.Type):
-    """Type of so many doubles held as one value."""
+    """numba's type of a vector of `size` doubles."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -217,11 +238,11 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def operand(code: Code, context: Any, kind: types.Type, value: Any) -> Any:
-    """Make an operand of :mod:`hogeq.kernels.staged` of a value of numba's; doubles stay."""
+    """Make Data, a Vector or an Index of LLVM's `value`, of numba's type `kind`; a double stays."""
     if isinstance(kind, types.Array):
         pointer = context.make_array(kind)(context, code.builder, value).data
         # llvmlite still knows a type of numba's pointers, and no cast takes it off: this does.
-        untyped = code.builder.select(ir.Constant(BIT, 0), ir.Constant(POINTER, None), pointer)
+        untyped = code.builder.select(ir.Constant(BOOL, 0), ir.Constant(POINTER, None), pointer)
         return Data(code, untyped, context.get_data_type(kind.dtype))
     if isinstance(kind, VectorType):
         return Vector(code, [value])
@@ -229,16 +250,20 @@ def operand(code: Code, context: Any, kind: types.Type, value: Any) -> Any:
 
 
 def _operands(context: Any, builder: ir.IRBuilder, kinds: Any, values: Any, size: int) -> list[Any]:
-    """Make operands of values of numba's: numbers become Vectors."""
+    """Make operands of values by their numba types; doubles become Vectors of `size` numbers."""
     code = Code(builder, DOUBLE, size)
-    every = zip(kinds, values, strict=True)
-    return [
-        code.vector(value) if isinstance(kind, types.Float) else operand(code, context, kind, value)
-        for kind, value in every
-    ]
+    operands = []
+    for kind, value in zip(kinds, values, strict=True):
+        if isinstance(kind, types.Float):
+            operands.append(code.vector(value))
+        else:
+            operands.append(operand(code, context, kind, value))
+    return operands
 
 
 class _Arithmetic(AbstractTemplate):
+    """Typing of operators: a vector, or a double, with a vector gives such a vector."""
+
     def generic(self, args: Any, kws: Any) -> Any:  # noqa: ARG002
         left, right = args
         if isinstance(right, VectorType) and left in {right, types.float64}:
@@ -246,14 +271,15 @@ class _Arithmetic(AbstractTemplate):
         return None
 
 
-def _lower(name: str, write: Any) -> None:
-    """Make numba's operator on vectors that of staged vectors."""
+def _lower(name: str, emit: Any) -> None:
+    """Tell numba the code of an operator of module `operator`: what `emit` does with Vectors."""
     key = getattr(operator, name)
     infer_global(key)(type(f"_{name}", (_Arithmetic,), {}))
 
     def generate(context, builder, signature, arguments):
         size = signature.return_type.size
-        return write(*_operands(context, builder, signature.args, arguments, size)).parts[0]
+        operands = _operands(context, builder, signature.args, arguments, size)
+        return emit(*operands).parts[0]
 
     for left in (VectorType, types.float64):
         lower_builtin(key, left, VectorType)(generate)
@@ -262,15 +288,17 @@ def _lower(name: str, write: Any) -> None:
 for _name in ("add", "sub", "mul"):
     _lower(_name, getattr(operator, _name))
 for _name in ("iadd", "isub"):
-    _lower(_name, getattr(operator, _name[1:]))
+    _lower(_name, getattr(operator, _name.removeprefix("i")))
 
 
-def _written(result: Any, arguments: tuple[Any, ...], size: int, write: Any) -> Any:
-    """Type and code of an intrinsic that staged operands write."""
+def _emitted(result: Any, arguments: tuple[Any, ...], size: int, emit: Any) -> Any:
+    """Give numba an intrinsic: its signature, and code that `emit` writes of :func:`_operands`."""
 
     def generate(context, builder, signature, values):
-        found = write(*_operands(context, builder, signature.args, values, size))
-        return context.get_dummy_value() if found is None else getattr(found, "parts", [found])[0]
+        emitted = emit(*_operands(context, builder, signature.args, values, size))
+        if emitted is None:
+            return context.get_dummy_value()
+        return emitted.parts[0] if isinstance(emitted, Vector) else emitted
 
     return result(*arguments), generate
 
@@ -278,30 +306,31 @@ def _written(result: Any, arguments: tuple[Any, ...], size: int, write: Any) -> 
 @intrinsic
 def larger(typing, left, right):
     """Return the larger of two vectors, number by number."""
-    return _written(left, (left, right), left.size, Vector.larger)
+    return _emitted(left, (left, right), left.size, Vector.maximum)
 
 
 @intrinsic
 def largest(typing, vector):
     """Return the largest number of a vector whose length is a power of two."""
-    return _written(types.float64, (vector,), vector.size, largest_of)
+    return _emitted(types.float64, (vector,), vector.size, largest_entry)
 
 
 @intrinsic
 def load(typing, array, at, lane):
-    """Return ``array[at:][:L]``."""
-    kind = VectorType(len(lane))
-    return _written(kind, (array, types.int64, lane), len(lane), lambda row, x, _: row.vector(x))
+    """Return ``array[at:][:L]`` as a vector, where L is the length of the tuple `lane`."""
+    size = len(lane)
+    arguments = array, types.int64, lane
+    return _emitted(VectorType(size), arguments, size, lambda data, first, _: data.vector(first))
 
 
 @intrinsic
 def splat(typing, value, lane):
-    """Return a vector of one number."""
+    """Return a vector with one number everywhere, as long as the tuple `lane`."""
     kind = VectorType(len(lane))
-    return _written(kind, (types.float64, lane), len(lane), lambda number, _: number)
+    return _emitted(kind, (types.float64, lane), len(lane), lambda vector, _: vector)
 
 
 @intrinsic
 def store(typing, array, at, vector):
     """Set ``array[at:][:L]`` to a vector."""
-    return _written(types.void, (array, types.int64, vector), vector.size, Data.put)
+    return _emitted(types.void, (array, types.int64, vector), vector.size, Data.put)

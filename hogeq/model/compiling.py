@@ -48,18 +48,20 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
     layouts = [partial(game.layout, 2, dtype) for dtype in {game.quick_dtype(), np.float64}]
     interpreter = partial(game.interpreter, 2)
 
-    def value(make: Callable[[], Layout], role: Role) -> None:
+    def pass_backward(make: Callable[[], Layout], role: Role) -> None:
         passes = make()
         passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
-    reach, values = lambda: interpreter().forward(uniform), partial(value, interpreter)
-    optimal = partial(values, Role.FULL_MEMORY)
+    def reach() -> None:
+        interpreter().forward(uniform)
+
+    optimal = partial(pass_backward, interpreter, Role.FULL_MEMORY)
     calls: dict[str, list[Call]] = {
         "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
         "policies": [lambda: game.workspace(2).win_rate(uniform)],
         "search": [
             *(lambda make=make: make().forward(uniform) for make in layouts),
-            *(partial(value, make, Role.COUNTERFACTUAL) for make in layouts),
+            *(partial(pass_backward, make, Role.COUNTERFACTUAL) for make in layouts),
         ],
         "full memory": [optimal],
         "values": [lambda: best_rolls(game, uniform)],
@@ -70,6 +72,7 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
+    """Call every kernel of bounds with a proof, on a small game whose vectors are as wide."""
     goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)

@@ -94,10 +94,12 @@ class HogEngine:
         graph, total = self.graph, np.add(*divmod(self.graph.row, self.goal))
         position, entry = graph.ends
         after = graph.next[entry]
-        return not (total[np.maximum(after, 0)] == total[position])[after >= 0].any()
+        stays = total[np.maximum(after, 0)] == total[position]
+        return not stays[after >= 0].any()  # below 0 are payoffs
 
     @cached_property
     def _staying(self) -> dict[State, list[Staying]]:
+        """By state, the actions that can leave the scores as they are."""
         return staying_actions(self.graph) if self.positions_recur else {}
 
     @cached_property
@@ -125,30 +127,27 @@ class HogEngine:
         if not self.can_be_endless:
             return []
         rows = policies.reshape(2, -1, self.num_actions)
-        found = ways_to_stay(self.graph, self._staying, rows)
-        return [(divmod(row, self.goal), action) for row, action in found]
+        ways = ways_to_stay(self.graph, self._staying, rows)
+        return [(divmod(cell, self.goal), action) for cell, action in ways]
 
     def endless_position(self, policies: Floats) -> tuple[int, int] | None:
         """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
         if not self.can_be_endless:
             return None
         graph, rows = self.graph, [*policies.reshape(2, -1, self.num_actions)]
-        for_ever = {state[0] for state in never_left(graph, self._staying, rows)}
-        if not for_ever:
+        endless = {position for position, _ in never_left(graph, self._staying, rows)}
+        if not endless:
             return None
         reach = [self._reach_of(player, policies) for player in (0, 1)]
-        met = [
-            (int(graph.player[place]), int(graph.row[place]))
-            for place in sorted(for_ever)
-            if reach[graph.player[place]][graph.row[place]] > 0.0
-        ]
-        return divmod(min(met)[1], self.goal) if met else None
+        movers = [(int(graph.player[x]), int(graph.row[x])) for x in endless]
+        reached = [(player, cell) for player, cell in movers if reach[player][cell] > 0.0]
+        return divmod(min(reached)[1], self.goal) if reached else None
 
     def _reach_of(self, player: int, policies: Floats) -> Floats:
         """Reach of every cell, (G * G,), one of two players to move."""
         if not self.has_own_goals:
-            seen = policies if player == 0 else np.ascontiguousarray(policies[::-1])
-            return shared_workspace(self, 2).cell_reach(seen).ravel()
+            own_first = policies if player == 0 else np.ascontiguousarray(policies[::-1])
+            return shared_workspace(self, 2).cell_reach(own_first).ravel()
         passes = self.interpreter(2)
         passes.forward(policies)
         return passes.cell_reach(player)

@@ -152,10 +152,10 @@ class GraphWorkspace:
             raise HogeqError("reach: allowed: that of this workspace's last pass forward")
         played = self._played(policies)
         before = played[0].copy()
-        met = [
+        results = [
             seat.backward(role, played, reach.weights, temperature, damping) for seat in self._seats
         ]
-        changes = sum(changed for _, changed in met)
+        changes = sum(changed for _, changed in results)
         values = self._values(policies[0]) if role == Role.COUNTERFACTUAL else before
         if role in {Role.ASCEND, Role.SOFTMAX}:
             is_new = (played[0] != before).any(axis=-1)
@@ -163,7 +163,7 @@ class GraphWorkspace:
             if len(policies) == 1:
                 rate = self.win_rate(policies)  # of new rows against new rows
                 return Valued(rate.first, rate.first, changes, values)
-        first, second = self._rates([starts for starts, _ in met], reach.weights)
+        first, second = self._rates([starts for starts, _ in results], reach.weights)
         return Valued(first, first if len(policies) == 1 else 1.0 - second, changes, values)
 
     def win_rate(
@@ -172,8 +172,8 @@ class GraphWorkspace:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         played, shares, alone = self._played(policies), self._weights(weights), len(policies) == 1
         both = alone and role == Role.FULL_MEMORY
-        met = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
-        first, second = self._rates(met, shares)
+        starts = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
+        first, second = self._rates(starts, shares)
         return WinRate.from_starts(first, first if alone else 1.0 - second)
 
     @property
@@ -181,20 +181,17 @@ class GraphWorkspace:
         """Bound on what iteration may have missed in the last pass, as a win rate."""
         return max(seat.error for seat in self._seats)
 
-    def _rates(self, met: list[Floats], weights: Floats) -> tuple[float, float]:
-        """Win rate of player 0 in the first seat and in the second, from values at the starts."""
+    def _rates(self, starts: list[Floats], weights: Floats) -> tuple[float, float]:
+        """Win rate of player 0 in either seat, from values (opponents, starts) of each pass."""
         if self._engine.mirrored:
-            first, second = weights @ met[0]
+            first, second = weights @ starts[0]
             return float(first), float(second)
         chances = self._engine.graph.start_chance
-        first, second = (float(weights @ (starts @ chances)) for starts in met)
+        first, second = (float(weights @ (values @ chances)) for values in starts)
         return first, second
 
     def _values(self, policy: Floats) -> Floats:
-        """Counterfactual values; of an illegal action the mean of the legal ones, if it is played.
-
-        Else the least of them.
-        """
+        """Counterfactual values; of an illegal action the legal ones' mean if played, or least."""
         legal, total = self._engine.graph.legal, np.zeros(self._engine.shape)
         for seat in self._seats:
             own = self._engine.own_rows[seat.me]

@@ -17,7 +17,7 @@ MemoryValues = Callable[[int, Ints, Floats], Floats]  # see :func:`backward_by`
 
 
 def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
-    """Interpreter after a pass in which policies (Q, G, G, K) play."""
+    """Value every hidden state if policies (Q, G, G, K) play: the passes hold the values."""
     if game.has_memory or game.positions_recur:
         return _valued(game, policies, Role.EVALUATE)[0]
     (values,), _ = backward_by(game, len(policies), _mixing(policies))
@@ -32,27 +32,34 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interp
     if game.has_memory or game.positions_recur:
         values, first = _valued(game, policies, Role.FULL_MEMORY)
         return values.of_states(values.passes.choice), first, values
-    chosen, play = np.zeros((game.goal**2, 1), matrix_type(game.num_actions)), _mixing(policies)
+    best = np.zeros((game.goal**2, 1), matrix_type(game.num_actions))
+    values_of_policies = _mixing(policies)
 
     def choose(player: int, cells: Ints, rolls: Floats) -> Floats:
         if player == 1 and len(policies) > 1:
-            return play(player, cells, rolls)
-        most = rolls.max(axis=3)
+            return values_of_policies(player, cells, rolls)
+        largest = rolls.max(axis=3)
         if player == 0:
-            chosen[cells] = (rolls >= most[..., None] - TIE)[:, 0].argmax(axis=2)
-        return most
+            best[cells] = (rolls >= largest[..., None] - TIE)[:, 0].argmax(axis=2)
+        return largest
 
     (values,), starts = backward_by(game, len(policies), choose)
-    return chosen.reshape(game.goal, game.goal, 1), starts[0][0], values
+    return best.reshape(game.goal, game.goal, 1), starts[0][0], values
 
 
 def _mixing(policies: Floats) -> MemoryValues:
-    """Values of memories whose rolls are drawn from policies (Q, G, G, K)."""
+    """Make a function for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K)."""
     rows = policies.reshape(len(policies), -1, 1, policies.shape[-1], 1)
-    return lambda player, cells, rolls: (rolls @ rows[min(player, len(rows) - 1), cells])[..., 0]
+
+    def mean_values(player: int, cells: Ints, rolls: Floats) -> Floats:
+        policy = rows[min(player, len(rows) - 1)]  # of one policy, player 1 plays it too
+        return (rolls @ policy[cells])[..., 0]
+
+    return mean_values
 
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
+    """Interpret a pass backward; give the passes, and player 0's win probability moving first."""
     passes = game.interpreter(len(policies))
     unread = Reach(passes.each_reach[0], np.ones(1))
     starts, _ = passes.backward(role, plain(policies), unread, 1.0, 1.0)
@@ -66,14 +73,14 @@ def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
         passes.forward(plain(policies))
         return passes.of_states(passes.passes.reach[0])
     graph, rows = game.graph, policies.reshape(2, -1, game.num_actions)
-    reach, found = np.zeros(graph.positions), np.zeros(game.goal**2)
+    reach, cell_reach = np.zeros(graph.positions), np.zeros(game.goal**2)
     reach[graph.start[:, 0]] = graph.start_chance
     for first, last in pairwise(graph.level.tolist()):
-        here = np.arange(first, last)
-        send_on(graph, here, rows[graph.player[here], graph.row[here]], reach)
+        level = np.arange(first, last)  # positions that do not lead to each other
+        send_on(graph, level, rows[graph.player[level], graph.row[level]], reach)
     mine = np.flatnonzero(graph.player == 0)
-    found[graph.row[mine]] = reach[mine]
-    return found.reshape(game.goal, game.goal, 1)
+    cell_reach[graph.row[mine]] = reach[mine]
+    return cell_reach.reshape(game.goal, game.goal, 1)
 
 
 def backward_by(
@@ -89,21 +96,26 @@ def backward_by(
     """
     if game.positions_recur:
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
-    works = [game.interpreter(players) for _ in range(passes)]
-    graph, lists, sole = works[0].graph, works[0].passes.lists, works[0].passes.use_mirrors
+    all_passes = [game.interpreter(players) for _ in range(passes)]
+    graph = all_passes[0].graph
+    lists = all_passes[0].passes.lists
+    mirrored = all_passes[0].passes.use_mirrors
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
-        positions = level[graph.player[level] == 0] if sole else level
-        for sides in zip(*(payoffs_at(work, positions) for work in works), strict=True):
-            rolls = np.stack([rolls for _, rolls in sides], axis=1)
-            for player in (0,) if sole else (0, 1):
-                moves = graph.player[sides[0][0]] == player
-                here, toward = sides[0][0][moves], rolls[moves]
-                found = memory_values(player, graph.row[here], abs(player - toward))
-                for place, work in enumerate(works):
-                    worth, values = found[:, place], work.passes.values[0]
-                    values[here] = abs(player - worth)
-                    if sole:
-                        values[lists.mirror[here]] = 1.0 - worth
-    starts = [work.passes.values[0][tuple(graph.start.T)] for work in works]
-    return works, [(float(mine), float(1.0 - theirs)) for mine, theirs in starts]
+        positions = level[graph.player[level] == 0] if mirrored else level
+        for parts in zip(*(payoffs_at(each, positions) for each in all_passes), strict=True):
+            part = parts[0][0]  # the same positions in all passes
+            payoffs = np.stack([payoffs for _, payoffs in parts], axis=1)  # to player 0
+            for player in (0,) if mirrored else (0, 1):
+                moves = graph.player[part] == player
+                here = part[moves]
+                # abs(1 - x) turns a payoff to player 0 into player 1's win probability, and back.
+                rolls = abs(player - payoffs[moves])
+                values_here = memory_values(player, graph.row[here], rolls)
+                for number, each in enumerate(all_passes):
+                    values = each.passes.values[0]
+                    values[here] = abs(player - values_here[:, number])
+                    if mirrored:
+                        values[lists.mirror[here]] = 1.0 - values_here[:, number]
+    starts = [each.passes.values[0][tuple(graph.start.T)] for each in all_passes]
+    return all_passes, [(float(mine), float(1.0 - theirs)) for mine, theirs in starts]

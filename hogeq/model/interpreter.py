@@ -34,7 +34,7 @@ class Interpreter:
         order = near_first(graph, size) if totals_rise else None
         self.passes = GraphPasses(graph, matches, use_mirrors=mirrored, rows=size**2, order=order)
         self.graph, self.players, self._size = graph, players, size
-        self._position: Ints = np.full((2, size**2), -1)
+        self._position: Ints = np.full((2, size**2), -1)  # by player and cell; -1: it is never met
         self._position[graph.player, graph.row] = np.arange(graph.positions)
         self.action_values = self.passes.action_values.reshape(size, size, actions)
         self.each_reach = self.passes.row_reach.reshape(matches, size, size)
@@ -66,15 +66,15 @@ class Interpreter:
 
     def of_states(self, states: NDArray[Any]) -> NDArray[Any]:
         """Copy numbers of states, (C, H), for player 0: (G, G, H), 0 where play never is."""
-        there = self._position[0]
-        found = np.where((there >= 0)[:, None], states[there], 0).astype(states.dtype)
-        return found.reshape(self._size, self._size, -1)
+        position = self._position[0]
+        by_cell = np.where((position >= 0)[:, None], states[position], 0).astype(states.dtype)
+        return by_cell.reshape(self._size, self._size, -1)
 
     def cell_reach(self, player: int) -> Floats:
         """Reach of every cell with a player to move, after a pass forward: float64 (G * G,)."""
-        there = self._position[player]
-        reach = self.passes.reach[0].sum(axis=1)[there]
-        return np.where(there >= 0, reach, 0.0)
+        position = self._position[player]
+        reach = self.passes.reach[0].sum(axis=1)[position]
+        return np.where(position >= 0, reach, 0.0)
 
 
 def near_first(graph: Graph, size: int) -> Ints:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hogeq.kernels.program import Program
-from hogeq.kernels.vectors import exponential, sums
+from hogeq.kernels.vectors import entry_sums, exponential
 
 
 class Shape(NamedTuple):
@@ -19,7 +19,7 @@ class Shape(NamedTuple):
 def write_sums(code: Any, constants: Shape, args: Any) -> None:
     with code.loop(0, args.count) as row:
         start = row * (constants.parts * code.width)
-        (total,) = sums([args.numbers.vector(start, constants.parts)])
+        (total,) = entry_sums([args.numbers.vector(start, constants.parts)])
         args.out.put_number(row, total)
 
 
