@@ -233,7 +233,7 @@ def attack(problem: Problem, random: Random) -> Course:
         found = search.result()
         yield found.sweeps - spent, found.win_rate, one_hot(found.matrix, problem.shape[-1])
         spent = found.sweeps
-        searches = search.round(budget.starts)
+        searches = search.next_round(budget.starts)
         search.learn(searches, [one.run(*meeting) for one in searches])
 
 
