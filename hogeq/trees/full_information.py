@@ -1,8 +1,9 @@
 """Play by positions: values with full information, every action at one, exact best responses."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import inf
 from operator import add, mul
 from typing import Any, Final, NamedTuple
 
@@ -291,8 +292,12 @@ def respond(
         for seat in (0, 1):
             _choose(joint, positions, best[seat].values, seat)
     elif has_choice and not are_passes_slow(positions, bounding):
-        search = attack(engine, target, budget, deadline=deadline.share(0.5))
-        joint = playable(positions, engine.legal, search.matrix, "response").policy
+        searching = deadline.share(0.5)
+        if searching.left < inf and _annealing_step(positions, joint, searching) > searching.left:
+            budget = replace(budget, anneal_steps=0)
+        search = attack(engine, target, budget, deadline=searching)
+        if search.win_rate >= 0.5 or target.kind == "mixture":  # else the strategy itself wins more
+            joint = playable(positions, engine.legal, search.matrix, "response").policy
     first, second = (
         payoff_in_seat(positions, joint, target, seat, deadline.share(share)).least
         for seat, share in enumerate((0.5, 1.0))
@@ -321,6 +326,19 @@ def are_passes_slow(positions: Positions, bounding: Deadline) -> bool:
     A pass goes on until positions that recur stand still, and nothing interrupts it.
     """
     return bounding.is_over and bool(positions.graph.recurring.any())
+
+
+def _annealing_step(positions: Positions, policy: Floats, clock: Deadline) -> float:
+    """Estimate the seconds of a step of annealing, which nothing interrupts.
+
+    It values a block of positions that lead to each other anew after each row of it.
+    """
+    passes = GraphPasses(positions.graph)
+    if not passes.lists.recurs.any():
+        return 0.0
+    begun = clock.spent
+    passes.backward(Role.EVALUATE, np.stack([policy, policy]), np.ones(1))
+    return (clock.spent - begun) * positions.graph.rows
 
 
 def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:

@@ -13,6 +13,7 @@ from hogeq.evaluation.enclosures import enclose, start_of
 from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
+from hogeq.trees import full_information
 from hogeq.trees.positions import of_rules
 from tests.graph.test_graph import evaluate
 
@@ -125,6 +126,25 @@ def test_answers_hold_whenever_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
             assert answer.bound >= response.value
         monkeypatch.undo()
         monkeypatch.setattr(enclosures, "STATES", 1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_would_not_end_in_time_is_not_begun(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a step of annealing takes longer than the search has, it only ascends."""
+
+    class Blind(Walk):
+        def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002
+            return "the same"
+
+    game = hogeq.Game(Blind(seed))
+    monkeypatch.setattr(full_information, "_annealing_step", lambda *_: 61.0)
+    found = game.attack("uniform", hogeq.Budget(seconds=60.0))
+    if found.search is not None:  # else nobody has a choice
+        assert found.search.budget.anneal_steps == 0
+    assert found.value >= game.units.even - 1e-9  # the strategy itself gets as much
+    assert found.value <= found.bound
 
 
 def test_a_response_without_a_choice_needs_no_search() -> None:
