@@ -146,6 +146,15 @@ def test_resuming_a_finished_run_changes_nothing(
     assert manifest["resumed_at"] == [12]
 
 
+def test_a_run_may_have_a_longer_name_than_a_player(tmp_path: Path) -> None:
+    """Points of sweeps have names of up to 89 characters; a player's has 64."""
+    name = "seed-0-solver.name-dcfr-" + "x" * 65
+    folder = run(trial(f"name={name}", "solver.iterations=2"), tmp_path, quiet=True).directory
+    namespace: dict[str, Any] = {}
+    exec((folder / "final_strategy.py").read_text(), namespace)  # noqa: S102 - our own file
+    assert namespace["PLAYER_NAME"] == name[:64]
+
+
 def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
     run(trial("solver.iterations=1"), tmp_path)
     path = tmp_path / "trial" / "manifest.json"
