@@ -267,6 +267,8 @@ class Solving:
                 if is_certain and is_better:
                     given[player] = whole[player] = secured
                     strategies[player] = short
+        if certain:  # strategies that are fewer may secure more than the flows
+            whole = [max(whole[0], given[0]), min(whole[1], given[1])]
         certain &= given[0] <= given[1]  # else a bound of a search is false
         (first, last), (least_given, most_given) = sorted(whole), sorted(given)
         lower, upper = below(first), above(last)

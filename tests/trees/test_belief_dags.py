@@ -18,6 +18,7 @@ from hogeq.trees.beliefs import belief_dag, whole_dag
 from hogeq.trees.best_response import MEETING
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.loading import load_tree
+from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
@@ -301,7 +302,9 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
             won.append(best * tree.expected * tree.largest_payoff * (1 if player else -1))
         assert solved.secured == pytest.approx(won, abs=1e-9)
         if solved.is_proved:
-            assert won[1] - won[0] <= 2.0 * MEETING * stakes(tree)
+            assert won[1] - won[0] <= LARGEST_GAP * stakes(tree)
+            assert solved.lower >= solved.secured[0]
+            assert solved.upper <= solved.secured[1]
         lost = max(solved.lower - solved.secured[0], solved.secured[1] - solved.upper)
         told += not solved.is_proved and lost > 1e-6
         assert [name for name, *_ in solved.rows()][2:] == ["lower, given", "upper, given"]
