@@ -303,7 +303,7 @@ def read_arrays(
     data = read_bytes(path)
     with _refusals_of(printable(path)):
         arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
-        _require_same_rows(arrays, rows.made_of[1], rows.name)
+        _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
         weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
         if seat is not None and (seat.shape or seat.item() not in {0, 1}):
             raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
@@ -339,7 +339,7 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
 
 
 _ONE, _MIXED, _WEIGHTS = ("matrix", "policy"), ("matrices", "policies"), "weights"
-_MADE_FOR: Final = "game", "rows_sha256"  # and ``rules`` of Hog, which are not read
+_MADE_FOR: Final = "game", "rows_sha256"  # of other games than Hog
 
 
 def _require_same_rows(arrays: dict[str, npt.NDArray[Any]], digest: bytes, allowed: str) -> None:
@@ -444,10 +444,11 @@ def _arrays_of(strategy: Strategy) -> dict[str, Any]:
         arrays = {"weights": strategy.weights, _MIXED[not strategy.is_pure]: strategy.dice}
     if strategy.seat is not None:
         arrays["seat"] = np.int8(strategy.seat)
-    if strategy.rows is not None:
-        kind, identity = strategy.rows.made_of
-        called = strategy.rows.name.encode(errors="replace")
-        arrays["game"], arrays[kind] = (np.frombuffer(one, np.uint8) for one in (called, identity))
+    rows = strategy.rows
+    if rows is not None and rows.rows_sha256 is not None:
+        made_for = rows.name.encode(errors="replace"), rows.rows_sha256
+        for key, value in zip(_MADE_FOR, made_for, strict=True):
+            arrays[key] = np.frombuffer(value, np.uint8)
     return arrays
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -57,8 +57,11 @@ class NamedRows(Protocol):
         """What the game is called."""
 
     @property
-    def made_of(self) -> tuple[str, bytes]:
-        """What a strategy is made for: ``rows_sha256``, of all names; of Hog the ``rules``."""
+    def rows_sha256(self) -> bytes | None:
+        """Hash of all names, for which a strategy is made; of Hog None.
+
+        Games of Hog that have one shape exchange their tables.
+        """
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,14 +89,9 @@ class ScoreRows:
     shape: tuple[int, ...]  # (G, G, K)
     choices: tuple[int, ...]  # dice of each action
     name: str = "Hog"
-    rules: str = ""  # as certificates and runs have them, in JSON
 
     columns = "score", "opponent", "dice"
-
-    @property
-    def made_of(self) -> tuple[str, bytes]:
-        """The rules: games of one shape exchange their tables."""
-        return "rules", self.rules.encode()
+    rows_sha256: ClassVar[None] = None  # games of one shape exchange their tables
 
     @cached_property
     def places(self) -> dict[Cells, tuple[int, ...]]:

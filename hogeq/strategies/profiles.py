@@ -11,7 +11,6 @@ A profile has a strategy for each seat. A player of Hog does not choose the seat
 a fair coin draws one of them before the game, a mixture.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +28,6 @@ from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.files import parse_json
 from hogeq.support.messages import one_line, printable, shown
-from hogeq.support.parameters import plain
 
 MOST_GOAL: Final = 40
 """Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
@@ -160,7 +158,7 @@ def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator
 def rows_of(rules: Rules) -> ScoreRows:
     """Names of the rows of a game of Hog."""
     shape = rules.size, rules.size, rules.num_actions
-    return ScoreRows(shape, rules.choices, rules.name, json.dumps(plain(rules)))
+    return ScoreRows(shape, rules.choices, rules.name)
 
 
 def read_table(path: Path, rules: Rules) -> Strategy | None:

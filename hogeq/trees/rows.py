@@ -161,12 +161,12 @@ class Rows:
         return places
 
     @cached_property
-    def made_of(self) -> tuple[str, bytes]:
-        """What a strategy is made for: a hash of the players, names and actions of all rows."""
+    def rows_sha256(self) -> bytes:
+        """Hash of the players, names and actions of all rows: what a strategy is made for."""
         found = sha256(np.asarray(self.member, "<i4").tobytes())
         for name, labels in zip(self.names, self.labels, strict=True):
             found.update("\0".join([*map(printable, (name, *labels)), "\0"]).encode())
-        return "rows_sha256", found.digest()
+        return found.digest()
 
     # --- arrays -----------------------------------------------------------------------------------
 

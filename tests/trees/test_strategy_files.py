@@ -124,10 +124,8 @@ def test_editions_of_hog_exchange_their_tables(tmp_path: Path) -> None:
     two = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})
     assert (two.strategy(path).likeliest == 2).all()
     with np.load(path) as file:
-        assert file["game"].tobytes().decode() == one.name
-        assert f'"name": "{one.name}"' in file["rules"].tobytes().decode()
-        assert "rows_sha256" not in file.files
-    with pytest.raises(StrategyError, match=r"is a strategy of fa22 with goal=10"):
+        assert file.files == ["matrix"]
+    with pytest.raises(StrategyError, match="has shape"):
         hogeq.Game(Pick()).strategy(path)
 
 
