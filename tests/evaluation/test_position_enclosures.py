@@ -176,6 +176,7 @@ def test_ends_of_a_constant_sum_hold_for_who_is_second() -> None:
             return -1.0, 2.3
 
     solved = hogeq.Game(of_rules(Second())).tablebase()
+    assert isinstance(solved, full_information.FullInformation)
     lower, upper = solved.ends
     assert Fraction(lower) <= Fraction(23, 10) <= Fraction(upper)
     assert abs(Fraction(solved.value) - Fraction(23, 10)) <= Fraction(solved.error)

@@ -39,8 +39,8 @@ def test_all_cells_are_worth_what_the_kernel_says(
         for cell, found in zip(cells.tolist(), rolls, strict=True):
             at = divmod(cell, GOAL)
             assert found @ plays[0][at] == pytest.approx(worth[at], abs=1e-14)
-            assert found == pytest.approx(values_at(passes, *at), abs=0.0)
-            rolled = values_at(passes, *at, player=1) @ plays[1][at]
+            assert found == pytest.approx(values_at(passes, at[0], at[1]), abs=0.0)
+            rolled = values_at(passes, at[0], at[1], player=1) @ plays[1][at]
             position = np.flatnonzero((game.graph.player == 1) & (game.graph.row == cell))
             assert 1.0 - rolled == pytest.approx(passes.passes.values[0][position[0]], abs=1e-14)
     assert (met == 1).all()
@@ -55,9 +55,9 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
     assert not game.positions_recur
     plays = np.random.default_rng(0).dirichlet(np.ones(game.num_actions), (2, GOAL, GOAL))
     for policies in (plays, plays[:1]):
-        kernel = by_kernel(game, policies, Role.EVALUATE).passes.values
+        values = by_kernel(game, policies, Role.EVALUATE).passes.values
         found = hidden.hidden_values(game, policies)
-        np.testing.assert_allclose(found.passes.values, kernel, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.passes.values, values, rtol=0, atol=1e-14)
         kernel = by_kernel(game, policies, Role.FULL_MEMORY)
         rolls, first, found = hidden.best_rolls(game, policies)
         np.testing.assert_allclose(found.passes.values, kernel.passes.values, rtol=0, atol=1e-14)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search import results
+from hogeq.search import units
 from hogeq.search.results import payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
@@ -510,7 +510,7 @@ def test_ends_are_written_outward_unless_all_between_is_written_alike() -> None:
 
 def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     def agreed(lower: float, upper: float) -> float:
-        one, two = results.agreed(lower, upper)
+        one, two = units.agreed(lower, upper)
         assert one == two
         return one
 
@@ -523,7 +523,7 @@ def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
     assert agreed(0.99999999996, 1.00000000004) == 1.0
     assert agreed(9.99999999996e-20, 1.00000000004e-19) == 1e-19
     for apart in ((-51215712087053.2, -51215712087053.0), (2461538461538461.5, 2461538461538462.0)):
-        assert results.agreed(*apart) == apart  # a zero for what they differ in would be false
+        assert units.agreed(*apart) == apart  # a zero for what they differ in would be false
 
 
 # --- width ----------------------------------------------------------------------------------------

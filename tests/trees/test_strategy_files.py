@@ -131,7 +131,7 @@ def test_editions_of_hog_exchange_their_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "x\n" * 3000, "\x1b[31mred", "\udcff"])
 def test_a_name_that_a_file_gives_forges_no_line(name: str, tmp_path: Path) -> None:
-    made_for = {
+    made_for: dict[str, Any] = {
         "game": np.frombuffer(name.encode(errors="surrogateescape") or b"\0", np.uint8),
         "rows_sha256": np.arange(32, dtype=np.uint8),
     }

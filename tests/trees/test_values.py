@@ -313,11 +313,9 @@ def test_nothing_is_exact_by_positions_of_chances_that_no_double_stands_for() ->
     odd = Fraction(12345678901, 98765432109)
     rules = Spin([odd, 1 - odd], [1e12, -1e12])
     held, tree = of_rules(rules), from_rules(rules)
-    for own in (held, tree):
-        found = (full_information.value if own is held else value)(
-            own, tree_strategy(own, "uniform"), tree_strategy(own, "uniform")
-        )  # type: ignore[operator]
-        known = (2 * odd - 1) * 10**12 + Fraction(1, 40)
+    both = [tree_strategy(held, "uniform")] * 2, [tree_strategy(tree, "uniform")] * 2
+    known = (2 * odd - 1) * 10**12 + Fraction(1, 40)
+    for found in (full_information.value(held, *both[0]), value(tree, *both[1])):
         assert found.ends[1][0] < known < found.ends[1][1]
 
 
