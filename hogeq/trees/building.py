@@ -98,8 +98,7 @@ def flatten(
             path[depth:], movers[depth:] = step[:1], ()
             try:
                 node = look(step[2])
-                num_decisions = sum(mover >= 0 for mover in movers)
-                is_last = longest is not None and num_decisions >= longest
+                is_last = longest is not None and sum(mover >= 0 for mover in movers) >= longest
                 moves = walk.settle(node, depth, is_last)
             except Exception as error:
                 where = history(movers, path[1:], describe)
