@@ -136,17 +136,16 @@ def _lower_bound(
     payoffs = np.zeros(shape)
     chosen = np.full(shape, -1, np.int32)
     scratch = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(1, np.int64)
-    turns = _turns(graph, sign)
     at = np.zeros(4, np.int64)  # where the kernel goes on
     at[LEVEL] = len(graph.level) - 2
+    arguments = (
+        _turns(graph, sign), np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
+        float(_rounded_down(sign * graph.paid).min()), float(_rounded_down(sign * endless)),
+        rounds, SETTLED * float(np.abs(graph.paid).max()), upper is not None,
+        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, at, STATES,
+    )  # fmt: skip
     while at[LEVEL] >= 0:
-        bound_below(
-            turns, np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
-            float(_rounded_down(sign * graph.paid).min()), float(_rounded_down(sign * endless)),
-            rounds, SETTLED * float(np.abs(graph.paid).max()), upper is not None,
-            payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch,
-            at, STATES, deadline.is_over,
-        )  # fmt: skip
+        bound_below(*arguments, deadline.is_over)
     return _LowerBound(payoffs, chosen, int(at[TOTAL]))
 
 
