@@ -209,7 +209,8 @@ class PositionGame(RowGame):
         else:
             bounding, iterations = deadline.share(0.25), 0
             profile = self.strategy("uniform")
-            full_information.secured(positions, profile, bounding)
+            if positions.graph.recurring.any():  # elsewhere a pass is short
+                full_information.secured(positions, profile, bounding)
             if not full_information.are_passes_slow(positions, bounding):
                 profile, iterations = by_bundle(self.engine, deadline.share(0.6))
         lower, upper = full_information.secured(positions, profile, deadline)
