@@ -73,7 +73,8 @@ class Loop(NamedTuple):
     leave: NDArray[np.float64]  # (m,) probability to leave
     pivot: NDArray[np.float64]  # (m,)
     before: NDArray[np.float64]  # (K,) a row
-    turns: NDArray[np.float64]  # (C, H) bound on the turns in a block, zeros elsewhere
+    turns: NDArray[np.float64]  # (C, H) bound on the turns in a block, or masses; zeros elsewhere
+    course: NDArray[np.float64]  # (11,) where the iteration and the settling of a block stand
     fresh: NDArray[np.float64]  # (H,)
     nothing: NDArray[np.float64]  # (T,) zeros
     no_choice: NDArray[np.signedinteger[Any]]  # (C, H) NO_CHOICE

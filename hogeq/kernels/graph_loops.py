@@ -18,7 +18,8 @@ none by more than d < 1, then u >= (1 - d) + P u for all, and u / (1 - d) bounds
 
 There is a kernel for each thing that is done to blocks, so that a command compiles no more than it
 needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better actions,
-:func:`settle` sets rows, :func:`visit` sends reach through them.
+:func:`settle` sets rows, :func:`visit` and :func:`circulate` send reach through them. What takes
+many rounds returns after some, to be called again, so that Python can be interrupted in between.
 
 Sizes, `lists` and states are those of :mod:`hogeq.kernels.graph_turns`, `loop` is a
 :class:`hogeq.kernels.arrays.Loop`. State ``p * H + h`` of a block is memory h at its p-th position.
@@ -50,6 +51,11 @@ from hogeq.kernels.graph_turns import (
 
 SETTLED = 3e-16  # share of the largest payoff, or of visits, that is nothing but rounding
 MOST_ROUNDS = 100_000  # of an iteration
+SLICE = 2_000_000  # states that rounds visit before a kernel returns
+
+# Numbers of `Loop.course`: where iteration stands, and where settling the rows of a block does.
+PHASE, ROUNDS, LIMIT, CHANGE, RISE, MEMBER, SEVERAL, ADAPTS, CHECKS, MOVED, STALE = range(11)
+VALUES, TURNS = range(2)  # phases of an iteration: of values, then of the bound on turns
 
 
 # --- a small block ------------------------------------------------------------------------------
@@ -171,38 +177,58 @@ def value_once(lists, loop, me, policies, match, positions, choice, values, payo
 
 
 @kernel
-def iterate(lists, loop, block, me, policies, match, choice, values, payoff, bounds, scratch):
+def iterate(
+    lists, loop, block, begins, me, policies, match, choice, values, payoff, bounds, scratch
+):
     """Value a large block, `values` (C, H), by value iteration; see the head of this file.
 
     From `endless` on, until none changes but by rounding. With `bounds`, what is missed at most is
     added to `scratch.error`: the last change, times a bound on the turns, from rounds that add 1.
+    Returns whether that is done; else it is to be called again, and then not `begins`.
     """
     positions = lists.order[lists.start[block] : lists.start[block + 1]]
-    for position in positions:
-        values[position] = loop.endless
-    change, rounds, most_rounds = np.inf, 0, MOST_ROUNDS
-    while change > 0.0 and rounds < most_rounds:
-        rounds += 1
-        if change <= SETTLED * loop.size and most_rounds == MOST_ROUNDS:
-            most_rounds = 2 * rounds  # the rest is rounding, which may go round in a circle
-        change = value_once(
-            lists, loop, me, policies, match, positions, choice, values, payoff, 0.0, scratch
+    turns, course = loop.turns, loop.course
+    rounds_left = max(1, SLICE // (len(positions) * values.shape[1]))
+    if begins:
+        for position in positions:
+            values[position] = loop.endless
+            turns[position] = 0.0
+        course[PHASE], course[ROUNDS], course[LIMIT], course[CHANGE] = (
+            VALUES,
+            0,
+            MOST_ROUNDS,
+            np.inf,
         )
-    if not bounds:
-        return
-    turns, rise, rounds = loop.turns, np.inf, 0
-    while rise > 0.5 and rounds < MOST_ROUNDS:
-        rounds += 1
-        rise = value_once(
+    if course[PHASE] == VALUES:
+        while course[CHANGE] > 0.0 and course[ROUNDS] < course[LIMIT]:
+            if rounds_left == 0:
+                return False
+            rounds_left -= 1
+            course[ROUNDS] += 1
+            if course[CHANGE] <= SETTLED * loop.size and course[LIMIT] == MOST_ROUNDS:
+                course[LIMIT] = 2 * course[ROUNDS]  # the rest is rounding, maybe in a circle
+            course[CHANGE] = value_once(
+                lists, loop, me, policies, match, positions, choice, values, payoff, 0.0, scratch
+            )
+        if not bounds:
+            return True
+        course[PHASE], course[ROUNDS], course[RISE] = TURNS, 0, np.inf
+    while course[RISE] > 0.5 and course[ROUNDS] < MOST_ROUNDS:
+        if rounds_left == 0:
+            return False
+        rounds_left -= 1
+        course[ROUNDS] += 1
+        course[RISE] = value_once(
             lists, loop, me, policies, match, positions, choice, turns, loop.nothing, 1.0, scratch
         )
-    most_turns = 0.0
+    most_turns, rise = 0.0, course[RISE]
     for position in positions:
         for memory in range(turns.shape[1]):
             most_turns = max(most_turns, turns[position, memory])
             turns[position, memory] = 0.0
-    missed = max(change, SETTLED * loop.size)
+    missed = max(course[CHANGE], SETTLED * loop.size)
     scratch.error[0] += missed * most_turns / (1.0 - max(rise, 0.0)) if rise < 1.0 else np.inf
+    return True
 
 
 # --- best actions -------------------------------------------------------------------------------
@@ -282,12 +308,78 @@ def value_row(lists, me, number, positions, weights, payoff, reach, values, q_va
     return row_reach
 
 
-@kernel
-def settle(lists, loop, first, last, how, large, *arrays):
-    """Value blocks, with rows as the role sets them.
+@part
+def begin_settling(lists, loop, block, me, memories, matches, adapts):
+    """Begin with the rows of a block; `loop.course` says where its settling stands."""
+    course, has_several = loop.course, memories > 1 or matches > 1
+    for entry in range(lists.start[block], lists.start[block + 1]):
+        position = lists.order[entry]
+        is_second = lists.player[position] == me and not loop.leads[position]
+        has_several = has_several or is_second
+    course[SEVERAL] = 1.0 if has_several else 0.0
+    course[ADAPTS] = 1.0 if adapts else 0.0
+    course[MEMBER] = course[CHECKS] = course[MOVED] = 0.0
+    course[STALE] = 1.0
 
-    `large` is None if they are small; the other arguments are those of
-    :func:`hogeq.kernels.graph_passes.act`. For each block, the last first:
+
+@routine
+def settle_row(lists, loop, block, how, policies, weights, payoff, reach, values, filled, scratch):
+    """Do steps 2 to 4 of :func:`settle` for the next row; returns whether anything is left to do.
+
+    The block is valued. Where the row makes that stale, it is to be valued again.
+    """
+    role, temperature, damping, me, _, _ = how
+    all_q_values, row_reach = filled
+    before, course = loop.before, loop.course
+    positions = lists.order[lists.start[block] : lists.start[block + 1]]
+    member, has_several = int(course[MEMBER]), course[SEVERAL] > 0.0
+    adapts, checks, moved = course[ADAPTS] > 0.0, course[CHECKS] > 0.0, course[MOVED] > 0.0
+    is_stale = False
+    while member < len(positions):
+        position = positions[member]
+        if lists.player[position] == me and loop.leads[position]:
+            break
+        member += 1
+    if member < len(positions):
+        number = lists.row[position]
+        row, q_values = policies[0, number], all_q_values[number]
+        its_reach = value_row(
+            lists, me, number, positions, weights, payoff, reach, values, q_values, scratch
+        )
+        row_reach[number] = its_reach
+        if checks:  # the row is changed, and the block was valued anew
+            gain = 0.0
+            for action in range(len(row)):
+                gain += (row[action] - before[action]) * q_values[action]
+            checks, adapts = False, gain <= 0.0
+            for action in range(len(row)):
+                row[action] = before[action] if adapts else row[action]
+            is_stale = adapts
+        else:
+            for action in range(len(row)):
+                before[action] = row[action]
+            legal = lists.legal[lists.situation[position]]
+            its_role = role if adapts else COUNTERFACTUAL
+            count = set_row(its_role, legal, row, q_values, its_reach, temperature, damping)
+            changed = count > 0
+            moved = moved or changed
+            checks = changed and has_several
+            is_stale = adapts and (changed or role == SOFTMAX)
+        member += 0 if checks else 1
+    if member == len(positions) and role == ASCEND and moved and not has_several:
+        member, moved = 0, False
+    course[MEMBER], course[STALE] = member, 1.0 if is_stale else 0.0
+    course[ADAPTS], course[CHECKS] = 1.0 if adapts else 0.0, 1.0 if checks else 0.0
+    course[MOVED] = 1.0 if moved else 0.0
+    return is_stale or member < len(positions)
+
+
+@kernel
+def settle(lists, loop, first, last, how, *arrays):
+    """Value small blocks, with rows as the role sets them.
+
+    Other arguments are those of :func:`hogeq.kernels.graph_passes.act`. For each block, the last
+    first:
 
     1. Value it if it is stale: at first, and when a row of it has changed.
     2. Take its next row of the player, at the position that leads it: counterfactual values.
@@ -301,61 +393,29 @@ def settle(lists, loop, first, last, how, large, *arrays):
     one row only, since the reach of its other rows then is out of date. What a change wins is the
     reach before it, times the difference of the rows, times the values after it.
     """
-    policies, weights, payoff, reach, values, filled, scratch = arrays
-    role, temperature, damping, me, _, _ = how
-    all_q_values, row_reach = filled
-    bounds, before = role == COUNTERFACTUAL, loop.before
+    policies, weights, payoff, _, values, _, _ = arrays
+    role, _, _, me, _, _ = how
     for block in range(last - 1, first - 1, -1):
-        positions = lists.order[lists.start[block] : lists.start[block + 1]]
-        has_several = values.shape[2] > 1 or len(weights) > 1
-        for position in positions:
-            is_second = lists.player[position] == me and not loop.leads[position]
-            has_several = has_several or is_second
-        adapts, checks, moved, member, is_stale = not bounds, False, False, 0, True
-        while is_stale or member < len(positions):
-            for match in range(len(weights) if is_stale else 0):
+        memories, matches = values.shape[2], len(weights)
+        begin_settling(lists, loop, block, me, memories, matches, role != COUNTERFACTUAL)
+        goes_on = True
+        while goes_on:
+            for match in range(matches if loop.course[STALE] > 0.0 else 0):
                 out, rows = values[match], loop.no_choice
-                if large is None:
-                    stop = block + 1
-                    solve(lists, loop, block, stop, me, policies, match, rows, out, payoff)
-                else:
-                    iterate(
-                        lists, loop, block, me, policies, match, rows, out, payoff, bounds, scratch
-                    )
-            is_stale = False
-            if member == len(positions):
-                break
-            position = positions[member]
-            if lists.player[position] != me or not loop.leads[position]:
-                member += 1
-            else:
-                number = lists.row[position]
-                row, q_values = policies[0, number], all_q_values[number]
-                its_reach = value_row(
-                    lists, me, number, positions, weights, payoff, reach, values, q_values, scratch
-                )
-                row_reach[number] = its_reach
-                if checks:  # the row is changed, and the block was valued anew
-                    gain = 0.0
-                    for action in range(len(row)):
-                        gain += (row[action] - before[action]) * q_values[action]
-                    checks, adapts = False, gain <= 0.0
-                    for action in range(len(row)):
-                        row[action] = before[action] if adapts else row[action]
-                    is_stale = adapts
-                else:
-                    for action in range(len(row)):
-                        before[action] = row[action]
-                    legal = lists.legal[lists.situation[position]]
-                    its_role = role if adapts else COUNTERFACTUAL
-                    count = set_row(its_role, legal, row, q_values, its_reach, temperature, damping)
-                    changed = count > 0
-                    moved = moved or changed
-                    checks = changed and has_several
-                    is_stale = adapts and (changed or role == SOFTMAX)
-                member += 0 if checks else 1
-            if member == len(positions) and role == ASCEND and moved and not has_several:
-                member, moved = 0, False
+                solve(lists, loop, block, block + 1, me, policies, match, rows, out, payoff)
+            goes_on = settle_row(lists, loop, block, how, *arrays)
+
+
+@kernel
+def settle_large(lists, loop, block, begins, how, *arrays):
+    """Begin to settle a large block, or settle its next row, after :func:`iterate` valued it."""
+    _, weights, _, _, values, _, _ = arrays
+    role, _, _, me, _, _ = how
+    if not begins:
+        return settle_row(lists, loop, block, how, *arrays)
+    memories, matches = values.shape[2], len(weights)
+    begin_settling(lists, loop, block, me, memories, matches, role != COUNTERFACTUAL)
+    return True
 
 
 # --- reach --------------------------------------------------------------------------------------
@@ -378,51 +438,92 @@ def count_visits(lists, loop, me, policies, positions, reach):
         visits[state] /= loop.pivot[state]
 
 
+@part
+def take_masses(positions, reach, masses):
+    """Move the flow into the states of a block, `reach` (C, H), to the masses that wait there."""
+    for position in positions:
+        for memory in range(reach.shape[1]):
+            masses[position, memory] = reach[position, memory]
+            reach[position, memory] = 0.0
+
+
+@part
+def send_masses(lists, loop, me, policies, positions, is_small, reach, scratch):
+    """Send the masses that wait in the states of a block on; returns whether there were any.
+
+    They wait in `loop.turns`, where those that leave the block are collected, too. In a small block
+    the visits are known, in `loop.gain`, and what comes back is among them.
+    """
+    waiting, sent, memories = loop.turns, loop.fresh, reach.shape[1]
+    any_sent = False
+    for position in positions:
+        total_mass = 0.0
+        for memory in range(memories):
+            mass = waiting[position, memory]
+            if is_small:
+                mass = loop.gain[loop.member[position] * memories + memory]
+            reach[position, memory] += mass
+            waiting[position, memory] = 0.0
+            sent[memory] = mass if mass > SETTLED * reach[position, memory] else 0.0
+            total_mass += sent[memory]
+        if total_mass > 0.0:
+            any_sent = True
+            row = row_of(lists, position, me, policies, 0)
+            send(lists, position, row, sent, waiting, scratch.masses, scratch.flows)
+    return any_sent
+
+
+@part
+def leave_block(lists, loop, block, me, positions, reach, row_reach):
+    """Add up the reach of rows of `me`, `row_reach` (R,), and send what leaves to later blocks."""
+    waiting = loop.turns
+    for position in positions:
+        for memory in range(reach.shape[1]):
+            if lists.player[position] == me:
+                row_reach[lists.row[position]] += reach[position, memory]
+        base = lists.base[position]
+        for end in range(lists.ends[lists.situation[position]]):
+            after = lists.next[base + end]
+            if after >= 0:
+                for memory in range(reach.shape[1]):
+                    if loop.block[after] != block:
+                        reach[after, memory] += waiting[after, memory]
+                    waiting[after, memory] = 0.0
+
+
 @kernel
 def visit(lists, loop, first, last, me, policies, reach, row_reach, scratch):
-    """Turn the flow into the states of blocks, `reach` (C, H), into expected visits; send them on.
+    """Turn the flow into the states of small blocks, `reach` (C, H), into expected visits.
 
-    Small blocks by elimination, others by masses that go round until nothing but rounding is left.
-    Then the reach of rows of `me`, `row_reach` (R,), and the masses that leave, to later blocks.
-    A play that never leaves is followed to where that is certain, and no further.
+    By elimination. Then the reach of rows of `me`, `row_reach` (R,), and the masses that leave, to
+    later blocks. A play that never leaves is followed to where that is certain, and no further.
     """
-    memories, masses, turns = reach.shape[1], loop.fresh, loop.turns
     for block in range(first, last):
         positions = lists.order[lists.start[block] : lists.start[block + 1]]
-        is_small = len(positions) * memories <= len(loop.gain)
-        if is_small:
-            count_visits(lists, loop, me, policies, positions, reach)
-        for position in positions:
-            for memory in range(memories):
-                turns[position, memory] = reach[position, memory]
-                reach[position, memory] = 0.0
-        # Masses wait in `turns`, where those that leave the block are collected, too.
-        grows, rounds = True, 0
-        while grows and rounds < (1 if is_small else MOST_ROUNDS):
-            grows, rounds = False, rounds + 1
-            for position in positions:
-                total_mass = 0.0
-                for memory in range(memories):
-                    mass = turns[position, memory]
-                    if is_small:  # the visits are known, and what comes back is among them
-                        mass = loop.gain[loop.member[position] * memories + memory]
-                    reach[position, memory] += mass
-                    turns[position, memory] = 0.0
-                    masses[memory] = mass if mass > SETTLED * reach[position, memory] else 0.0
-                    total_mass += masses[memory]
-                if total_mass > 0.0:
-                    grows = True
-                    row = row_of(lists, position, me, policies, 0)
-                    send(lists, position, row, masses, turns, scratch.masses, scratch.flows)
-        for position in positions:
-            for memory in range(memories):
-                if lists.player[position] == me:
-                    row_reach[lists.row[position]] += reach[position, memory]
-            base = lists.base[position]
-            for end in range(lists.ends[lists.situation[position]]):
-                after = lists.next[base + end]
-                if after >= 0:
-                    for memory in range(memories):
-                        if loop.block[after] != block:
-                            reach[after, memory] += turns[after, memory]
-                        turns[after, memory] = 0.0
+        count_visits(lists, loop, me, policies, positions, reach)
+        take_masses(positions, reach, loop.turns)
+        send_masses(lists, loop, me, policies, positions, True, reach, scratch)
+        leave_block(lists, loop, block, me, positions, reach, row_reach)
+
+
+@kernel
+def circulate(lists, loop, block, begins, me, policies, reach, row_reach, scratch):
+    """Do what :func:`visit` does for a large block, by masses that go round.
+
+    Until nothing but rounding is left. Returns whether that is so; else it is to be called again,
+    and then not `begins`.
+    """
+    positions = lists.order[lists.start[block] : lists.start[block + 1]]
+    course = loop.course
+    if begins:
+        take_masses(positions, reach, loop.turns)
+        course[ROUNDS] = 0.0
+    rounds_left, any_sent = max(1, SLICE // (len(positions) * reach.shape[1])), True
+    while any_sent and course[ROUNDS] < MOST_ROUNDS:
+        if rounds_left == 0:
+            return False
+        rounds_left -= 1
+        course[ROUNDS] += 1
+        any_sent = send_masses(lists, loop, me, policies, positions, False, reach, scratch)
+    leave_block(lists, loop, block, me, positions, reach, row_reach)
+    return True

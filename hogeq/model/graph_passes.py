@@ -11,6 +11,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.kernels.arrays import (
     ASCEND,
+    COUNTERFACTUAL,
     EVALUATE,
     FULL_MEMORY,
     IMPROVE,
@@ -28,6 +29,7 @@ from hogeq.support.aliases import Floats, Ints, matrix_type
 NO_MIRROR = np.zeros(0, np.int32)
 VECTOR = len(STEP)  # numbers that a kernel takes at a time
 PLAIN, SMALL, LARGE = range(3)  # kinds of blocks: that do not recur, with few states, with many
+SLICE = 4e9  # operations on small blocks, about, before a kernel returns and can be interrupted
 
 
 def _whole_vectors(lanes: Any) -> Any:
@@ -250,10 +252,14 @@ class Run(NamedTuple):
 
 
 def _runs(lists: Lists, memories: int) -> list[Run]:
-    """Cut the blocks of a pass into runs."""
+    """Cut the blocks of a pass into runs, those of small blocks by what they may take, too."""
     states = np.diff(lists.start) * memories
     kind = np.where(lists.recurs > 0, np.where(states <= MOST_DENSE, SMALL, LARGE), PLAIN)
-    bounds = [0, *(np.flatnonzero(np.diff(kind)) + 1).tolist(), len(kind)]
+    # A row for each state at most, and an elimination for each row.
+    operations = np.where(kind == SMALL, states.astype(np.float64) ** 4, 0.0)
+    slice_number = np.cumsum(operations) // SLICE
+    is_cut = (np.diff(kind) != 0) | (np.diff(slice_number) != 0)
+    bounds = [0, *(np.flatnonzero(is_cut) + 1).tolist(), len(kind)]
     return [Run(first, last, int(kind[first])) for first, last in pairwise(bounds)]
 
 
@@ -299,10 +305,18 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
         pivot=np.zeros(largest_small),
         before=np.zeros(graph.num_actions),
         turns=np.zeros(shape),
+        course=np.zeros(11),
         fresh=np.zeros(graph.memories),
         nothing=np.zeros(len(graph.payoff)),
         no_choice=np.full(shape, NO_CHOICE, matrix_type(graph.num_actions)),
     )
+
+
+def _in_slices(kernel: Any, lists: Lists, loop: Loop | None, block: int, *arrays: Any) -> None:
+    """Call a kernel until it says that it is done with a block."""
+    is_done = kernel(lists, loop, block, True, *arrays)
+    while not is_done:
+        is_done = kernel(lists, loop, block, False, *arrays)
 
 
 class GraphPasses:
@@ -361,6 +375,8 @@ class GraphPasses:
         self.reach.fill(0.0)
         self.row_reach.fill(0.0)
         lists, runs, loop = self._forward_arrays
+        if loop is not None:
+            loop.turns.fill(0.0)  # of a pass that was interrupted
         starts = zip(self.graph.start, self.graph.start_chance, strict=True)
         for (position, memory), chance in starts:
             is_left_out = self.use_mirrors and self.graph.player[position] == 1
@@ -372,8 +388,11 @@ class GraphPasses:
             for first, last, kind in runs:
                 if kind == PLAIN:
                     graph_passes.forward(lists, first, last, *arrays)
-                else:
+                elif kind == SMALL:
                     graph_loops.visit(lists, loop, first, last, *arrays)
+                else:
+                    for block in range(first, last):
+                        _in_slices(graph_loops.circulate, lists, loop, block, *arrays)
         return self.row_reach
 
     def backward(
@@ -408,14 +427,37 @@ class GraphPasses:
                 self._value(run, policies, responders)
             elif run.kind == PLAIN:
                 graph_passes.act(self.lists, run.first, run.last, how, *arrays)
+            elif run.kind == SMALL:
+                graph_loops.settle(self.lists, self._loop, run.first, run.last, how, *arrays)
             else:
-                # By its type the kernel is compiled for small blocks or for large ones.
-                large = None if run.kind == SMALL else True
-                blocks = self._loop, run.first, run.last
-                graph_loops.settle(self.lists, *blocks, how, large, *arrays)
+                for block in reversed(range(run.first, run.last)):
+                    self._settle_large(block, how, *arrays)
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
+
+    def _settle_large(self, block: int, how: tuple[Any, ...], *arrays: Any) -> None:
+        """Value a large block, with rows as the role sets them."""
+        from hogeq.kernels import graph_loops
+
+        lists, loop, (policies, *_) = self.lists, self._loop, arrays
+        bounds = how[0] == COUNTERFACTUAL
+        goes_on = graph_loops.settle_large(lists, loop, block, True, how, *arrays)
+        while goes_on:
+            if loop.course[graph_loops.STALE]:
+                for match in range(len(self.values)):
+                    self._iterate(block, (self.me, policies, match), loop.no_choice, bounds=bounds)
+            goes_on = graph_loops.settle_large(lists, loop, block, False, how, *arrays)
+
+    def _iterate(
+        self, block: int, played: tuple[int, Floats, int], choice: NDArray[Any], *, bounds: bool
+    ) -> None:
+        """Value a large block by iteration; `played` is as of :meth:`_optimise`."""
+        from hogeq.kernels import graph_loops
+
+        values = self.values[played[2]]
+        arrays = *played, choice, values, self.payoff, bounds, self._scratch
+        _in_slices(graph_loops.iterate, self.lists, self._loop, block, *arrays)
 
     def _value(self, run: Run, policies: Floats, responders: int) -> None:
         """Value a run of blocks.
@@ -443,9 +485,7 @@ class GraphPasses:
                 graph_loops.solve(lists, loop, run.first, run.last, *played, *arrays_of_match)
             else:
                 for block in blocks_backward:
-                    graph_loops.iterate(
-                        lists, loop, block, *played, *arrays_of_match, True, scratch
-                    )
+                    self._iterate(block, played, loop.no_choice, bounds=True)
 
     def _optimise(
         self, run: Run, block: int, played: tuple[int, Floats, int], *, both_respond: bool
@@ -475,7 +515,7 @@ class GraphPasses:
                 # The player improves only where the other no longer does.
                 improves = any(choose(player, IMPROVE) for player in players)
         else:
-            graph_loops.iterate(lists, loop, block, *played, *filled, True, scratch)
+            self._iterate(block, played, self.choice, bounds=True)
         for player in players:
             choose(player, LEAVE)
 

@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq import CHANCE, END, Game, GameRules
 from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
+from hogeq.kernels import graph_loops
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Role
 from hogeq.rules import Rules
 from hogeq.rules.parts import ZERO_DICE
@@ -135,3 +138,73 @@ def test_a_roll_that_stays_for_certain_is_no_harm_where_nothing_leads_back(
     match = Match(Play(game.rules), a, b)
     expected = arrays(match.play, lambda state: match.value(0, state))
     assert values(game, a, b) == pytest.approx(expected, abs=1e-13)
+
+
+class Ruin(GameRules):
+    """One who is ruined at 0 and rich at `goal`: each bet wins or loses 1, with equal chances."""
+
+    players = 1
+
+    def __init__(self, goal: int) -> None:
+        self.goal = goal
+
+    def initial(self) -> int:
+        return 2 * (self.goal // 2)
+
+    def to_move(self, state: int) -> int:
+        return END if state in {0, 2 * self.goal} else CHANCE if state % 2 else 0
+
+    def actions(self, _: int) -> list[str]:
+        return ["bet", "bet the same"]
+
+    def chances(self, _: int) -> list[tuple[int, float]]:
+        return [(1, 0.5), (-3, 0.5)]
+
+    def next(self, state: int, move: int | str) -> int:
+        return state + move if isinstance(move, int) else state + 1
+
+    def knows(self, state: int, _: int) -> int:
+        return state
+
+    def payoffs(self, state: int) -> list[float]:
+        return [float(state > 0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", [Role.COUNTERFACTUAL, Role.FULL_MEMORY])
+def test_a_pass_over_a_large_block_can_be_interrupted(
+    role: Role, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 278 positions, which take thousands of rounds to come to rest: several slices of a kernel.
+    goal = 140
+    graph = Game(Ruin(goal)).graph
+    passes = GraphPasses(graph)
+    policies = np.full((2, graph.rows, 2), 0.5)
+    fortune = np.flatnonzero(graph.player == 0)
+
+    def run() -> list[Floats]:
+        played = policies.copy()
+        visits = passes.forward(played).copy()
+        passes.backward(role, played, np.ones(1))
+        return [visits, passes.values[0].copy(), passes.action_values.copy(), played]
+
+    whole = run()
+    # From k, rich with probability k / goal; from the middle it is met goal / 2 times (Feller).
+    fortunes = np.sort(whole[1][fortune, 0])
+    assert fortunes == pytest.approx(np.arange(1, goal) / goal, abs=1e-9)
+    assert whole[0].max() == pytest.approx(goal / 2, rel=1e-9)
+    for name in ("iterate", "circulate"):
+        kernel, calls = getattr(graph_loops, name), []
+
+        def interrupted(*arrays: Any, kernel: Any = kernel, calls: list[int] = calls) -> bool:
+            calls.append(1)
+            if len(calls) == 2:
+                raise KeyboardInterrupt
+            return bool(kernel(*arrays))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(graph_loops, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                run()
+        for first, again in zip(whole, run(), strict=True):
+            assert (first == again).all()
