@@ -2,11 +2,13 @@
 
     python experiments/census.py                       # all that is not there yet
     python experiments/census.py --goals 14 --editions su20 --dice 2 --sides 6 --seconds 600
+    python experiments/census.py --again 1             # all that is there
     python experiments/check_existence.py results/existence/proofs
 
 Writes a line of results/existence/census.jsonl for each game as soon as it is decided, and its
 proof to results/existence/proofs; games that are there are passed over, unless they are open and
-there are more seconds now. Then results/existence.md, results/existence_memory.md and
+there are more seconds now, or all are to be decided `again`. What is proved is never replaced by
+less. Then results/existence.md, results/existence_memory.md and
 results/existence.png are made of all lines. Seconds are the processor's.
 """
 
@@ -32,6 +34,7 @@ LETTERS = {
     "none": ("none", "#d95f02"),
     "open": ("open", "#ffffff"),
 }
+STRENGTH = {"open": 0, "none": 1, "policy": 1, "matrix": 2}  # by what is proved
 Line = dict[str, Any]
 
 
@@ -44,6 +47,7 @@ def main() -> None:
         dice=(1, 2, 3),
         sides=(6, 2),
         seconds=30.0,
+        again=0,
     )
     folder = given.out / "existence"
     (folder / "proofs").mkdir(parents=True, exist_ok=True)
@@ -51,10 +55,13 @@ def main() -> None:
     for goal, sides, dice, edition in product(given.goals, given.sides, given.dice, given.editions):
         name = f"{edition}-{goal}x{dice}" + ("" if sides == 6 else f"-{sides}_sides")
         known = lines.get(name)
-        if known and (known["kind"] != "open" or known["limit"] >= given.seconds):
+        is_decided = known and known["kind"] != "open"
+        if bool(given.again) != bool(is_decided):
+            continue
+        if known and not is_decided and known["limit"] >= given.seconds:
             continue
         rules = {"edition": edition, "goal": goal, "max_dice": dice, "sides": sides}
-        lines[name] = line = decided(name, rules, given.seconds, folder / "proofs")
+        lines[name] = line = decided(name, rules, given.seconds, folder / "proofs", known)
         print(json.dumps(line), flush=True)
         with replacing(folder / "census.jsonl") as path:
             path.write_text("".join(f"{json.dumps(one)}\n" for one in lines.values()), "utf-8")
@@ -67,10 +74,16 @@ def read(path: Path) -> dict[str, Line]:
     return {line["name"]: line for line in map(json.loads, text)}
 
 
-def decided(name: str, rules: dict[str, Any], seconds: float, proofs: Path) -> Line:
-    """Decide one game, and write its proof."""
+def decided(
+    name: str, rules: dict[str, Any], seconds: float, proofs: Path, known: Line | None
+) -> Line:
+    """Decide one game, and write its proof, unless a proof that is there shows more."""
     found = hogeq.Game(rules).existence(seconds, time.process_time)
     facts = {**found.to_json(), "lower": rounded_down(found.lower)}
+    facts["seconds"] = round(found.seconds, 2)
+    line = {"name": name, **rules, **facts, "limit": seconds}
+    if known and rank(known) > rank(line):
+        return joined(known, line)
     if found.proof:
         proof = {
             "format": FORMAT,
@@ -81,8 +94,20 @@ def decided(name: str, rules: dict[str, Any], seconds: float, proofs: Path) -> L
         data = json.dumps({**proof, **found.proof}).encode()
         with replacing(proofs / f"{name}.json.gz") as path:
             path.write_bytes(gzip.compress(data, mtime=0))
-    facts["seconds"] = round(found.seconds, 2)
-    return {"name": name, **rules, **facts, "limit": seconds}
+    return joined(line, known) if known else line
+
+
+def rank(line: Line) -> tuple[int, float]:
+    """Order what is proved of a game."""
+    return STRENGTH[line["kind"]], line["lower"]
+
+
+def joined(better: Line, other: Line) -> Line:
+    """Add to what is proved of a game what another run knows: its upper bound, an equilibrium."""
+    line = {**better, "upper": min(better["upper"], other["upper"])}
+    if not better["components"]:
+        line |= {name: other[name] for name in ("components", "memory")}
+    return line
 
 
 def rounded_down(lower: float) -> float:

@@ -51,6 +51,9 @@ def existence(
     if not engine.has_memory and not engine.positions_recur:
         matrix = tablebase.solve(engine).matrix
         return pure_existence(np.eye(engine.num_actions)[matrix.ravel()])
+    if not total_rises(engine.rules):
+        allowed = "games in which every turn raises the sum of the scores: positions can recur here"
+        raise HogeqError(refusal("rules", engine.rules.name, allowed))
     if not is_small(engine):
         allowed = f"games of at most {MOST_STATES:,} states times actions: lower goal or max_dice"
         raise HogeqError(refusal("rules", engine.rules.name, allowed))

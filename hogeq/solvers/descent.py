@@ -12,6 +12,8 @@ from hogeq.support.deadline import Deadline
 NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more than this
 STARTS: Final = 6  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-7  # trust region
+SURPLUS: Final = 1e-3  # win rate beyond 1/2 against a counter, after which no more is asked for
+RADII: Final = (0.1, 0.01, 0.001)  # trust regions in which an equilibrium is moved
 
 
 def descend(
@@ -68,27 +70,61 @@ def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[flo
 def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
     """Maximise the least win rate of linear models within a trust region; the policy if it fails.
 
-    The variables of the program are changes of all probabilities, (R * K,), and the win rate.
+    One variable is added: the least win rate.
+    """
+    return _moved(models, policy, radius, [(None, None)], 0.0)
+
+
+def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) -> Floats:
+    """Move an equilibrium policy (R, K) off the boundary of all of them, as far as there is room.
+
+    A linear program gives the policy a surplus against every counter that it does not have to win
+    just 1/2 against, at most `SURPLUS` each. So fractions near the policy are equilibria, too, if
+    it is one of an interval. Gives the policy itself if it is no equilibrium elsewhere.
+    """
+    for radius in RADII:
+        models = [_linearised(game, policy, counter) for counter in pool]
+        near = sum(rate <= 0.5 + NEAR for rate, _ in models)
+        moved = _moved(models, policy, radius, [(0.0, SURPLUS)] * near, 0.5)
+        rate, pool = _best_counter_rate(game, moved, pool, deadline)
+        if rate <= 0.5 + TIE:
+            return moved
+    return policy
+
+
+def _moved(
+    models: list[tuple[float, Floats]],
+    policy: Floats,
+    radius: float,
+    gain_bounds: list[tuple[float | None, float | None]],
+    base: float,
+) -> Floats:
+    """Maximise the sum of gains by a change of a policy within a trust region; itself if it fails.
+
+    Each near counter has a gain of its own, or all have one: linear models of the win rates are at
+    least `base` plus the gain. The variables are the changes of all probabilities, (R * K,), and
+    the gains.
     """
     from scipy.optimize import linprog
 
     rates = np.array([rate for rate, _ in models])
     gradients = np.stack([gradient for _, gradient in models])
-    near = rates <= rates.min() + NEAR
+    near = rates <= max(rates.min(), base) + NEAR
+    gains = np.eye(near.sum()) if len(gain_bounds) > 1 else np.ones((near.sum(), 1))
     probabilities = policy.ravel()
     row_sums = np.kron(np.eye(len(policy)), np.ones(policy.shape[1]))
     least_changes = np.maximum(-probabilities, -radius)
     largest_changes = np.minimum(1.0 - probabilities, radius)
     step = linprog(
-        np.append(np.zeros(len(probabilities)), -1.0),
-        A_ub=np.column_stack([-gradients[near], np.ones(near.sum())]),
-        b_ub=rates[near],
-        A_eq=np.column_stack([row_sums, np.zeros(len(row_sums))]),
+        np.append(np.zeros(len(probabilities)), -np.ones(len(gain_bounds))),
+        A_ub=np.column_stack([-gradients[near], gains]),
+        b_ub=rates[near] - base,
+        A_eq=np.column_stack([row_sums, np.zeros((len(row_sums), len(gain_bounds)))]),
         b_eq=np.zeros(len(row_sums)),
-        bounds=[*np.stack([least_changes, largest_changes], axis=1), (None, None)],
+        bounds=[*np.stack([least_changes, largest_changes], axis=1), *gain_bounds],
         method="highs",
     )
     if not step.success:
         return policy
-    moved = np.maximum(probabilities + step.x[:-1], 0.0).reshape(policy.shape)
+    moved = np.maximum(probabilities + step.x[: len(probabilities)], 0.0).reshape(policy.shape)
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))

@@ -20,7 +20,7 @@ import numpy as np
 from hogeq.search.branching import Status
 from hogeq.search.rationals import ExactStates, Policy, exact_kuhn, floats, rational
 from hogeq.solvers.boxes import Enclosure, Leaf
-from hogeq.solvers.descent import descend
+from hogeq.solvers.descent import centre, descend
 from hogeq.solvers.symmetric import (
     MOST,
     TIE,
@@ -234,10 +234,11 @@ class _Decision:
             self.policy, self.loss = policy, rate - 0.5
         if rate > 0.5 + SMALLEST:
             return None
-        for largest_denominator in DENOMINATORS:
-            decided = self.certified(rational(policy, largest_denominator), "policy")
-            if decided is not None:
-                return decided
+        for centred in (policy, centre(self.game, policy, self.pool, self.deadline)):
+            for largest_denominator in DENOMINATORS:
+                decided = self.certified(rational(centred, largest_denominator), "policy")
+                if decided is not None:
+                    return decided
         return None
 
     def by_boxes(self, matrices: Ints) -> Existence | None:

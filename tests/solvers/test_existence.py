@@ -34,7 +34,12 @@ def test_the_two_coin_game_has_none() -> None:
 
 @pytest.mark.parametrize(
     ("edition", "goal", "dice", "kind"),
-    [("su20", 8, 2, "matrix"), ("fa18", 8, 2, "policy"), ("sp19", 8, 2, "policy")],
+    [
+        ("su20", 8, 2, "matrix"),
+        ("fa18", 8, 2, "policy"),
+        ("sp19", 8, 2, "policy"),
+        ("sp20", 12, 3, "policy"),  # a row's share of one action may lie in an interval
+    ],
 )
 def test_what_exists_is_not_beaten(edition: str, goal: int, dice: int, kind: str) -> None:
     game = hogeq.Game({"edition": edition, "goal": goal, "max_dice": dice})
@@ -99,7 +104,12 @@ def test_boxes_need_no_proof_of_the_policy(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [("kuhn_poker", "games of Hog"), ({"edition": "su20"}, "lower goal"), ("sp22", "allowed")],
+    [
+        ("kuhn_poker", "games of Hog"),
+        ({"edition": "su20"}, "lower goal"),
+        ("sp22", "recur"),
+        ({"edition": "su20", "goal": 4, "max_dice": 2, "pig_out": 0}, "recur"),
+    ],
 )
 def test_other_games_are_refused(given: Any, says: str) -> None:
     pytest.importorskip("pyspiel") if given == "kuhn_poker" else None
