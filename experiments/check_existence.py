@@ -327,8 +327,9 @@ def load(path: Path) -> Any:
 def main(folder: str, *only: str) -> int:
     """Check all proofs of a folder, or those named; 0 if all are accepted."""
     refused = 0
-    paths = [path for path in sorted(Path(folder).glob("*.json.gz"))
-             if not only or path.name.removesuffix(".json.gz") in only]  # fmt: skip
+    paths = sorted(Path(folder).glob("*.json.gz"))
+    if only:
+        paths = [Path(folder) / f"{name}.json.gz" for name in only]
     for path in paths:
         try:
             proof = Proof(load(path))
