@@ -1,5 +1,6 @@
 """What the documents and docstrings show is so: their examples are executed."""
 
+import ast
 import doctest
 import json
 import os
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docutils.core import publish_doctree
+from docutils.nodes import system_message
+from sphinx.ext.napoleon import NumpyDocstring
 from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -344,6 +348,25 @@ def test_who_cites_finds_the_version_that_is_installed() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert f"license: {project['license']}" in citation
     assert project["authors"][0]["name"] in citation
+
+
+def markup_errors(docstring: str) -> list[str]:
+    """What docutils says of a docstring, but for roles and directives, which Sphinx adds."""
+    quiet = {"report_level": 5, "halt_level": 6}
+    starred = re.sub(r"([(, ])\*(\w+[,)])", r"\1\\*\2", docstring)  # (n, *rows) is a shape
+    document = publish_doctree(str(NumpyDocstring(starred)), settings_overrides=quiet)
+    messages = [message.astext() for message in document.findall(system_message)]
+    serious = [text for text in messages if "(ERROR" in text or "(WARNING" in text]
+    return [text for text in serious if "Unknown" not in text]
+
+
+def test_every_docstring_is_well_formed() -> None:
+    assert markup_errors("Steps:\n1. one\n   - two\n2. three")
+    for path in sorted((ROOT / "hogeq").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                errors = markup_errors(ast.get_docstring(node) or "")
+                assert not errors, (path, getattr(node, "name", "module"), errors)
 
 
 @pytest.mark.slow

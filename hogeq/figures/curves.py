@@ -157,7 +157,7 @@ def _draw_only(
 def _draw_result(
     axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, number: int
 ) -> None:
-    """Draw the `number`th result, attack and bound, right of the curves' ends, not to hide them."""
+    """Draw result `number`, attack and bound, right of the curves' ends, not to hide them."""
     from matplotlib.transforms import ScaledTranslation
 
     shift = ScaledTranslation(number * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)

@@ -253,6 +253,7 @@ def write_reach(code, shape, args):
     """Probability to reach each cell with player 0 to move, in one match, and each memory there.
 
     Each visit of a cell emits three steps for each player:
+
     1. sum the reach of memories, from the afterstates that land here;
     2. write `infoset_reach`, (G, G), their sum, and if it `keeps_memories` `reach`, by visit: of
        all memories, by the opponent's record, and of the members of each roll that has some;
