@@ -29,8 +29,8 @@ from .runs.index import load_run as load_run
 from .runs.runner import run_experiment as run_experiment
 from .runs.summary import RunSummary as RunSummary
 from .search.attack import SearchResult as SearchResult
+from .search.budget import Budget as Budget
 from .search.population import Gains as Gains
-from .search.results import Budget as Budget
 from .search.results import Equilibrium as Equilibrium
 from .search.results import Interval as Interval
 from .search.results import Response as Response

@@ -6,17 +6,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from hogeq import Budget, Graph, Strategy, rules_from
 from hogeq.baselines.registry import builtin
 from hogeq.benchmark.generators import interview, random_tree, trials
-from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.results import Budget
 from hogeq.solvers.dags import equilibrium
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees.best_response import best_response
 from hogeq.trees.flat import FlatTree

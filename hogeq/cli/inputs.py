@@ -10,17 +10,17 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hogeq import Rules
 from hogeq.cli.shell import refusing, warn
-from hogeq.rules import ALIASES, Rules
+from hogeq.rules import ALIASES
 from hogeq.rules.reading import edition_name
 from hogeq.support.messages import BadInputError, one_line
 from hogeq.trees.teams import teams_text, title_of
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
+    from hogeq import Game, Strategy
     from hogeq.model.game import HogEngine
     from hogeq.search.certificate import OtherGame
-    from hogeq.strategies.strategy import Strategy
 
 DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
@@ -152,7 +152,7 @@ class Chosen:
             self._compiled().expect(*parts, strategies=named)
             return self.game
         with refusing():
-            from hogeq.games.game import Game
+            from hogeq import Game
 
             self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
@@ -178,7 +178,7 @@ class Chosen:
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
         check_numba()
-        from hogeq.games.hog import Hog
+        from hogeq import Hog
         from hogeq.model.game import compile_game
 
         with refusing():

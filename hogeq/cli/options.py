@@ -106,7 +106,8 @@ HOG_ALONE: Final[dict[str, str]] = {
 
 def _editions(incomplete: str) -> list[str]:
     """Complete the name of an edition in a shell."""
-    from hogeq.rules import ALIASES, EDITIONS
+    from hogeq import EDITIONS
+    from hogeq.rules import ALIASES
 
     return [name for name in (*EDITIONS, *ALIASES) if name.startswith(incomplete.lower())]
 

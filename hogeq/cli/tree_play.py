@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hogeq.strategies.strategy import Strategy
+from hogeq import CHANCE, Strategy
 from hogeq.support.messages import percent
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
+from hogeq.trees.flat import TERMINAL, FlatTree
 
 
 class TreePlay:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq import Budget, Strategy
 from hogeq.baselines.registry import builtins_of, find_strategy
 from hogeq.baselines.simple import samples_of
 from hogeq.contest.advice import RuleChange, dice_in_words, rule_changes
@@ -23,8 +24,7 @@ from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.results import Budget
-from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of, table_of
+from hogeq.strategies.strategy import StrategyLike, policies_of, table_of
 from hogeq.strategies.submissions import Submission
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix

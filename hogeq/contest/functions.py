@@ -18,8 +18,8 @@ from pathlib import Path, PurePath
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from hogeq import Rules, Strategy
 from hogeq.contest import probe
-from hogeq.rules import Rules
 from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, is_prime, square_swine
 from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
 from hogeq.rules.settings import base_names
@@ -29,7 +29,7 @@ from hogeq.strategies.channel import Cell, EntryOutput
 from hogeq.strategies.child import ERROR
 from hogeq.strategies.files import SUBMISSION
 from hogeq.strategies.sandbox import Entry, run_entry
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.strategy import strategy_of
 from hogeq.support.files import read_whole
 from hogeq.support.messages import EXACT, Text, loss, printable
 

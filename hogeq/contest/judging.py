@@ -17,13 +17,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hogeq import Strategy
 from hogeq.baselines.registry import find_strategy, is_builtin
 from hogeq.contest.folders import Entrant, contents
 from hogeq.contest.submission import inspect_submission
 from hogeq.model.game import HogEngine
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import LONGEST_NAME, is_folder
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.strategies.strategy import strategy_of
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import one_line, printable, raised, shown
 from hogeq.support.workers import compute

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from hogeq.rules import Rules
+from hogeq import Rules
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.files import Sizes, check_player_name, inspect
 from hogeq.strategies.submissions import Fault, Submission

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from hogeq import describe
 from hogeq.contest.turns import PLAYERS, Session, Situation, Turn
-from hogeq.rules import describe
 from hogeq.rules.memory import memory_line
 from hogeq.support.messages import Table, Text, counted, loss, percent
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hogeq import Mixture, Strategy
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, percent, refusal

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import Field
 
+from hogeq import EDITIONS, Rules, rules_from
 from hogeq.contest.turns import Situation, Turn, advance
-from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
     BadInputError,

@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hogeq import Strategy, describe
 from hogeq.baselines.registry import builtins_of, is_builtin, names
 from hogeq.graph.turns import Way, decided, free_turns, landings, lanes_of, ways_of
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import frame
 from hogeq.pages.book import book
-from hogeq.rules import describe
 from hogeq.rules.edition import names_of
 from hogeq.rules.memory import Memory, memory_columns, memory_texts
 from hogeq.rules.register import title as title_of
@@ -34,7 +34,7 @@ from hogeq.rules.turn import (
     landing_effects,
     points_effects,
 )
-from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.strategies.strategy import StrategyLike, strategy_of
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from hogeq import Rules, describe
 from hogeq.contest.ranking import columns_of, named_ranking
 from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
-from hogeq.rules import Rules, describe
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hogeq import Budget, Gains, Response, describe
 from hogeq.baselines.registry import builtins_of
 from hogeq.contest import tournament
 from hogeq.contest.assessment import usual_reference
@@ -16,13 +17,11 @@ from hogeq.evaluation.values import fold, reach
 from hogeq.figures.style import LOSS, MINUS_ONE
 from hogeq.model.game import HogEngine
 from hogeq.pages import frame
-from hogeq.rules import describe
 from hogeq.rules.memory import axes
 from hogeq.runs.files import environment, figures_in, finite, table
 from hogeq.runs.index import Run
 from hogeq.search.bounds import respond
-from hogeq.search.population import Gains, gains
-from hogeq.search.results import Budget, Response
+from hogeq.search.population import gains
 from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, not_installed

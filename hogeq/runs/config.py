@@ -21,12 +21,10 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hogeq.purification import PURIFIERS, Purifier
-from hogeq.rules import Rules, rules_from
+from hogeq import SOLVERS, Budget, Purifier, Rules, Solver, rules_from
+from hogeq.purification import PURIFIERS
 from hogeq.rules.reading import find_rules, is_hog, with_tables
 from hogeq.runs.directory import facts, stored_as
-from hogeq.search.results import Budget
-from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
     Count,

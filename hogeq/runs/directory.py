@@ -45,7 +45,7 @@ from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
+    from hogeq import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
 _STATE: Final = "state."
@@ -167,7 +167,7 @@ def require_same(
 
 def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
     """Refuse to go on with a run of a game that has changed since its manifest was written."""
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if isinstance(game, Hog):
         return

@@ -20,8 +20,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.games.game import Game
-from hogeq.games.hog import Hog
+from hogeq import Game, Hog
 from hogeq.model.expecting import expect
 from hogeq.model.protocol import Engine
 from hogeq.purification.base import purified

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq import figures
+from hogeq import Budget, Game, Hog, figures
 from hogeq.evaluation.counterfactual import kkt_gap
-from hogeq.games.game import Game
-from hogeq.games.hog import Hog
 from hogeq.purification import argmax
 from hogeq.runs.config import Config, MeasureConfig
 from hogeq.runs.files import (
@@ -26,7 +24,7 @@ from hogeq.runs.files import (
 )
 from hogeq.search.attack import Saturation, attack
 from hogeq.search.bounds import SEARCHING, full_memory_bound
-from hogeq.search.results import WIN_RATES, Budget, Units
+from hogeq.search.results import WIN_RATES, Units
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.files import LONGEST_NAME
 from hogeq.strategies.infosets import policy_csv

@@ -19,8 +19,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
-from hogeq import figures
-from hogeq.games.game import Game
+from hogeq import Game, figures
 from hogeq.model.compiling import compile_now
 from hogeq.runs.config import (
     Config,

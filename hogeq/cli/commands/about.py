@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
+from hogeq import EDITIONS
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import TEXT, Editions, Jobs, Trust, When, argument, option
 from hogeq.cli.shell import Result
-from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from hogeq import Budget
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -30,13 +31,10 @@ from hogeq.cli.options import (
     readable,
 )
 from hogeq.cli.shell import Result, computing, refusing
-from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
-    from hogeq.search.results import Response
-    from hogeq.strategies.strategy import Strategy
+    from hogeq import Game, Response, Strategy
 
 
 def attack_(
@@ -106,7 +104,7 @@ def attack_(
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
     game = chosen.load(*parts, strategies=[strategy], own_goals=True)
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     budget = Budget(
         starts=starts,
@@ -176,8 +174,7 @@ def _responses(
 
 def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
     """Draw the gains by position; of other games than Hog, the search."""
-    from hogeq import figures
-    from hogeq.games.hog import Hog
+    from hogeq import Hog, figures
 
     game, search = chosen.game, found.search
     if isinstance(game, Hog):
@@ -241,7 +238,7 @@ def certify(
     without the kernels that measure attacks. A certificate that says less than its steps prove, or
     another full-memory bound than the game has, is refused.
     """
-    from hogeq.rules import Rules
+    from hogeq import Rules
     from hogeq.search.certificate import read_certificate
 
     with refusing():

@@ -50,7 +50,7 @@ def tablebase(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         with refusing():
@@ -133,7 +133,7 @@ def equilibrium(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("search", "full memory")
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if policies and isinstance(game, Hog):
         with refusing(), computing():
@@ -185,7 +185,7 @@ def audit_(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         from hogeq.trees.recall import recall_text
@@ -231,7 +231,7 @@ def export_game(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
     from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
 
     data: dict[str, Any] = chosen.facts

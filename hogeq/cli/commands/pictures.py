@@ -157,11 +157,10 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed. Of games other than
     Hog: curves, the runs' own intervals, payoffs of all against all, and most probable actions.
     """
-    from hogeq.games.hog import Hog
+    from hogeq import Budget, Hog
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
     from hogeq.runs.runner import KERNELS
-    from hogeq.search.budget import Budget
     from hogeq.support.parameters import plain
 
     given_runs = list({os.path.realpath(run): run for run in runs}.values())
@@ -233,9 +232,8 @@ def show(
     game = chosen.load(strategies=[strategy])
     with refusing():
         one = game.strategy(strategy).whole()
-    from hogeq import figures
+    from hogeq import Hog, figures
     from hogeq.figures import text
-    from hogeq.games.hog import Hog
 
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": one.kind}

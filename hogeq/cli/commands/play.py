@@ -28,8 +28,8 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
+    from hogeq import Game
     from hogeq.contest.talk import Talk
-    from hogeq.games.game import Game
 
 
 def play(

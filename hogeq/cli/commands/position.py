@@ -20,7 +20,7 @@ from hogeq.rules.memory import Memory, memory_fields, memory_of
 from hogeq.support.messages import BadInputError, Text
 
 if TYPE_CHECKING:
-    from hogeq.evaluation.tablebase import Analysis
+    from hogeq import Analysis
 
 PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 

@@ -30,9 +30,8 @@ from hogeq.support.messages import BadInputError, percent
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
+    from hogeq import Game, Strategy
     from hogeq.contest.field import Difference
-    from hogeq.games.game import Game
-    from hogeq.strategies.strategy import Strategy
 
 
 NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
@@ -197,7 +196,7 @@ def diff(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         names = against or [a]

@@ -37,12 +37,11 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
+    from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
-    from hogeq.games.hog import Hog
-    from hogeq.model.protocol import WinRate
 
 FULL_MEMORY = "full_memory"
 
@@ -65,7 +64,7 @@ def compare(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         with refusing():
@@ -92,7 +91,7 @@ def _remembers(game: "Hog", a: str, b: str) -> bool:
 
 
 def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
-    from hogeq.model.protocol import WinRate
+    from hogeq import WinRate
 
     if not _remembers(game, a, b):
         return game.win_rate(a, b, start or (0, 0))
