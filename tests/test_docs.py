@@ -351,7 +351,7 @@ def test_who_cites_finds_the_version_that_is_installed() -> None:
 
 
 def markup_errors(docstring: str) -> list[str]:
-    """What docutils says of a docstring, but for roles and directives, which Sphinx adds."""
+    """Give what docutils says of a docstring, but for roles and directives, which Sphinx adds."""
     quiet = {"report_level": 5, "halt_level": 6}
     starred = re.sub(r"([(, ])\*(\w+[,)])", r"\1\\*\2", docstring)  # (n, *rows) is a shape
     document = publish_doctree(str(NumpyDocstring(starred)), settings_overrides=quiet)

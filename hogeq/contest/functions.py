@@ -25,13 +25,13 @@ from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
 from hogeq.rules.settings import base_names
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.channel import Cell, EntryOutput
-from hogeq.strategies.child import ERROR
 from hogeq.strategies.files import SUBMISSION
-from hogeq.strategies.sandbox import Entry, run_entry
 from hogeq.strategies.strategy import strategy_of
+from hogeq.support.channel import Cell, EntryOutput
+from hogeq.support.child import ERROR
 from hogeq.support.files import read_whole
 from hogeq.support.messages import EXACT, Text, loss, printable
+from hogeq.support.sandbox import Entry, run_entry
 
 if TYPE_CHECKING:
     from hogeq.model.game import HogEngine

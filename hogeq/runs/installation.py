@@ -7,8 +7,8 @@ from typing import Any
 from hogeq.model.compiling import cache, missing, parts_of
 from hogeq.model.game import HogEngine
 from hogeq.runs.files import environment, extras, vector_bits
-from hogeq.strategies.sandbox import isolation
 from hogeq.support.progress import phase
+from hogeq.support.sandbox import isolation
 from hogeq.support.workers import cores
 
 

@@ -160,7 +160,7 @@ def inspect(
     if read is None:
         if not trust:
             raise StrategyError(f"{name}: {NEEDS_TRUST}")
-        from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
+        from hogeq.strategies.programs import examine  # here: most commands run no code of others
 
         found = examine(path, goal, max_dice, time_limit, least, sizes["most"])
         return replace(found, size=len(data)), None

@@ -29,10 +29,10 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.pages.entrants import _in_our_words
 from hogeq.rules import rules_from
-from hogeq.strategies.sandbox import isolation
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support import files
 from hogeq.support.messages import printable
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok
 from tests.cli.calls import refused as refused_by
 from tests.contest.hostile import (
@@ -568,7 +568,7 @@ def test_code_of_others_is_refused_where_nothing_isolates_it(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     none = isolation()._replace(bubblewrap=None, reason="bwrap is not installed")
-    monkeypatch.setattr("hogeq.strategies.sandbox.isolation", lambda: none)
+    monkeypatch.setattr("hogeq.support.sandbox.isolation", lambda: none)
     three()
     listed = "tournament", "class", *RUN[2:4], "--trust"
     assert ok(*RUN, "--trust")

@@ -17,7 +17,7 @@ from hogeq.model.game import compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules.reading import find_rules
 from hogeq.strategies.files import SUFFIXES
-from hogeq.strategies.sandbox import isolation
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
 Rows = list[list[int]]

@@ -26,8 +26,8 @@ from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, read_checkpoint, write_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.channel import EntryOutput
 from hogeq.strategies.files import read_strategy
+from hogeq.support.channel import EntryOutput
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.gambit import from_efg

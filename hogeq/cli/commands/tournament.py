@@ -201,7 +201,7 @@ def tournament(
     engine = chosen.load(*parts, start=start).engine
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
-    from hogeq.strategies.sandbox import require_isolation
+    from hogeq.support.sandbox import require_isolation
 
     made: list[str] = []
     scores, folder = chosen.scores, out if is_folder else None
