@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hogeq import CHANCE, Strategy
+from hogeq import CHANCE, TERMINAL, FlatTree, Strategy
 from hogeq.support.messages import percent
-from hogeq.trees.flat import TERMINAL, FlatTree
 
 
 class TreePlay:

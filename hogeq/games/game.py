@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
     from hogeq.model.priced import Problem
+    from hogeq.search.certificate import Certificate
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
@@ -256,6 +257,35 @@ class Game:
             If the game is not for the method.
         """
         raise NotImplementedError
+
+    def certify(
+        self,
+        strategy: StrategySpec,
+        seconds: float,
+        name: str = "",
+        forget: str | None = None,
+        teams: str | None = None,
+    ) -> "Certificate":
+        """Look for so many seconds for a bound on all responses to a strategy, with its proof.
+
+        The certificate says how other games than Hog are loaded: by `name`, by default the game's
+        own, with what players `forget`, and `teams`.
+        """
+        from hogeq.games.certified import certify
+
+        return certify(self, strategy, seconds, name or self.name, forget, teams)
+
+    def check(self, certificate: "Certificate") -> "Certificate":
+        """Prove a certificate of this game again; nothing else that it says is believed.
+
+        Raises
+        ------
+        CertificateError
+            If it is about another game, or its steps are none.
+        """
+        from hogeq.games.certified import check
+
+        return check(self, certificate)
 
     def _problems(self, strategy: StrategySpec) -> "Sequence[Problem]":
         """Pose the problems of a responder to a strategy, as certificates take them.

@@ -10,7 +10,7 @@ from hogeq.strategies.strategy import Strategy, StrategyLike, joined
 from hogeq.trees.strategies import playable, seated, tree_strategy
 
 if TYPE_CHECKING:
-    from hogeq.contest.field import Difference
+    from hogeq.analysis.field import Difference
     from hogeq.model.graph_engine import GraphEngine
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
@@ -91,7 +91,7 @@ class RowGame(CompiledGame):
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default `first` itself.
         """
-        from hogeq.contest import field
+        from hogeq.analysis import field
 
         one, two = self.strategy(first).whole(), self.strategy(second).whole()
         given = [one] if against is None else against

@@ -21,9 +21,16 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hogeq import SOLVERS, Budget, Purifier, Rules, Solver, rules_from
-from hogeq.purification import PURIFIERS
-from hogeq.rules.reading import find_rules, is_hog, with_tables
+from hogeq import (
+    PURIFIERS,
+    SOLVERS,
+    Budget,
+    GameName,
+    Purifier,
+    Rules,
+    Solver,
+    rules_from,
+)
 from hogeq.runs.directory import facts, stored_as
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
@@ -40,7 +47,6 @@ from hogeq.support.parameters import (
 )
 from hogeq.support.plugins import Plugin, load_named, loaded
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
-from hogeq.trees.teams import teams_text, title_of
 
 Kind = TypeVar("Kind")
 
@@ -181,7 +187,7 @@ class Config:
     @property
     def title(self) -> str:
         """Name of the game."""
-        return title_of(self.game, **self.how) if self.game else str(self.rules.name)
+        return GameName(self.game).title(**self.how) if self.game else str(self.rules.name)
 
     @property
     def how(self) -> dict[str, Any]:
@@ -219,14 +225,14 @@ def config_from(tree: object, source: str = "config") -> Config:
                 problem = refusal("rules", tree["rules"], "none where a game is given")
                 raise ConfigError(f"{source}: {problem}")
             tree = {"rules": {}, **tree}
-            if isinstance(tree["game"], str) and is_hog(tree["game"]):
-                tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
+            if isinstance(tree["game"], str) and GameName(tree["game"]).is_hog:
+                tree = {**tree, "game": "", "rules": GameName(tree["game"]).rules()}
         for key in ("forget", "teams"):
             if not tree.get("game") and tree.get(key):
                 raise ConfigError(f"{source}: {refusal(key, tree[key], 'with a game')}")
         if tree.get("teams"):
             try:
-                tree = {**tree, "teams": teams_text(tree["teams"])}
+                tree = {**tree, "teams": GameName.teams(tree["teams"])}
             except ValueError as error:
                 raise ConfigError(f"{source}: {error}") from error
         tree = {"plugins": [], "measure": {}, "purify": {}, **tree}
@@ -294,7 +300,7 @@ def tables_read(tree: Any, folder: Path, source: str) -> Any:
     """Read the tables that the rules of a config name as files, so that a run needs no file."""
     if not isinstance(tree, Mapping) or "rules" not in tree:
         return tree
-    return {**tree, "rules": with_tables(tree["rules"], folder, source)}
+    return {**tree, "rules": GameName.with_tables(tree["rules"], folder, source)}
 
 
 # --- keys set by their paths ----------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, InstanceOf, WithJsonSchema
 
+from hogeq import WIN_RATES, Measurement, Units
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -28,7 +29,6 @@ from hogeq.runs.files import (
     reported,
     units_in,
 )
-from hogeq.search.results import WIN_RATES, Measurement, Units
 from hogeq.support.messages import Table, one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named

@@ -107,7 +107,17 @@ class OtherGame:
 
 
 class Certificate(NamedTuple):
-    """A bound and its proof."""
+    """A bound and its proof.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> proof = game.certify("uniform", seconds=0.1)
+    >>> proof.write("proof.json")
+    >>> game.check(hogeq.Certificate.read("proof.json")).bound == proof.bound
+    True
+    """
 
     game: Rules | OtherGame
     strategy: Strategy  # that it is about
@@ -128,6 +138,15 @@ class Certificate(NamedTuple):
     def name(self) -> str:
         """Name of the game."""
         return self.game.name
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> "Certificate":
+        """Read a certificate, which may be false: `Game.check` proves it again."""
+        return read_certificate(path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it, packed if the name ends in ``.gz``."""
+        write_certificate(path, self)
 
     def to_json(self) -> str:
         """Give the text of a file."""

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq import Hog
+from hogeq.analysis.tournament import check_rates, field_equilibrium
 from hogeq.contest import folders
 from hogeq.contest.entries import Entries, entries_of, identical_entries, short_names
 from hogeq.contest.folders import named_entries
 from hogeq.contest.judging import Judge
 from hogeq.contest.staff import Contest
-from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
-from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.workers import workers
 
-GAME = compile_game(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
+GAME = Hog(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
 ROW = "1 1 1 1 1 1\n"
 LINK = "is a link; allowed: files and folders"
 
@@ -215,8 +215,8 @@ def test_identical_entries_and_short_names() -> None:
 
 def test_no_entry_beats_the_mixture_and_equals_share() -> None:
     random = np.random.default_rng(0)
-    field = [random.integers(GAME.num_actions, size=(6, 6)) for _ in range(12)]
-    rates = round_robin(GAME, [*field, field[3], field[3]])
+    field = [random.integers(GAME.rules.num_actions, size=(6, 6)) for _ in range(12)]
+    rates = GAME.round_robin([*field, field[3], field[3]])
     weights, gap = field_equilibrium(rates)
     assert gap < 1e-12
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)

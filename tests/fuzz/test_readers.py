@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from hogeq.analysis.transcript import TranscriptError, parse_transcript
 from hogeq.cli.shell import refusing
 from hogeq.contest.submission import inspect_submission
-from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep

@@ -10,14 +10,13 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq import Strategy
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.shared import shared_workspace
 from hogeq.rules.rules import zero_points
 from hogeq.rules.turn import land
-from hogeq.strategies.strategy import policies_of
+from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 MEASURED: Final = 120  # changes of rules that are measured

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hogeq import Mixture, Strategy
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.strategies.strategy import StrategyLike, strategy_of
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, strategy_of
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, percent, refusal
@@ -49,15 +48,54 @@ class Standing(NamedTuple):
 
 
 class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
-    """Win rates of a field, float64 (n, n), row against column, with the entries' names."""
+    """Win rates of a field, float64 (n, n), row against column, with the entries' names.
 
+    Examples
+    --------
+    >>> import hogeq
+    >>> rates = hogeq.WinRates.of([[0.5, 0.4], [0.6, 0.5]])
+    >>> rates.means(), rates.lowest(), rates.ranks()[0].entry
+    ([0.4, 0.6], [(0.4, 1), (0.6, 0)], 1)
+    >>> rates.equilibrium()[0].tolist()
+    [0.0, 1.0]
+    """
+
+    WIN = WIN
     names: tuple[str, ...] = ()  # of a part of the table: none
+
+    @classmethod
+    def of(cls, table: ArrayLike, names: Sequence[str] = ()) -> "WinRates":
+        """Check a table of win rates; a copy of it."""
+        rates = check_rates(table).view(cls)
+        rates.names = tuple(names)
+        return rates
+
+    def means(self) -> list[float]:
+        """Mean win rate of every entry against the others."""
+        return mean_win_rates(self)
+
+    def lowest(self) -> list[tuple[float, int]]:
+        """Lowest win rate of every entry, and against whom: of ties, the one given first."""
+        return lowest_win_rates(self)
+
+    def ranks(
+        self, threshold: float = WIN, tie_break: Sequence[float] | None = None
+    ) -> list[Standing]:
+        """Rank the field by matches won, as :func:`rank` does."""
+        return rank(self, threshold, tie_break)
+
+    def equilibrium(self) -> tuple[Floats, float]:
+        """Nash equilibrium of the game in which a player first picks one entry.
+
+        Its weights (n,), and how much more than 1/2 the best entry wins against them: rounding.
+        """
+        return field_equilibrium(self)
 
     def _repr_html_(self) -> str | None:
         """Write the ranks and all win rates, in a notebook."""
         if not self.names:
             return None
-        ranked = rank(self)
+        ranked = self.ranks()
         order = [standing.entry for standing in ranked]
         rows = [
             (place, self.names[entry], wins, *map(percent, self[entry, order]))

@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq import Budget, Strategy
-from hogeq.contest.tournament import WIN
+from hogeq.analysis.tournament import WIN
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role
@@ -23,10 +22,10 @@ from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
-from hogeq.search.results import WIN_RATES, Units
+from hogeq.search.results import WIN_RATES, Budget, Units
 from hogeq.search.values import Value
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
-from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
+from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, Table, Text, counted, percent, pp, shown

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest.tournament import WIN, lowest_win_rates, mean_win_rates, rank, round_robin
+from hogeq.analysis.tournament import WIN, lowest_win_rates, mean_win_rates, rank, round_robin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
