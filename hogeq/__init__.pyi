@@ -21,8 +21,6 @@ from .games.ahead import compiled_code as compiled_code
 from .games.ahead import warmup as warmup
 from .games.game import Game as Game
 from .games.hog import Hog as Hog
-from .games.named import GameName as GameName
-from .games.named import require_strategy as require_strategy
 from .games.tree import TreeGame as TreeGame
 from .graph.endless import EndlessError as EndlessError
 from .graph.graph import Graph as Graph
@@ -38,6 +36,7 @@ from .rules.edition import rules_from as rules_from
 from .rules.listing import rule_facts as rule_facts
 from .rules.listing import rule_parts as rule_parts
 from .rules.memory import Memory as Memory
+from .rules.reading import GameName as GameName
 from .rules.register import MemoryPart as MemoryPart
 from .rules.register import rule_part as rule_part
 from .rules.rules import Rules as Rules

@@ -1,10 +1,12 @@
 """Whom the package lets a strategy play against."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from hogeq.baselines.registry import builtins_of
+from hogeq.baselines.registry import builtin
 from hogeq.baselines.simple import samples_of
+from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ def strongest(game: "HogEngine") -> str:
     """Name the strongest opponent that the package has for a game."""
     if not game.has_memory:
         return "optimal"
-    return "champion" if builtins_of(game, ["champion"]) else "ignore_memory"
+    return "champion" if opponents(game, ["champion"]) else "ignore_memory"
 
 
 def opponents(game: "HogEngine", names: Iterable[str] | None = None) -> dict[str, Strategy]:
@@ -26,11 +28,11 @@ def opponents(game: "HogEngine", names: Iterable[str] | None = None) -> dict[str
 
     By default numbers of dice, the course's samples and the strongest, each table once.
     """
-    if names is not None:
-        return {name: one.named(name) for name, one in builtins_of(game, names).items()}
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
-    usual = [*always, *samples_of(game.rules), strongest(game), *OPPONENTS]
-    by_table: dict[bytes, Strategy] = {}
-    for name, strategy in builtins_of(game, usual).items():
-        by_table.setdefault(strategy.array.tobytes(), strategy.named(name))
-    return {one.name: one for one in by_table.values()}
+    usual = (*always, *samples_of(game.rules), strongest(game), *OPPONENTS) if names is None else ()
+    made: dict[object, Strategy] = {}
+    for name in usual or names or ():
+        with suppress(StrategyError):
+            strategy = builtin(name, game).named(name)
+            made.setdefault(strategy.array.tobytes() if usual else name, strategy)
+    return {one.name: one for one in made.values()}

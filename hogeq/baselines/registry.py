@@ -2,8 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -17,7 +16,6 @@ from hogeq.support.kinds import PICKLES, SUFFIXES
 from hogeq.support.messages import (
     HogeqError,
     nearest,
-    printable,
     raised,
     refusal,
     shown,
@@ -196,15 +194,6 @@ def _whole_number(spec: str, name: str, text: str) -> int:
     return int(text)
 
 
-def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:
-    """Make built-in strategies, by `specs`, leaving out those that have no meaning in a game."""
-    made = {}
-    for spec in specs:
-        with suppress(StrategyError):
-            made[spec] = builtin(spec, game)
-    return made
-
-
 def require_known(spec: str) -> None:
     """Refuse a text that names neither a built-in nor a file; no game is needed."""
     if is_builtin(spec):
@@ -241,9 +230,3 @@ def find_strategy(
             if strategy is not None:
                 return strategy
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
-
-
-def find_table(spec: str, game: "HogEngine", trust: bool = False) -> Strategy:
-    """Find a matrix or a policy; a mixture is refused."""
-    name = f"strategy {shown(spec)}" if is_builtin(spec) else printable(Path(spec))
-    return find_strategy(spec, game, trust).unmixed(name)

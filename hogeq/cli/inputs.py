@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hogeq import ALIASES, GameName, Rules
 from hogeq.cli.shell import refusing, warn
 from hogeq.support.messages import BadInputError, one_line, printable, shown
+from hogeq.support.teams import teams_text, title_of
 
 if TYPE_CHECKING:
     from hogeq import Game, Hog, Strategy
@@ -55,7 +56,7 @@ class Chosen:
         self.trust = trust
         self.hog_alone = ""  # why games other than Hog are refused, if they are
         with refusing():
-            self.how = {"forget": forget, "teams": teams and GameName.teams(teams)}
+            self.how = {"forget": forget, "teams": teams and teams_text(teams)}
         self._rules: Rules | None = None
         self._run, self.scores = "", (0, 0)
 
@@ -164,12 +165,12 @@ class Chosen:
         if self.is_hog:
             _require_known(named)
             return
-        from hogeq import require_strategy
+        from hogeq import Game
 
         with refusing():
             for name in named:
-                require_strategy(name, hog=False)
-            GameName(self._run or self.spec).require()
+                Game.require_strategy(name)
+            Game.require(self._run or str(self.spec))
 
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
@@ -201,7 +202,7 @@ class Chosen:
         """Name of the game in texts."""
         if self.is_hog:
             return self.name
-        return GameName(self.spec).title(**self.how)
+        return title_of(str(self.spec), **self.how)
 
     @property
     def endless(self) -> list[str]:
@@ -249,14 +250,14 @@ def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
 def _require_known(strategies: Iterable[str]) -> None:
     """Refuse names of no strategy, and runs of games other than Hog."""
     for name in strategies:
-        from hogeq import require_strategy
+        from hogeq import Hog
 
         game = GameName(name).config.get("game")
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
         if not set("*?[") & set(name):  # a pattern of files
-            require_strategy(name)
+            Hog.require_strategy(name)
 
 
 def solves(spec: str) -> bool:

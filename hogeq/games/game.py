@@ -20,14 +20,14 @@ from hogeq.search.values import Value
 from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import BadInputError, nearest
-from hogeq.trees.teams import Teams
+from hogeq.support.teams import Teams
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Tablebase
     from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
     from hogeq.model.priced import Problem
-    from hogeq.search.certificate import Certificate
+    from hogeq.search.certificate import Certificate, OtherGame
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
@@ -258,6 +258,20 @@ class Game:
         """
         raise NotImplementedError
 
+    @staticmethod
+    def require(name: str) -> None:
+        """Refuse a text that names no game other than Hog; nothing is built."""
+        from hogeq.trees.loading import require_game
+
+        require_game(name)
+
+    @staticmethod
+    def require_strategy(name: str) -> None:
+        """Refuse a text that names neither a strategy of such games nor a file."""
+        from hogeq.trees.strategies import require_named
+
+        require_named(name)
+
     def certify(
         self,
         strategy: StrategySpec,
@@ -271,9 +285,12 @@ class Game:
         The certificate says how other games than Hog are loaded: by `name`, by default the game's
         own, with what players `forget`, and `teams`.
         """
-        from hogeq.games.certified import certify
+        from hogeq.search import certificate
 
-        return certify(self, strategy, seconds, name or self.name, forget, teams)
+        about = self._about(name or self.name, forget, teams)
+        target = self.strategy(strategy).whole()
+        found = certificate.certify(self._problems(target), seconds, shown=self.units.exact)
+        return certificate.certificate_of(about, target, found)
 
     def check(self, certificate: "Certificate") -> "Certificate":
         """Prove a certificate of this game again; nothing else that it says is believed.
@@ -283,9 +300,11 @@ class Game:
         CertificateError
             If it is about another game, or its steps are none.
         """
-        from hogeq.games.certified import check
+        raise NotImplementedError
 
-        return check(self, certificate)
+    def _about(self, name: str, forget: str | None, teams: str | None) -> "Rules | OtherGame":
+        """Give what a certificate says of the game; a game that can have none is refused."""
+        raise NotImplementedError
 
     def _problems(self, strategy: StrategySpec) -> "Sequence[Problem]":
         """Pose the problems of a responder to a strategy, as certificates take them.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hogeq.baselines import solved
 from hogeq.baselines.opponents import opponents, strongest
-from hogeq.baselines.registry import find_strategy
+from hogeq.baselines.registry import find_strategy, require_known
 from hogeq.evaluation import values
 from hogeq.games import small
 from hogeq.games.given import StrategySpec
@@ -19,7 +19,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.edition import names_of
-from hogeq.rules.reading import edition_name
+from hogeq.rules.reading import GameName
 from hogeq.search import bounds
 from hogeq.search.results import (
     WIN_RATES,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from hogeq.evaluation.counterfactual import Spread
     from hogeq.model.priced import Problem
     from hogeq.search.attack import SearchResult
+    from hogeq.search.certificate import Certificate
     from hogeq.solvers.existence import Existence
     from hogeq.trees.audit import SmallAudit
     from hogeq.trees.recall import Audit
@@ -101,7 +102,7 @@ class Hog(ByScores):
         if not isinstance(found, Rules):
             raise BadInputError(refusal("game", found.name, "games of Hog"))
         self._engine = compile_game(found, own_goals=True)
-        called = edition_name(given) if isinstance(given, str) else ""
+        called = GameName(given).text if isinstance(given, str) else ""
         self._called = called if called in names_of(found) else found.name
 
     def __repr__(self) -> str:
@@ -120,11 +121,6 @@ class Hog(ByScores):
     def rules(self) -> Rules:
         """The rules."""
         return self._engine.rules
-
-    @property
-    def semesters(self) -> tuple[str, ...]:
-        """Semesters whose game this is, by the names of editions; none of rules of one's own."""
-        return names_of(self.rules)
 
     @property
     def units(self) -> Units:
@@ -180,6 +176,11 @@ class Hog(ByScores):
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
         return self._named(strategy_of(self._engine, given))
+
+    @staticmethod
+    def require_strategy(name: str) -> None:
+        """Refuse a text that names neither a strategy of Hog nor a file."""
+        require_known(name)
 
     @property
     def strongest(self) -> str:
@@ -288,6 +289,20 @@ class Hog(ByScores):
         from hogeq.search.certificate import hog_problems
 
         return hog_problems(self.rules, self.strategy(strategy))
+
+    def _about(self, name: str, forget: str | None, teams: str | None) -> Rules:  # noqa: ARG002
+        from hogeq.search.certificate import require_size
+
+        require_size(self.rules)
+        return self.rules
+
+    def check(self, certificate: "Certificate") -> "Certificate":
+        """Prove a certificate again, of the rules that it names; nothing else in it is believed."""
+        from hogeq.search.certificate import CertificateError, check_certificate
+
+        if not isinstance(certificate.game, Rules):
+            raise CertificateError(refusal("game", self.name, "games other than Hog"))
+        return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy.

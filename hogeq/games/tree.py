@@ -18,11 +18,11 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, HogeqError, Text, refusal
 from hogeq.support.parameters import NotNegative, check
+from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.strategies import action_values
-from hogeq.trees.teams import Teams
 from hogeq.trees.values import value
 
 if TYPE_CHECKING:

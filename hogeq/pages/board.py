@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from hogeq import BASELINES, Hog, Strategy, describe
+from hogeq import BASELINES, Hog, Strategy, describe, rule_facts
 from hogeq.pages import frame
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
@@ -125,14 +125,14 @@ def edition_data(
     """
     check_work(game)
     rules = game.rules
-    edition_names = game.semesters
+    edition_names = rule_facts(rules)["semesters"]
     serialised: Any = plain(rules)
     if edition_names:
         serialised = title if title in edition_names else rules.name
     return {
         "name": rules.name,
         "rules": serialised,
-        "names": list(edition_names),
+        "names": edition_names,
         "title": title,
         "begins": start,
         "parts": describe(rules),

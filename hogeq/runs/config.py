@@ -46,6 +46,7 @@ from hogeq.support.parameters import (
     section,
 )
 from hogeq.support.plugins import Plugin, load_named, loaded
+from hogeq.support.teams import teams_text, title_of
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
 
 Kind = TypeVar("Kind")
@@ -187,7 +188,7 @@ class Config:
     @property
     def title(self) -> str:
         """Name of the game."""
-        return GameName(self.game).title(**self.how) if self.game else str(self.rules.name)
+        return title_of(self.game, **self.how) if self.game else str(self.rules.name)
 
     @property
     def how(self) -> dict[str, Any]:
@@ -232,7 +233,7 @@ def config_from(tree: object, source: str = "config") -> Config:
                 raise ConfigError(f"{source}: {refusal(key, tree[key], 'with a game')}")
         if tree.get("teams"):
             try:
-                tree = {**tree, "teams": GameName.teams(tree["teams"])}
+                tree = {**tree, "teams": teams_text(tree["teams"])}
             except ValueError as error:
                 raise ConfigError(f"{source}: {error}") from error
         tree = {"plugins": [], "measure": {}, "purify": {}, **tree}

@@ -416,7 +416,7 @@ class _Runner:
         if isinstance(self.game, Hog):
             return {}
         file = Path(self.config.game)
-        is_file = file.is_file() and GameName(file).holds_tree
+        is_file = file.is_file() and bool(GameName(file).tree_suffix)
         digest = sha256(file.read_bytes()).hexdigest() if is_file else None
         return {"game": {**self.game.rows.facts(), "file_sha256": digest}}
 

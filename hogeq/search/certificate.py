@@ -209,7 +209,7 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
-    _check_size(game.rules)
+    require_size(game.rules)
     target = strategy_of(game, strategy)
     bound = certify(hog_problems(game.rules, target), seconds)
     return certificate_of(game.rules, target, bound)
@@ -319,7 +319,7 @@ def _game(top: _Top) -> Rules | OtherGame:
         return OtherGame(**top.game)
     rules = rules_from(cast("Any", top.rules))
     _check_name(rules)
-    _check_size(rules)
+    require_size(rules)
     return rules
 
 
@@ -336,7 +336,7 @@ def _check_name(rules: Rules) -> None:
         raise CertificateError(refusal("rules.name", rules.name, allowed))
 
 
-def _check_size(rules: Rules) -> None:
+def require_size(rules: Rules) -> None:
     """Refuse rules whose certificates would take too long to check, or too much memory."""
     rules.require_one_goal()
     for name, size, most in (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hogeq import Hog
-from hogeq.analysis.tournament import check_rates, field_equilibrium
+from hogeq.analysis.tournament import WinRates, check_rates
 from hogeq.contest import folders
 from hogeq.contest.entries import Entries, entries_of, identical_entries, short_names
 from hogeq.contest.folders import named_entries
@@ -217,20 +217,20 @@ def test_no_entry_beats_the_mixture_and_equals_share() -> None:
     random = np.random.default_rng(0)
     field = [random.integers(GAME.rules.num_actions, size=(6, 6)) for _ in range(12)]
     rates = GAME.round_robin([*field, field[3], field[3]])
-    weights, gap = field_equilibrium(rates)
+    weights, gap = WinRates.of(rates).equilibrium()
     assert gap < 1e-12
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert (rates @ weights).max() <= 0.5 + 1e-12
     assert weights[3] == weights[12] == weights[13]
     # Twins change nothing for the others.
-    alone, _ = field_equilibrium(rates[:12, :12])
+    alone, _ = WinRates.of(rates[:12, :12]).equilibrium()
     assert weights[3] * 3 == pytest.approx(alone[3], abs=1e-9)
 
 
 @pytest.mark.parametrize("edge", [2e-3, 1e-6, 1e-9])
 def test_entries_that_differ_by_little_are_not_the_same(edge: float) -> None:
     rates = np.array([[0.5, 0.5 + edge], [0.5 - edge, 0.5]])
-    weights, gap = field_equilibrium(rates)
+    weights, gap = WinRates.of(rates).equilibrium()
     assert weights == pytest.approx([1.0, 0.0], abs=1e-6)
     assert gap == 0.0
 
