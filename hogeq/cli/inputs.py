@@ -1,6 +1,5 @@
 """Input of users: rules, strategies, and files to write."""
 
-import importlib
 import os
 import re
 import shlex
@@ -284,8 +283,9 @@ def check_numba() -> None:
         with warnings.catch_warnings():
             # numba would go on without what it cannot read, after a traceback.
             warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
-            importlib.import_module("hogeq.kernels")  # first: numba is then told of no file
-            import numba
+            from hogeq import Hog  # noqa: F401 - first: numba is then told of no file
+
+            import numba  # isort: skip
     except (RuntimeWarning, ValueError) as error:
         raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
     settings: Any = numba.config
