@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from against import Work
 
-from hogeq.contest.tournament import round_robin
+from hogeq.analysis.tournament import round_robin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS

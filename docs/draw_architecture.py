@@ -24,10 +24,11 @@ ROOMS: dict[str, tuple[int, str]] = {
     "run": (3, "python -m hogeq.run"),
     "cli": (2, "one file a command"),
     "pages": (2, "reports, checks, the board"),
-    "games": (0, "Game, Hog: what scripts hold"),
     "runs": (2, "config, runner, sweeps"),
-    "benchmark": (0, "instances as plain arrays"),
-    "contest": (1, "tournament, field, play"),
+    "benchmark": (3, "instances as plain arrays"),
+    "contest": (1, "submissions of a class"),
+    "games": (2, "Game, Hog: what scripts hold"),
+    "analysis": (1, "losses, ranks, reviews"),
     "figures": (3, "arrays in, pictures out"),
     "solvers": (2, "one algorithm a file"),
     "purification": (0, "from policy to matrix"),
@@ -76,12 +77,15 @@ def floors() -> list[list[str]]:
 
 
 def imports() -> set[tuple[str, str]]:
-    """Give the pairs of rooms of which the first imports the second."""
+    """Give the pairs of rooms of which the first imports the second.
+
+    Public names, which are imported from the package itself, stand for the room of `Game`.
+    """
     graph = grimp.build_graph("hogeq", cache_dir=None)
     pairs = {
-        (importer.split(".")[1], imported.split(".")[1])
+        (importer.split(".")[1], f"{imported}.games".split(".")[1])
         for importer in graph.modules - {"hogeq"}
-        for imported in graph.find_modules_directly_imported_by(importer) - {"hogeq"}
+        for imported in graph.find_modules_directly_imported_by(importer)
     }
     return {(importer, imported) for importer, imported in pairs if importer != imported}
 

@@ -81,7 +81,7 @@ def certified(given: argparse.Namespace) -> Iterator[list[object]]:
         is_named = entry.family == "hog" and any(part in name for part in given.benchmark)
         if is_named and not path.exists():
             game, opponent = cast("Match", entry.load())
-            write_certificate(path, certified_bound(game, opponent, given.seconds))
+            write_certificate(path, certified_bound(game.engine, opponent, given.seconds))
         if not path.exists():
             continue
         said, value = read_certificate(path), known[name]["value"]

@@ -25,9 +25,9 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.solving import schedule
 from hogeq.support.aliases import Floats
 from hogeq.support.files import replacing
+from hogeq.support.pacing import schedule
 
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "cfr": ("cfr", {"average_weight": "reach", **HOG}),

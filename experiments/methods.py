@@ -82,7 +82,8 @@ def problem_of(entry: Entry) -> Problem:
     """Make the problem of an instance."""
     tree, seat = entry.load(), entry.seat or 0
     if not isinstance(tree, FlatTree):
-        return Problem(*tree, 0.5, 1.0)
+        game, opponent = tree
+        return Problem(game.engine, opponent, 0.5, 1.0)
     if entry.seat is not None:
         tree = against_nature(tree, seat)
     engine, uniform = TreeEngine(tree), tree.uniform()

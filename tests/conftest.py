@@ -41,7 +41,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def registries() -> Iterator[Callable[[], None]]:
     """Forget afterwards, and when called, what a test registers, and the plugins that it loads."""
-    from hogeq.baselines.registry import _BUILTINS
+    from hogeq.baselines.registry import BASELINES
     from hogeq.purification import PURIFIERS
     from hogeq.rules import EDITIONS
     from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
@@ -51,7 +51,7 @@ def registries() -> Iterator[Callable[[], None]]:
     from hogeq.trees.rules import GAMES
 
     found: list[MutableMapping[str, Any]] = [
-        *(EDITIONS, EFFECTS, GAMES, MEMORY_PARTS, PURIFIERS, SOLVERS, _BUILTINS, _loaded),
+        *(EDITIONS, EFFECTS, GAMES, MEMORY_PARTS, PURIFIERS, SOLVERS, BASELINES, _loaded),
         *PARTS.values(),
     ]
     before = [dict(names) for names in found]

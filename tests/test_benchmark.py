@@ -54,7 +54,7 @@ def all_legal(rows: int, actions: int) -> Any:
 
 @pytest.mark.parametrize(("edition", "goal", "dice"), SMALL_HOG)
 def test_the_form_has_the_win_rates_and_bounds_of_hog(edition: str, goal: int, dice: int) -> None:
-    game = hog_game(edition, goal, dice)
+    game = hog_game(edition, goal, dice).engine
     random = np.random.default_rng(1)
     policy = random.dirichlet(np.ones(game.num_actions), (goal, goal))
     instance = read(of_hog(game.rules).against(policy))

@@ -73,7 +73,7 @@ class Results:
 
     def __init__(self) -> None:
         tree, coin = random_tree(2, 2, 2, 1), coins()
-        game = hog_game("fa13", 5, 2)
+        game = hog_game("fa13", 5, 2).engine
         uniform = np.full((5, 5, game.num_actions), 1.0 / game.num_actions)
         self.instances = {
             TREE: of_tree(tree).arrays(),

@@ -187,4 +187,4 @@ def test_one_line_makes_the_file_to_submit(
 
 
 def test_the_report_plays_against_the_champion(game: HogEngine) -> None:
-    assert "champion" in [entry.name for entry in page.entries(game, ())]
+    assert "champion" in [entry.name for entry in page.entries(hogeq.Hog(game.rules), ())]

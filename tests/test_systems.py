@@ -134,8 +134,8 @@ POSIX = re.compile(
 ALLOWED = {
     "hogeq/support/private.py",
     "hogeq/runs/files.py",
-    "hogeq/strategies/bubblewrap.py",
-    "hogeq/strategies/child.py",
+    "hogeq/support/bubblewrap.py",
+    "hogeq/support/child.py",
     "hogeq/support/files.py",
     "hogeq/support/workers.py",
 }

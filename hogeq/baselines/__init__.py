@@ -4,11 +4,12 @@ A module enters its strategies by :func:`baseline` when it is imported. The sour
 ``docs/sources.md``.
 """
 
-from hogeq.baselines.registry import baseline, builtin, find_strategy, names
+from hogeq.baselines.registry import BASELINES, baseline, builtin, find_strategy, names
 from hogeq.baselines.simple import always_roll, bacon, hog_wild_heuristic, swap
 from hogeq.baselines.solved import full_memory, ignore_memory, optimal
 
 __all__ = [
+    "BASELINES",
     "always_roll",
     "bacon",
     "baseline",

@@ -2,21 +2,20 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import PICKLES, SUFFIXES, read_strategy, sizes_of
+from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
+from hogeq.support.kinds import PICKLES, SUFFIXES
 from hogeq.support.messages import (
     HogeqError,
     nearest,
-    printable,
     raised,
     refusal,
     shown,
@@ -40,13 +39,21 @@ class Builtin(NamedTuple):
     make: Callable[..., StrategyLike]
     """Called with the game and one int for each parameter."""
     defaults: tuple[int, ...] = ()  # of the last parameters
+    solves: bool = False  # whether it is made by solving the game
 
     def usage(self, name: str) -> str:
         """How to write it, ``name:PARAMETER,...``."""
         return f"{name}:{','.join(self.parameters)}" if self.parameters else name
 
+    @property
+    def text(self) -> str:
+        """What it is, with the parameters that may be left out."""
+        defaults = ",".join(map(str, self.defaults))
+        return f"{self.about} (:{defaults} if not given)" if defaults else self.about
 
-_BUILTINS: dict[str, Builtin] = {}
+
+BASELINES: dict[str, Builtin] = {}
+"""Strategies by name."""
 
 _Maker = TypeVar("_Maker", bound=Callable[..., StrategyLike])
 
@@ -102,7 +109,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
         after_game = list(accepted.parameters.values())[1 : len(wanted) + 1]
         defaults = (parameter.default for parameter in after_game)
         numbers = tuple(default for default in defaults if type(default) is int)
-        enter(_BUILTINS, "baseline", name, Builtin(wanted, about, make, numbers))
+        enter(BASELINES, "baseline", name, Builtin(wanted, about, make, numbers, solves(name)))
         return make
 
     return decorate
@@ -110,7 +117,7 @@ def baseline(usage: str, about: str) -> Callable[[_Maker], _Maker]:
 
 def is_builtin(spec: str) -> bool:
     """Whether a text begins with the name of a strategy, so that it means no file."""
-    return spec.partition(":")[0] in _BUILTINS
+    return spec.partition(":")[0] in BASELINES
 
 
 def solves(spec: str | None) -> bool:
@@ -120,12 +127,7 @@ def solves(spec: str | None) -> bool:
 
 def names() -> dict[str, str]:
     """List the built-in strategies: one line about each, by how to write it."""
-    listed = {}
-    for name, entry in _BUILTINS.items():
-        defaults = ",".join(map(str, entry.defaults))
-        note = f" (:{defaults} if not given)" if defaults else ""
-        listed[entry.usage(name)] = entry.about + note
-    return listed
+    return {entry.usage(name): entry.text for name, entry in BASELINES.items()}
 
 
 def builtin(spec: str, game: "HogEngine") -> Strategy:
@@ -137,11 +139,11 @@ def builtin(spec: str, game: "HogEngine") -> Strategy:
         raise TypeError(refusal("spec", spec, "the name of a strategy, as a text"))
     check_game(game)
     # A whole name may have a colon, as champion:policy has.
-    name, colon, rest = (spec, "", "") if spec in _BUILTINS else spec.partition(":")
-    if name not in _BUILTINS:
-        allowed = f"those that `hogeq strategies` lists{nearest(name, _BUILTINS)}"
+    name, colon, rest = (spec, "", "") if spec in BASELINES else spec.partition(":")
+    if name not in BASELINES:
+        allowed = f"those that `hogeq strategies` lists{nearest(name, BASELINES)}"
         raise StrategyError(f"strategy {shown(spec)}: unknown name; allowed: {allowed}")
-    entry = _BUILTINS[name]
+    entry = BASELINES[name]
     texts = rest.split(",") if colon else []
     make = partial(entry.make, game, *_arguments(spec, name, texts, game))
     if is_ours(entry.make):
@@ -159,14 +161,14 @@ def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> lis
 
     A number of dice, N, becomes the number of an action.
     """
-    entry = _BUILTINS[name]
+    entry = BASELINES[name]
     missing = len(entry.parameters) - len(texts)
     if 0 < missing <= len(entry.defaults):
         texts = [*texts, *map(str, entry.defaults[-missing:])]
     if len(texts) != len(entry.parameters):
         # Those too whose names begin with this one and a colon.
-        alike = [other for other in _BUILTINS if f"{other}:".startswith(f"{name}:")]
-        usages = " or ".join(_BUILTINS[other].usage(other) for other in alike)
+        alike = [other for other in BASELINES if f"{other}:".startswith(f"{name}:")]
+        usages = " or ".join(BASELINES[other].usage(other) for other in alike)
         raise StrategyError(
             f"strategy {shown(spec)}: {len(texts)} parameters given, to be written as {usages}"
         )
@@ -190,15 +192,6 @@ def _whole_number(spec: str, name: str, text: str) -> int:
             f"allowed: a whole number of at most {DIGITS} digits"
         )
     return int(text)
-
-
-def builtins_of(game: "HogEngine", specs: Iterable[str]) -> dict[str, Strategy]:
-    """Make built-in strategies, by `specs`, leaving out those that have no meaning in a game."""
-    made = {}
-    for spec in specs:
-        with suppress(StrategyError):
-            made[spec] = builtin(spec, game)
-    return made
 
 
 def require_known(spec: str) -> None:
@@ -237,9 +230,3 @@ def find_strategy(
             if strategy is not None:
                 return strategy
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))
-
-
-def find_table(spec: str, game: "HogEngine", trust: bool = False) -> Strategy:
-    """Find a matrix or a policy; a mixture is refused."""
-    name = f"strategy {shown(spec)}" if is_builtin(spec) else printable(Path(spec))
-    return find_strategy(spec, game, trust).unmixed(name)

@@ -6,20 +6,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hogeq.baselines.registry import builtin
+from hogeq import Budget, FlatTree, Graph, Hog, Strategy
 from hogeq.benchmark.generators import interview, random_tree, trials
-from hogeq.graph.graph import Graph
-from hogeq.graph.hog import of_hog
-from hogeq.model.game import HogEngine, compile_game
-from hogeq.rules import rules_from
-from hogeq.search.attack import attack
-from hogeq.search.bounds import full_memory_bound
-from hogeq.search.results import Budget
 from hogeq.solvers.dags import equilibrium
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees.best_response import best_response
-from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
@@ -72,7 +63,7 @@ HELD_OUT: Final = range(201, 211)
 """Seeds that no method, setting or parameter is chosen by."""
 
 
-Match = tuple[HogEngine, Strategy]  # a game of Hog, and the opponent
+Match = tuple[Hog, Strategy]  # a game of Hog, and the opponent
 
 
 class Entry(NamedTuple):
@@ -88,8 +79,8 @@ class Entry(NamedTuple):
         """Make its graph: of one player against a fixed opponent, or of both seats of a tree."""
         loaded = self.load()
         if not isinstance(loaded, FlatTree):
-            engine, opponent = loaded
-            return of_hog(engine.rules).against(opponent.policy)
+            game, opponent = loaded
+            return game.graph.against(opponent.policy)
         graph = of_tree(loaded)
         return graph if self.seat is None else graph.against(loaded.uniform(), self.seat)
 
@@ -102,7 +93,8 @@ class Entry(NamedTuple):
         """
         tree = self.load()
         if not isinstance(tree, FlatTree):
-            return attack(*tree, Budget(kicks=kicks)).win_rate, full_memory_bound(*tree)
+            game, opponent = tree
+            return game.search(opponent, Budget(kicks=kicks)).win_rate, game.bound(opponent)
         if self.family == "game":
             solved = equilibrium(tree, seconds)
             return solved.lower, solved.upper
@@ -124,15 +116,15 @@ def seeded() -> dict[str, Entry]:
     return {entry.name: entry for entry in _generated(SEEDED, [*OPEN, *HELD_OUT])}
 
 
-def hog_game(edition: str, goal: int, dice: int) -> HogEngine:
+def hog_game(edition: str, goal: int, dice: int) -> Hog:
     """Compile an edition to another goal and with fewer dice."""
-    return compile_game(rules_from({"edition": edition, "goal": goal, "max_dice": dice}))
+    return Hog({"edition": edition, "goal": goal, "max_dice": dice})
 
 
 def match(edition: str, goal: int, dice: int, opponent: str) -> Match:
     """Compile a game of Hog, and make the opponent."""
     game = hog_game(edition, goal, dice)
-    return game, builtin(opponent, game)
+    return game, game.strategy(opponent)
 
 
 def _hog() -> Iterator[Entry]:

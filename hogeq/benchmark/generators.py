@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hogeq import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.building import Node, flatten
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 
 def _tree(name: str, node_of: Any) -> FlatTree:

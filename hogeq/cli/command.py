@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from hogeq import GameName
 from hogeq.cli import leave_the_prompt, options
 from hogeq.cli.inputs import Chosen, check_output, plugins_given
 from hogeq.cli.options import (
@@ -27,7 +28,6 @@ from hogeq.cli.options import (
     When,
 )
 from hogeq.cli.shell import Result, show, warn
-from hogeq.rules.reading import config_of, is_hog
 from hogeq.support.files import redirected
 from hogeq.support.messages import DIGITS, BadInputError, digits, one_line
 from hogeq.support.plugins import load_plugin
@@ -227,8 +227,8 @@ def tree_of(given: Mapping[str, Any]) -> str | None:
     game, rules = given.get("game_name"), given.get("rules_name")
     if game is None:
         paths = map(Path, texts(given.values() if rules is None else [rules]))
-        game = next((str(path) for path in paths if config_of(path).get("game")), None)
-    return None if game is None or is_hog(game) else game
+        game = next((str(path) for path in paths if GameName(path).config.get("game")), None)
+    return None if game is None or GameName(game).is_hog else game
 
 
 def _plain(about: str) -> str:

@@ -1,6 +1,5 @@
 """Input of users: rules, strategies, and files to write."""
 
-import importlib
 import os
 import re
 import shlex
@@ -10,17 +9,13 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hogeq import ALIASES, GameName, Rules
 from hogeq.cli.shell import refusing, warn
-from hogeq.rules import ALIASES, Rules
-from hogeq.rules.reading import edition_name
-from hogeq.support.messages import BadInputError, one_line
-from hogeq.trees.teams import teams_text, title_of
+from hogeq.support.messages import BadInputError, one_line, printable, shown
+from hogeq.support.teams import teams_text, title_of
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
-    from hogeq.model.game import HogEngine
-    from hogeq.search.certificate import OtherGame
-    from hogeq.strategies.strategy import Strategy
+    from hogeq import Game, Hog, Strategy
 
 DEFAULT = "fa25"
 VARIABLE = "HOGEQ_RULES"
@@ -38,7 +33,7 @@ class Chosen:
     """The game that a user chooses: by --rules, --game, a run among strategies, or by default."""
 
     game: "Game"
-    engine: "HogEngine"
+    hog_game: "Hog"  # the same, of Hog
 
     def __init__(
         self,
@@ -81,7 +76,7 @@ class Chosen:
         return chosen._compiled()
 
     @classmethod
-    def other(cls, game: "OtherGame", trust: bool = False) -> "Chosen":
+    def other(cls, game: Any, trust: bool = False) -> "Chosen":
         """Choose the game other than Hog that a certificate is about, and build it."""
         how = {"forget": game.forget, "teams": game.teams}
         chosen = cls(None, game.name, **how, trust=trust)
@@ -104,24 +99,22 @@ class Chosen:
 
         A goal for each player is refused unless they are allowed.
         """
-        from hogeq.rules.reading import config_of, find_rules, how_of, is_hog, load_plugins_of
-
         if self._rules is not None or self._run:
             return self.rules
         spec = self.spec or _brought(strategies, self.trust) or default_rules()
-        config = config_of(Path(spec))
-        game, how = config.get("game"), how_of(config)
+        name = GameName(spec)
+        game, how = name.config.get("game"), name.how
         if game and all(given in {None, how[key]} for key, given in self.how.items()):
             self._run = spec
-            load_plugins_of(Path(spec), self.trust)
-            spec, self.how = str(game), how
-        self.spec = spec = edition_name(str(spec))
-        self.is_hog = not (game or self.is_any) or is_hog(spec)
+            name.load_plugins(self.trust)
+            name, self.how = GameName(game), how
+        self.spec = spec = name.text
+        self.is_hog = not (game or self.is_any) or name.is_hog
         if not self.is_hog:
             if self.hog_alone:
                 raise BadInputError(f"{spec}: allowed: games of Hog ({self.hog_alone})")
             return self.rules
-        self._rules = find_rules(spec, self.trust)
+        self._rules = name.rules(self.trust)
         if not own_goals:
             with refusing():
                 self._rules.require_one_goal()
@@ -152,10 +145,15 @@ class Chosen:
             self._compiled().expect(*parts, strategies=named)
             return self.game
         with refusing():
-            from hogeq.games.game import Game
+            from hogeq import Game
 
             self.game = Game(self._run or self.spec, **self.how, trust=self.trust)
         return self.game
+
+    def load_hog(self, *parts: str, **more: Any) -> "Hog":
+        """Settle a game of Hog alone, and build it, as `load` does."""
+        self.load(*parts, **more)
+        return self.hog_game
 
     def settle(self, named: Sequence[str], *, own_goals: bool = False) -> None:
         """Settle the game, and refuse names of no game and no strategy; nothing is built."""
@@ -166,32 +164,25 @@ class Chosen:
         if self.is_hog:
             _require_known(named)
             return
-        from hogeq.trees.loading import require_game
+        from hogeq import Game
 
         with refusing():
             for name in named:
-                from hogeq.trees.strategies import require_named
-
-                require_named(name)
-            require_game(self._run or str(self.spec))
+                Game.require_strategy(name)
+            Game.require(self._run or str(self.spec))
 
     def _compiled(self) -> "Chosen":
         """Make the game of the rules."""
         check_numba()
-        from hogeq.games.hog import Hog
-        from hogeq.model.game import compile_game
+        from hogeq import Hog
 
         with refusing():
-            self.game = Hog(self.rules, trust=self.trust)
-            self.engine = compile_game(self.rules, own_goals=True)
+            self.game = self.hog_game = Hog(self.rules, trust=self.trust)
         return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Announce the kernels to compile (:mod:`hogeq.model.expecting`)."""
-        from hogeq.baselines.registry import solves
-        from hogeq.model.expecting import expect
-
-        expect(self.engine, *["values"] * any(map(solves, strategies)), *parts)
+        """Announce the kernels to compile."""
+        self.hog_game.prepare(*parts, strategies=strategies)
 
     @property
     def name(self) -> str:
@@ -215,13 +206,16 @@ class Chosen:
     @property
     def endless(self) -> list[str]:
         """Lines about games that never end, if there are any."""
-        return ["", ENDLESS] if self.engine.can_be_endless else []
+        return ["", ENDLESS] if self.hog_game.can_be_endless else []
 
     def table(self, spec: str) -> "Strategy":
         """Matrix or policy from a built-in's name or a file; a mixture is refused."""
-        from hogeq.baselines.registry import find_table
+        from hogeq import BASELINES
 
-        return find_table(spec, self.engine, self.trust)
+        is_named = spec.partition(":")[0] in BASELINES
+        return self.hog_game.strategy(spec).unmixed(
+            f"strategy {shown(spec)}" if is_named else printable(Path(spec))
+        )
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Scores that games begin with, as a user writes them: ``10:0``."""
@@ -237,14 +231,13 @@ class Chosen:
 
 def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
     """Give the run among strategies whose game is chosen; runs of two games are refused."""
-    from hogeq.rules.reading import config_of, find_rules, how_of, run_file
-
     brought: dict[object, str] = {}
     for name in strategies:
-        if name and run_file(Path(name)):
-            config = config_of(Path(name))
-            other = config.get("game") and (config["game"], *how_of(config).values())
-            brought[other or find_rules(name, trust)] = name
+        named = GameName(name)
+        if name and named.is_run:
+            game = named.config.get("game")
+            other = game and (game, *named.how.values())
+            brought[other or named.rules(trust)] = name
     if len(brought) > 1:
         is_any = any(isinstance(one, tuple) for one in brought)
         what, option = ("games", "--game") if is_any else ("rules", "--rules")
@@ -255,17 +248,23 @@ def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
 
 def _require_known(strategies: Iterable[str]) -> None:
     """Refuse names of no strategy, and runs of games other than Hog."""
-    from hogeq.rules.reading import config_of
-
     for name in strategies:
-        from hogeq.baselines.registry import require_known
+        from hogeq import Hog
 
-        game = config_of(Path(name)).get("game")
+        game = GameName(name).config.get("game")
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
         if not set("*?[") & set(name):  # a pattern of files
-            require_known(name)
+            Hog.require_strategy(name)
+
+
+def solves(spec: str) -> bool:
+    """Whether a text names a strategy that is made by solving the game."""
+    from hogeq import BASELINES
+
+    named = BASELINES.get(spec.partition(":")[0])
+    return named is not None and named.solves
 
 
 def default_rules(*, is_told: bool = True) -> str:
@@ -284,8 +283,9 @@ def check_numba() -> None:
         with warnings.catch_warnings():
             # numba would go on without what it cannot read, after a traceback.
             warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
-            importlib.import_module("hogeq.kernels")  # first: numba is then told of no file
-            import numba
+            from hogeq import Hog  # noqa: F401 - first: numba is then told of no file
+
+            import numba  # isort: skip
     except (RuntimeWarning, ValueError) as error:
         raise BadInputError(f"numba: {str(error).partition(chr(10))[0]}") from error
     settings: Any = numba.config

@@ -1,6 +1,5 @@
 """Options that several commands take, and marks of options: files to write, and their use."""
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
@@ -106,17 +105,16 @@ HOG_ALONE: Final[dict[str, str]] = {
 
 def _editions(incomplete: str) -> list[str]:
     """Complete the name of an edition in a shell."""
-    from hogeq.rules import ALIASES, EDITIONS
+    from hogeq import ALIASES, EDITIONS
 
     return [name for name in (*EDITIONS, *ALIASES) if name.startswith(incomplete.lower())]
 
 
 def _strategies(incomplete: str) -> list[str]:
     """Complete the name of a strategy in a shell."""
-    from hogeq.baselines.registry import names
+    from hogeq import BASELINES
 
-    known = (re.sub(":[A-Z].*", "", usage) for usage in names())
-    return [name for name in known if name.startswith(incomplete)]
+    return [name for name in BASELINES if name.startswith(incomplete)]
 
 
 OPTIMAL: Final = ("optimal", "memory")

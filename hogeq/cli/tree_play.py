@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hogeq.strategies.strategy import Strategy
+from hogeq import CHANCE, TERMINAL, FlatTree, Strategy
 from hogeq.support.messages import percent
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 
 class TreePlay:

@@ -1,1 +1,1 @@
-"""Contests: tournaments, fields of entries, games turn by turn."""
+"""Contests: submissions that are read, judged, ranked and graded."""

@@ -9,11 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from hogeq.baselines.registry import is_builtin
+from hogeq import Strategy, StrategyError
+from hogeq.contest.folders import is_builtin
 from hogeq.contest.judging import Judged
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import NEEDS_TRUST
-from hogeq.strategies.strategy import Strategy
+from hogeq.support.kinds import NEEDS_TRUST
 from hogeq.support.messages import BadInputError, counted, printable, refusal
 from hogeq.support.yaml import read_text
 

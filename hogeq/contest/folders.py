@@ -20,9 +20,9 @@ from itertools import islice, takewhile
 from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
-from hogeq.baselines.registry import is_builtin
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import (
+from hogeq import BASELINES, StrategyError
+from hogeq.support.files import read_whole, scan_within
+from hogeq.support.kinds import (
     IN_FOLDER,
     MAX_BYTES,
     PICKLES,
@@ -30,7 +30,6 @@ from hogeq.strategies.files import (
     SUFFIXES,
     is_folder,
 )
-from hogeq.support.files import read_whole, scan_within
 from hogeq.support.messages import printable, unreadable
 
 MOST_MATCHES: Final = 10_000  # files of a pattern: nobody waits until a whole disk is listed
@@ -42,6 +41,11 @@ _RUN: Final = {IN_FOLDER, "manifest.json"}  # files of a run's folder
 _ALLOWED: Final = "allowed: files and folders"
 
 _SUFFIXES: Final = f"allowed: names ending in {', '.join(SUFFIXES)}"
+
+
+def is_builtin(name: str) -> bool:
+    """Whether a text begins with the name of a strategy, so that it means no file."""
+    return name.partition(":")[0] in BASELINES
 
 
 class Entrant(NamedTuple):

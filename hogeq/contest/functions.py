@@ -16,25 +16,18 @@ from functools import cached_property, partial
 from itertools import islice, product
 from pathlib import Path, PurePath
 from random import Random
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from hogeq import Hog, Rules, Strategy
 from hogeq.contest import probe
-from hogeq.rules import Rules
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, is_prime, square_swine
-from hogeq.rules.rules import HOG_WILD_SIDES, Throw, rolled_points, zero_points
-from hogeq.rules.settings import base_names
-from hogeq.rules.turn import TurnTable
-from hogeq.strategies.arrays import StrategyError, check_matrix
-from hogeq.strategies.channel import Cell, EntryOutput
-from hogeq.strategies.child import ERROR
-from hogeq.strategies.files import SUBMISSION
-from hogeq.strategies.sandbox import Entry, run_entry
-from hogeq.strategies.strategy import Strategy, strategy_of
+from hogeq.support.channel import Cell, EntryOutput
+from hogeq.support.child import ERROR
 from hogeq.support.files import read_whole
+from hogeq.support.kinds import SUBMISSION
 from hogeq.support.messages import EXACT, Text, loss, printable
-
-if TYPE_CHECKING:
-    from hogeq.model.game import HogEngine
+from hogeq.support.sandbox import Entry, run_entry
 
 PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
@@ -132,36 +125,32 @@ class ComparedFunction(NamedTuple):
 
 def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     """Give the functions of a semester's project by name, each after those that it may call."""
-    land = LANDINGS[rules.landing]
 
     def no_dice(call: Call) -> int:
-        return zero_points(rules, call.own, call.other)
+        return rules.points((), call.own, call.other)
 
     def points(call: Call) -> int:
-        return rolled_points(rules, call.faces) if call.dice else no_dice(call)
+        return rules.points(call.faces if call.dice else (), call.own, call.other)
 
     def update(call: Call) -> int:
-        score = call.own + points(call)
-        return land(square_swine(score) if rules.square_swine else score, call.other)
+        return rules.landed(call.own + points(call), call.other)
 
     functions = {
-        "num_factors": RuleFunction(
-            lambda call: sum(call.own % divisor == 0 for divisor in range(1, call.own + 1)), least=1
-        ),
-        "is_prime": RuleFunction(lambda call: is_prime(call.own), least=2),
+        "num_factors": RuleFunction(lambda call: _factors(call.own), least=1),
+        "is_prime": RuleFunction(lambda call: _factors(call.own) == 2, least=2),
     }
-    for part in base_names(rules.zero_dice):
+    for part in rules.part_names("zero_dice"):
         for name in ("free_bacon", _NO_DICE.get(part, part)):
             functions[name] = RuleFunction(no_dice, OTHER)
-    for part in base_names(rules.landing):
+    for part in rules.part_names("landing"):
         name, added = _LANDINGS.get(part, ("", 0))
-        functions[name] = RuleFunction(partial(_of_scores, land, added))
-    for parts, part, names in (
-        (SWAPS, rules.swap, ("is_swap",)),
-        (MORE_BOAR, rules.more_boar, ("more_boar", "extra_turn")),
+        functions[name] = RuleFunction(partial(_of_scores, rules, "landing", added))
+    for field, part, names in (
+        ("swap", rules.swap, ("is_swap",)),
+        ("more_boar", rules.more_boar, ("more_boar", "extra_turn")),
     ):
         if part != "none":
-            functions |= dict.fromkeys(names, RuleFunction(partial(_of_scores, parts[part], 0)))
+            functions |= dict.fromkeys(names, RuleFunction(partial(_of_scores, rules, field, 0)))
     return functions | {
         "roll_dice": RuleFunction(points, has_dice=True),
         "take_turn": RuleFunction(points, OTHER, has_dice=True),
@@ -170,9 +159,13 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     }
 
 
-def _of_scores(part: Callable[[int, int], int], added: int, call: Call) -> int:
+def _factors(number: int) -> int:
+    return sum(number % divisor == 0 for divisor in range(1, number + 1))
+
+
+def _of_scores(rules: Rules, field: str, added: int, call: Call) -> int:
     """Give what a part of the rules makes of two scores, less the own score if `added` is 1."""
-    return part(call.own, call.other) - added * call.own
+    return rules.part(field, call.own, call.other) - added * call.own
 
 
 def _calls(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Iterator[Call]:
@@ -222,7 +215,7 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) ->
 class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
-    def __init__(self, game: "HogEngine", main: Path, more: Sequence[str] = ()) -> None:
+    def __init__(self, game: Hog, main: Path, more: Sequence[str] = ()) -> None:
         self.game = game
         self.rule_functions = functions_of(game.rules)
         self.main = PurePath(main.name)
@@ -399,10 +392,9 @@ def _fault_line(output: EntryOutput) -> str:
     return output.fault[1] if output.fault else ""
 
 
-def _win_rate(game: "HogEngine", table: Strategy, against: Strategy) -> float:
-    from hogeq.evaluation.values import win_rate  # brings compiled code with it
-
-    return win_rate(game, table, against, endless_is_draw=True).win_rate
+def _win_rate(game: Hog, table: Strategy, against: Strategy) -> float:
+    """Win rate; games that never end are half wins."""
+    return float(game.round_robin([table, against])[0, 1])
 
 
 def _answer_text(answer: int | str | None, kind: type) -> str:
@@ -427,27 +419,21 @@ def _call_text(function: ProjectFunction, call: Call) -> str:
 
 def _means(rules: Rules) -> dict[str, list[float]]:
     """Give the mean points of 0, 1, ... dice, by the names of the course's dice."""
-    turns = TurnTable(rules)
-    sides_by_name = {"six_sided": rules.sides, "four_sided": HOG_WILD_SIDES}
+    sides_by_name = {"six_sided": rules.sides, "four_sided": 4}
     return {
-        name: [0.0, *(turns.mean(dice, Throw(sides)) for dice in range(1, rules.max_dice + 1))]
+        name: [0.0, *(rules.mean_points(dice, sides) for dice in range(1, rules.max_dice + 1))]
         for name, sides in sides_by_name.items()
     }
 
 
 def _table(project: Project, values: Any, means: Any) -> Strategy | None:
     """Ask final_strategy for its table, with right values and means; None if it has none."""
-    game = project.game
-    rules = game.rules
-    cells = [*product(range(game.goal), range(game.goal))]
+    rules = project.game.rules
+    cells = [*product(range(rules.size), range(rules.size))]
     output = project.ask("final_strategy", project.main, cells, values=values, means=means)
-    if output.is_stopped:
+    least, most = rules.least_answer, rules.most_answer
+    answers = [one for one in output.answers if isinstance(one, int) and least <= one <= most]
+    if output.is_stopped or len(answers) < len(cells):
         return None
-    rows = [output.answers[first : first + game.goal] for first in range(0, len(cells), game.goal)]
-    try:
-        matrix = check_matrix(
-            rows, game.goal, rules.max_dice, "", rules.least_answer, rules.most_answer
-        )
-    except StrategyError:
-        return None
-    return strategy_of(game, matrix)
+    rolls = np.minimum(answers, rules.max_dice)
+    return project.game.strategy(rolls.reshape(rules.size, rules.size))

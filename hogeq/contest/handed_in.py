@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import IO, Final, NamedTuple
 
+from hogeq import StrategyError
 from hogeq.contest.folders import MOST_FILES, files_within, in_order, listed
-from hogeq.strategies.arrays import StrategyError
 from hogeq.support.files import read_whole
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.yaml import parse_yaml

@@ -17,15 +17,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.baselines.registry import find_strategy, is_builtin
-from hogeq.contest.folders import Entrant, contents
+from hogeq import Fault, Hog, Strategy, StrategyError, Submission
+from hogeq.contest.folders import Entrant, contents, is_builtin
 from hogeq.contest.submission import inspect_submission
-from hogeq.model.game import HogEngine
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import LONGEST_NAME, is_folder
-from hogeq.strategies.strategy import Strategy, strategy_of
-from hogeq.strategies.submissions import Fault, Submission
-from hogeq.support.messages import one_line, printable, raised, shown
+from hogeq.support.kinds import is_folder
+from hogeq.support.messages import LONGEST_NAME, one_line, printable, raised, shown
 from hogeq.support.workers import compute
 
 LONGEST_REMARK: Final = 500  # most characters of a remark
@@ -75,7 +71,7 @@ class Judged(NamedTuple):
 class Judge(NamedTuple):
     """The judge of entries, and its rights."""
 
-    game: HogEngine
+    game: Hog
     trust: bool = False  # whether code is run
     time_limit: float = 60.0  # seconds for the code of each
     is_contest: bool = False  # whether entries have to be matrices, as a contest takes them
@@ -120,7 +116,7 @@ class Judge(NamedTuple):
             if folder is not None:
                 return self._judged_copy(folder, path, flat=len(path.parts) == 1)
             if is_builtin(entrant.name) or not entrant.name or is_folder(path):
-                return _of(find_strategy(entrant.name, self.game))
+                return _of(self.game.strategy(entrant.name))
             return self._inspected(Path(path))
         except StrategyError as error:
             line = str(error).removeprefix(f"{printable(path)}: ")
@@ -135,8 +131,10 @@ class Judge(NamedTuple):
         if self.is_contest or (self.trust and path.suffix.lower() == ".py"):
             rules = self.game.rules
             return inspect_submission(path, rules, self.trust, time_limit=self.time_limit)
-        strategy = find_strategy(str(path), self.game)
-        return replace(_of(strategy), name=None if strategy.name == str(path) else strategy.name)
+        strategy = self.game.strategy(path)
+        size = path.stat().st_size if path.is_file() else 0
+        name = None if strategy.name == str(path) else strategy.name
+        return replace(_of(strategy), size=size, name=name)
 
     def _judged_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
         """Judge a copy of a file of a folder; `flat` if its neighbours belong to others."""
@@ -204,15 +202,17 @@ def facts(submission: Submission) -> dict[str, Any]:
     """Give a submission as plain values, its table as two digits a cell."""
     strategy = submission.strategy
     table = None if strategy is None else strategy.dice.tobytes().hex()
-    return {**asdict(replace(submission, strategy=None)), "strategy": table}
+    values = {**asdict(replace(submission, strategy=None)), "strategy": table}
+    del values["is_code"]
+    return values
 
 
-def submission_from(values: dict[str, Any], game: HogEngine) -> Submission:
+def submission_from(values: dict[str, Any], game: Hog) -> Submission:
     """Make a submission of the values that `facts` gave."""
     strategy = None
     if values["strategy"] is not None:
         cells = np.frombuffer(bytes.fromhex(values["strategy"]), np.int8)
-        strategy = strategy_of(game, cells.reshape(game.goal, game.goal))
+        strategy = game.strategy(cells.reshape(game.rules.size, -1))
     tuples = {key: tuple(values[key]) for key in _LISTS if values[key] is not None}
     faults = tuple(Fault(*fault) for fault in values["faults"])
     return Submission(**{**values, **tuples, "strategy": strategy, "faults": faults})

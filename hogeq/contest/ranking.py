@@ -5,15 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from hogeq import WinRates
 from hogeq.contest.entries import Entries, identical_entries, short_names
-from hogeq.contest.tournament import (
-    WIN,
-    field_equilibrium,
-    lowest_win_rates,
-    mean_win_rates,
-    rank,
-)
-from hogeq.support.aliases import Floats
 from hogeq.support.files import csv_text
 from hogeq.support.messages import Table, Text, one_line, percent, printable
 
@@ -78,9 +71,9 @@ class Ranking:
     """A field with all win rates, ranked."""
 
     field: Entries
-    rates: Floats  # (n, n), row against column
+    rates: WinRates
     start: tuple[int, int] = (0, 0)
-    threshold: float = WIN
+    threshold: float = WinRates.WIN
     goals: list[int] | None = None  # of each entry, if each has its own
     tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
     broken: list[float] | None = None  # number of each entry by it, the higher first
@@ -93,13 +86,13 @@ class Ranking:
 
     @cached_property
     def _data(self) -> dict[str, Any]:
-        means = mean_win_rates(self.rates)
-        lowest = lowest_win_rates(self.rates)
+        means = self.rates.means()
+        lowest = self.rates.lowest()
         files = short_names(self.field.entries)
         names = self.field.names
-        weights, gap = field_equilibrium(self.rates)
+        weights, gap = self.rates.equilibrium()
         ranking = []
-        for index, place, wins, ties in rank(self.rates, self.threshold, self.broken):
+        for index, place, wins, ties in self.rates.ranks(self.threshold, self.broken):
             line: dict[str, Any] = {
                 "rank": place,
                 "name": names[index],

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from hogeq import Fault
 from hogeq.contest.entries import Entries, entries_of
 from hogeq.contest.folders import Entrant, entrants
 from hogeq.contest.handed_in import Submission, submissions_in, unpack
 from hogeq.contest.staff import Contest
-from hogeq.strategies.submissions import Fault
 from hogeq.support.files import csv_text
 from hogeq.support.messages import BadInputError, counted, printable, refusal
 from hogeq.support.yaml import read_text

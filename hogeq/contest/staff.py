@@ -19,16 +19,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from hogeq import __version__
+from hogeq import Hog, Submission, WinRates, __version__
 from hogeq.contest.entries import Entries, entries_of, read_goals
 from hogeq.contest.folders import Entrant
 from hogeq.contest.judging import Judge, Judged, facts, submission_from
-from hogeq.contest.tournament import round_robin
-from hogeq.model.game import HogEngine
-from hogeq.strategies.files import MAX_BYTES
-from hogeq.strategies.submissions import Submission
 from hogeq.support.aliases import Floats
 from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
+from hogeq.support.kinds import MAX_BYTES
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
@@ -60,7 +57,7 @@ class Contest:
     def __init__(
         self,
         entrants: Sequence[Entrant],
-        game: HogEngine,
+        game: Hog,
         out: Path | None = None,
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
@@ -70,7 +67,7 @@ class Contest:
         self.out = out
         self.start = start
         names = [one.entry if out is None else one.student for one in entrants]
-        own_goals = read_goals(goals, names, game.goal)
+        own_goals = read_goals(goals, names, game.rules.size)
         self.own_goals = {} if own_goals is None else dict(zip(entrants, own_goals, strict=True))
         self.made_by = {
             "version": __version__,
@@ -122,13 +119,13 @@ class Contest:
             }
         return entries_of(self.judged, inside=self.out is not None)
 
-    def play(self, field: Entries) -> Floats:
+    def play(self, field: Entries) -> WinRates:
         """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
         tables = field.strategies
         goals = self.goals
         keys: list[str] = []
         times: Counter[bytes] = Counter()
-        for table, goal in zip(tables, goals or [self.game.goal] * len(tables), strict=True):
+        for table, goal in zip(tables, goals or [self.game.rules.size] * len(tables), strict=True):
             content = table.array.tobytes() + b"%d" % goal
             # The same table twice is two entries, whose match is known as well.
             keys.append(_hash(b"%d " % times[content] + content))
@@ -136,7 +133,9 @@ class Contest:
         known = self._known_rates(keys)
         unplayed = int(np.isnan(known).sum() - len(known)) // 2
         with phase("tournament", unplayed, "matches") as progress:
-            rates = round_robin(self.game, tables, progress.step, known, self.start, goals)
+            rates = self.game.round_robin(
+                tables, self.start, goals, known=known, progress=progress.step
+            )
         self.tables = keys
         self.rates = rates.tolist()
         return rates

@@ -4,11 +4,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from hogeq.rules import Rules
-from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import Sizes, check_player_name, inspect
-from hogeq.strategies.submissions import Fault, Submission
-from hogeq.support.messages import printable
+from hogeq import Fault, Rules, Submission, inspect
+from hogeq.support.messages import player_name_fault, printable
 
 _RUN = {"raises", "range", "impure"}  # faults of code that runs; other code has no name either
 
@@ -24,14 +21,8 @@ def inspect_submission(
     path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
     """Look at a file as a contest would; `StrategyError` if there is nothing to look at."""
-    sizes: Sizes = {
-        "goal": rules.size,
-        "max_dice": rules.max_dice,
-        "least": rules.least_answer,
-        "most": rules.most_answer,
-    }
-    found, form = inspect(path, trust, time_limit, sizes)
-    if form is None and {fault.kind for fault in found.faults} <= _RUN:
+    found = inspect(path, rules, trust=trust, time_limit=time_limit)
+    if found.is_code and {fault.kind for fault in found.faults} <= _RUN:
         named = _name_faults(found.name, contest_asks_name(rules))
         found = replace(found, faults=(*named, *found.faults))
     if found.strategy is not None and found.strategy.kind != "matrix":
@@ -76,8 +67,5 @@ def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
     if name is None:
         line = "PLAYER_NAME is missing or no text"
         return [Fault("name", 1, line)] if is_asked else []
-    try:
-        check_player_name(name)
-    except StrategyError as error:
-        return [Fault("name", 1, str(error))]
-    return []
+    fault = player_name_fault(name)
+    return [Fault("name", 1, fault)] if fault else []

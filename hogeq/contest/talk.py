@@ -4,9 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from hogeq.contest.turns import PLAYERS, Session, Situation, Turn
-from hogeq.rules import describe
-from hogeq.rules.memory import memory_line
+from hogeq import Hog, Session, Situation, Turn, describe
 from hogeq.support.messages import Table, Text, counted, loss, percent
 
 HELP: Final = (
@@ -23,9 +21,10 @@ HELP: Final = (
 class Talk:
     """One game between a person and an engine, as lines: `engine` names the engine's play."""
 
-    def __init__(self, session: Session, engine: str) -> None:
+    def __init__(self, game: Hog, session: Session, engine: str) -> None:
         self.session, self.engine = session, engine
-        self.rules = session.game.rules
+        self.rules, self.memory_line = game.rules, game.memory_line
+        self.remembers = len(game.memories) > 1
         self.choices = f"{self.rules.least_answer} to {self.rules.max_dice}"
         self.shown: Situation | None = None  # the last situation that was announced
         self.commands: dict[str, Callable[[], Text]] = {
@@ -59,8 +58,8 @@ class Talk:
         notes = [f"turn {situation.turns + 1}: {self.score()}"]
         if session.sides != self.rules.sides:
             notes.append(f"{session.sides}-sided dice")
-        if session.game.has_memory:
-            notes.append(memory_line(self.rules, situation.memory))
+        if self.remembers:
+            notes.append(self.memory_line(situation.memory))
         return ["", "; ".join(notes)]
 
     def answer(self, line: str) -> Text:
@@ -81,7 +80,8 @@ class Talk:
     def after_turn(self, turn: Turn) -> Text:
         """Say the effect of a turn, and the loss of the person's own roll."""
         roll, *others = turn.effects(self.rules)
-        lines: Text = [f"{PLAYERS[turn.before.mover]} {roll}", *(f"  {line}" for line in others)]
+        player = Session.PLAYERS[turn.before.mover]
+        lines: Text = [f"{player} {roll}", *(f"  {line}" for line in others)]
         lines.append(f"  {self.score()}")
         if turn.before.mover == 0:
             won = f"win probability {percent(turn.value)}"
@@ -146,6 +146,6 @@ class Talk:
     def _then(self) -> str:
         """Name the play that win probabilities assume."""
         if self.session.engine.optimal:
-            memory = " and remembering everything" if self.session.game.has_memory else ""
+            memory = " and remembering everything" if self.remembers else ""
             return f"both playing optimally{memory} from the next turn on"
         return f"both playing {self.engine} from the next turn on"

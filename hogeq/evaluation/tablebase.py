@@ -161,7 +161,17 @@ MemorySource = Literal["given", "start", "belief"]
 
 
 class UnreachedError(BadInputError):
-    """Play never comes to the position that was asked for."""
+    """Play never comes to the position that was asked for.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> try:
+    ...     hogeq.Game("su20").analyze(1, 99, "always_roll:10")
+    ... except hogeq.UnreachedError as error:
+    ...     print(error.where)
+    score 1, opponent 99
+    """
 
 
 class RollValue(NamedTuple):

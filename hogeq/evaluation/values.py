@@ -20,6 +20,7 @@ from hogeq.model.shared import shared_duels, shared_workspace
 from hogeq.rules import Rules
 from hogeq.rules.memory import (
     Memory,
+    all_memories,
     memory_columns,
     memory_fields,
     memory_sizes,
@@ -257,7 +258,7 @@ class ComponentsAt:
     other: Floats
     memory: Floats
 
-    def to_json(self, game: HogEngine, one: Strategy, two: Strategy) -> dict[str, Any]:
+    def to_json(self, rules: Rules, one: Strategy, two: Strategy) -> dict[str, Any]:
         """Return it as plain values.
 
         ``reach``; ``parts`` and ``parts_against`` (part, weight, probability) of mixtures;
@@ -269,13 +270,13 @@ class ComponentsAt:
         if two.kind == "mixture":
             data["parts_against"] = _component_fields(two, self.other)
         data["memories"] = [
-            {**memory_fields(game.rules, memory), "probability": probability}
-            for memory, probability in self._memories(game)
+            {**memory_fields(rules, memory), "probability": probability}
+            for memory, probability in self._memories(rules)
         ]
         return data
 
     def text(
-        self, game: HogEngine, one: Strategy, two: Strategy, names: tuple[str, str], top: int
+        self, rules: Rules, one: Strategy, two: Strategy, names: tuple[str, str], top: int
     ) -> Text:
         """Lay it out, with the `top` memories; `names` are of both strategies."""
         lines: Text = [f"reached in a game with probability {percent(self.reach)}"]
@@ -285,22 +286,22 @@ class ComponentsAt:
         if two.kind == "mixture":
             table = _component_table(two, self.other)
             lines += ["", f"what was drawn from {names[1]}, the other", table]
-        if not game.has_memory:
+        if len(self.memory) == 1:
             return lines
-        memories = self._memories(game)
+        memories = self._memories(rules)
         rows = [
-            (*memory_texts(game.rules, memory), percent(probability))
+            (*memory_texts(rules, memory), percent(probability))
             for memory, probability in memories[:top]
         ]
-        lines += ["", Table(rows, (*memory_columns(game.rules), "probability"), left=0)]
+        lines += ["", Table(rows, (*memory_columns(rules), "probability"), left=0)]
         if len(memories) > top:
             rest = 1.0 - sum(probability for _, probability in memories[:top])
             lines.append(f"and {len(memories) - top} more, together {percent(rest)}")
         return lines
 
-    def _memories(self, game: HogEngine) -> list[tuple[Memory, float]]:
+    def _memories(self, rules: Rules) -> list[tuple[Memory, float]]:
         """List the memories of positive probability, with it, the most probable first."""
-        pairs = zip(game.memories, self.memory.tolist(), strict=True)
+        pairs = zip(all_memories(rules), self.memory.tolist(), strict=True)
         possible = [(memory, probability) for memory, probability in pairs if probability > 0]
         return sorted(possible, key=lambda pair: -pair[1])
 

@@ -12,12 +12,15 @@ Examples
 >>> picture = hogeq.figures.matrix(game.strategy("huan2020"), "matrix.png", "huan2020")
 """
 
+from hogeq.figures import text
 from hogeq.figures.comparison import exploitability
 from hogeq.figures.curves import convergence, intervals, search_course
 from hogeq.figures.maps import beliefs, counter, matrix, mixture, policy, win_rates
-from hogeq.figures.style import WIDTH
+from hogeq.figures.style import LOSS, MINUS_ONE, WIDTH
 
 __all__ = [
+    "LOSS",
+    "MINUS_ONE",
     "WIDTH",
     "beliefs",
     "convergence",
@@ -28,5 +31,6 @@ __all__ = [
     "mixture",
     "policy",
     "search_course",
+    "text",
     "win_rates",
 ]

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hogeq.evaluation.counterfactual import RegretWeight
+from hogeq.evaluation.counterfactual import RegretWeight, kkt_gap
 from hogeq.games.game import Game
 from hogeq.games.given import StrategySpec
 from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
-    from hogeq.contest.field import Difference
+    from hogeq.analysis.field import Difference
     from hogeq.model.game import HogEngine
     from hogeq.model.graph_engine import GraphEngine
     from hogeq.solvers.solving import Solution
@@ -68,6 +68,15 @@ class CompiledGame(Game):
     ) -> "Difference":
         """Value every information set in which two strategies differ."""
         raise NotImplementedError
+
+    def kkt_gap(self, strategy: StrategySpec) -> float:
+        """Measure how far a policy is from a stationary point of self-play, in the game's units.
+
+        It is 0 where a best response to itself is; that is necessary for an equilibrium among
+        policies, and under imperfect recall not sufficient.
+        """
+        gap = kkt_gap(self.engine, self.strategy(strategy).policy)
+        return gap * self.engine.payoff_per_win_rate
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"

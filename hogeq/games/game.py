@@ -20,13 +20,14 @@ from hogeq.search.values import Value
 from hogeq.strategies.infosets import NamedRows
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.messages import BadInputError, nearest
-from hogeq.trees.teams import Teams
+from hogeq.support.teams import Teams
 
 if TYPE_CHECKING:
     from hogeq.evaluation.tablebase import Tablebase
     from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
     from hogeq.model.priced import Problem
+    from hogeq.search.certificate import Certificate, OtherGame
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions
@@ -255,6 +256,54 @@ class Game:
         ValueError
             If the game is not for the method.
         """
+        raise NotImplementedError
+
+    @staticmethod
+    def require(name: str) -> None:
+        """Refuse a text that names no game other than Hog; nothing is built."""
+        from hogeq.trees.loading import require_game
+
+        require_game(name)
+
+    @staticmethod
+    def require_strategy(name: str) -> None:
+        """Refuse a text that names neither a strategy of such games nor a file."""
+        from hogeq.trees.strategies import require_named
+
+        require_named(name)
+
+    def certify(
+        self,
+        strategy: StrategySpec,
+        seconds: float,
+        name: str = "",
+        forget: str | None = None,
+        teams: str | None = None,
+    ) -> "Certificate":
+        """Look for so many seconds for a bound on all responses to a strategy, with its proof.
+
+        The certificate says how other games than Hog are loaded: by `name`, by default the game's
+        own, with what players `forget`, and `teams`.
+        """
+        from hogeq.search import certificate
+
+        about = self._about(name or self.name, forget, teams)
+        target = self.strategy(strategy).whole()
+        found = certificate.certify(self._problems(target), seconds, shown=self.units.exact)
+        return certificate.certificate_of(about, target, found)
+
+    def check(self, certificate: "Certificate") -> "Certificate":
+        """Prove a certificate of this game again; nothing else that it says is believed.
+
+        Raises
+        ------
+        CertificateError
+            If it is about another game, or its steps are none.
+        """
+        raise NotImplementedError
+
+    def _about(self, name: str, forget: str | None, teams: str | None) -> "Rules | OtherGame":
+        """Give what a certificate says of the game; a game that can have none is refused."""
         raise NotImplementedError
 
     def _problems(self, strategy: StrategySpec) -> "Sequence[Problem]":

@@ -1,13 +1,14 @@
 """`Hog`: the game of dice, by some rules."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from hogeq.baselines import solved
-from hogeq.baselines.registry import find_strategy
+from hogeq.baselines.opponents import opponents, strongest
+from hogeq.baselines.registry import find_strategy, require_known
 from hogeq.evaluation import values
 from hogeq.games import small
 from hogeq.games.given import StrategySpec
@@ -18,7 +19,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules import Rules
 from hogeq.rules.edition import names_of
-from hogeq.rules.reading import edition_name
+from hogeq.rules.reading import GameName
 from hogeq.search import bounds
 from hogeq.search.results import (
     WIN_RATES,
@@ -33,19 +34,27 @@ from hogeq.search.values import Value
 from hogeq.strategies.infosets import ScoreRows
 from hogeq.strategies.profiles import hog_profile, is_profile, rows_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
+from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
+from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
 
 if TYPE_CHECKING:
-    from hogeq.contest.assessment import Assessment
-    from hogeq.contest.field import Difference
-    from hogeq.contest.review import Review
-    from hogeq.contest.tournament import WinRates
-    from hogeq.contest.transcript import Transcript
+    from hogeq.analysis.explanation import Assessment
+    from hogeq.analysis.field import Answer, Difference
+    from hogeq.analysis.review import Review
+    from hogeq.analysis.tournament import WinRates
+    from hogeq.analysis.transcript import Transcript
+    from hogeq.analysis.turns import Session
+    from hogeq.evaluation.counterfactual import Spread
     from hogeq.model.priced import Problem
+    from hogeq.search.attack import SearchResult
+    from hogeq.search.certificate import Certificate
     from hogeq.solvers.existence import Existence
+    from hogeq.trees.audit import SmallAudit
     from hogeq.trees.recall import Audit
+    from hogeq.trees.tree import Sizes
 
 
 class Hog(ByScores):
@@ -93,7 +102,7 @@ class Hog(ByScores):
         if not isinstance(found, Rules):
             raise BadInputError(refusal("game", found.name, "games of Hog"))
         self._engine = compile_game(found, own_goals=True)
-        called = edition_name(given) if isinstance(given, str) else ""
+        called = GameName(given).text if isinstance(given, str) else ""
         self._called = called if called in names_of(found) else found.name
 
     def __repr__(self) -> str:
@@ -168,6 +177,24 @@ class Hog(ByScores):
             given = hog_profile(given, self.rules)
         return self._named(strategy_of(self._engine, given))
 
+    @staticmethod
+    def require_strategy(name: str) -> None:
+        """Refuse a text that names neither a strategy of Hog nor a file."""
+        require_known(name)
+
+    @property
+    def strongest(self) -> str:
+        """Name of the strongest strategy that the package has for this game."""
+        return strongest(self._engine)
+
+    def baselines(self, names: Iterable[str] | None = None) -> dict[str, Strategy]:
+        """Make the strategies of some names, leaving out those that have no meaning in this game.
+
+        By default those that are worth to be played against: every number of dice, the course's
+        samples, the strongest and what others have published, each table once.
+        """
+        return {name: self._named(one) for name, one in opponents(self._engine, names).items()}
+
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier."""
         return self._named(strategy_of(self.engine, solved, name))
@@ -229,6 +256,18 @@ class Hog(ByScores):
 
         return self._named(respond_by_program(self._engine, target, budget))
 
+    def search(
+        self,
+        strategy: StrategySpec,
+        budget: Budget | None = None,
+        deadline: Deadline | None = None,
+    ) -> "SearchResult":
+        """Search for a best response alone, without a bound, within most of the time left."""
+        from hogeq.search.attack import attack
+
+        share = None if deadline is None else deadline.share(bounds.SEARCHING)
+        return attack(self._engine, self.second.strategy(strategy), budget, deadline=share)
+
     def bound(self, strategy: StrategySpec, resolution: int | None = None) -> float:
         """Upper bound on the win rate of any response, by full memory.
 
@@ -250,6 +289,20 @@ class Hog(ByScores):
         from hogeq.search.certificate import hog_problems
 
         return hog_problems(self.rules, self.strategy(strategy))
+
+    def _about(self, name: str, forget: str | None, teams: str | None) -> Rules:  # noqa: ARG002
+        from hogeq.search.certificate import require_size
+
+        require_size(self.rules)
+        return self.rules
+
+    def check(self, certificate: "Certificate") -> "Certificate":
+        """Prove a certificate again, of the rules that it names; nothing else in it is believed."""
+        from hogeq.search.certificate import CertificateError, check_certificate
+
+        if not isinstance(certificate.game, Rules):
+            raise CertificateError(refusal("game", self.name, "games other than Hog"))
+        return check_certificate(certificate)
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy.
@@ -323,9 +376,47 @@ class Hog(ByScores):
 
         A small game by the same rules is walked; the coin makes both players alike.
         """
+        return (self.small_audit().audit,) * 2
+
+    def small_audit(self, goal: int | None = None, max_dice: int = 2) -> "SmallAudit":
+        """Audit of recall by a game of the same rules of at most this goal and these dice."""
         from hogeq.trees.audit import SmallAudit
 
-        return (SmallAudit.of(self.rules).audit,) * 2
+        return SmallAudit.of(self.rules, goal, max_dice)
+
+    def tree_sizes(self) -> "Sizes":
+        """Sizes of the tree of the game; they end where it is too large to be written."""
+        from hogeq.trees.tree import tree_sizes
+
+        return tree_sizes(self.rules)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree of the game in Gambit's extensive form."""
+        from hogeq.trees.tree import hog_efg
+
+        write_whole(path, hog_efg(self.rules))
+
+    def spread(self, strategy: StrategySpec) -> "Spread":
+        """Split the entropy of each roll between the draw before the game and the roll itself."""
+        from hogeq.evaluation.counterfactual import spread
+
+        return spread(self.strategy(strategy))
+
+    def play(
+        self,
+        against: StrategySpec | None = None,
+        first: Literal["you", "engine", "coin"] = "coin",
+        seed: int = 0,
+        start: tuple[int, int] = (0, 0),
+    ) -> "Session":
+        """Begin a game against a strategy, a matrix or a policy; by default optimal play.
+
+        Coin, dice and draws follow from `seed`; `start` is as for `win_rate`.
+        """
+        from hogeq.analysis.turns import Engine, Session
+
+        table = None if against is None else self.second.strategy(against)
+        return Session(self._engine, Engine(self._engine, table), first, seed, start)
 
     def diff(
         self,
@@ -341,10 +432,35 @@ class Hog(ByScores):
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default the strongest that the package has.
         """
-        from hogeq.contest import field
+        from hogeq.analysis import field
 
         one, two = self.strategy(first), self.strategy(second)
         return field.diff(self.engine, one, two, self._rivals(against))
+
+    def answer_field(
+        self,
+        rivals: Sequence[StrategySpec],
+        objective: Literal["mean", "beaten"] = "mean",
+        budget: Budget | None = None,
+    ) -> "Answer":
+        """Search for the matrix with the best mean win rate, or that beats most of some rivals."""
+        from hogeq.analysis import field
+
+        tables = [self.strategy(rival) for rival in rivals]
+        return field.answer_field(self.engine, tables, objective, budget)
+
+    def improvements(
+        self,
+        matrix: StrategySpec,
+        against: Sequence[StrategySpec],
+        cells: int | None = None,
+        seconds: float | None = None,
+    ) -> "Iterator[Answer]":
+        """Change a matrix step by step, as `improve` does: each that comes wins more."""
+        from hogeq.analysis import field
+
+        rivals = self._rivals(list(against))
+        return field.improvements(self.engine, self.strategy(matrix), rivals, cells, seconds)
 
     def improve(
         self,
@@ -365,10 +481,7 @@ class Hog(ByScores):
         seconds : float, optional
             When to stop.
         """
-        from hogeq.contest import field
-
-        table, rivals = self.strategy(matrix), self._rivals(against)
-        *_, best = field.improvements(self.engine, table, rivals, cells, seconds)
+        *_, best = self.improvements(matrix, self._rivals(against), cells, seconds)
         return self.strategy(best.strategy)
 
     def explain(self, strategy: StrategySpec, against: StrategySpec | None = None) -> "Assessment":
@@ -381,26 +494,30 @@ class Hog(ByScores):
         against : strategy, optional
             By default the strongest opponent of the package.
         """
-        from hogeq.contest.assessment import assess
+        from hogeq.analysis.explanation import assess
 
         (rival,) = self._rivals(against)
-        return assess(self.engine, self.strategy(strategy), rival)
+        return assess(self._engine, self.strategy(strategy), rival)
 
     def round_robin(
         self,
         strategies: Sequence[StrategySpec],
         start: tuple[int, int] = (0, 0),
         goals: Sequence[int] | None = None,
+        *,
+        known: Floats | None = None,
+        progress: Callable[[], object] = int,
     ) -> "WinRates":
         """Win rate of each of some strategies against each other, (n, n), row against column.
 
         The table has ``names``, and a notebook shows it with ranks. `start` is as for `win_rate`;
-        `goals`, at most that of the rules, are of each strategy.
+        `goals`, at most that of the rules, are of each strategy. Pairs with a `known` win rate,
+        (n, n) and not NaN, are not played; `progress` is called after each other pair.
         """
-        from hogeq.contest.tournament import WinRates, round_robin
+        from hogeq.analysis.tournament import WinRates, round_robin
 
         tables = [self.strategy(one) for one in strategies]
-        rates = round_robin(self.engine, tables, start=start, goals=goals).view(WinRates)
+        rates = round_robin(self.engine, tables, progress, known, start, goals).view(WinRates)
         rates.names = tuple(
             one.name or f"strategy {number}" for number, one in enumerate(tables, 1)
         )
@@ -408,16 +525,31 @@ class Hog(ByScores):
 
     def review(self, transcript: "Transcript | str | os.PathLike[str]") -> "Review":
         """Loss of each roll of a played game, or of its file, and how much was luck."""
-        from hogeq.contest.review import review
-        from hogeq.contest.transcript import read_transcript
+        from hogeq.analysis.review import review
+        from hogeq.analysis.transcript import read_transcript
 
         if isinstance(transcript, str | os.PathLike):
             transcript = read_transcript(transcript, self.rules)
         return review(self._engine, transcript)
 
-    def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
-        if given is None:
-            from hogeq.contest.assessment import usual_reference
+    def reasons(self) -> list[tuple[Any, ...]]:
+        """Positions where optimal play looks strange, and the rule that is the reason.
 
-            given = usual_reference(self.engine)
-        return [self.strategy(one) for one in (given if isinstance(given, list) else [given])]
+        Each has the rule's name, own and opponent's score, the number of the memory and of the best
+        roll, whether the rule helps that roll rather than harms another, and a text.
+        """
+        from hogeq.analysis.book import book
+
+        return book(self._engine)
+
+    @cached_property
+    def turn_data(self) -> dict[str, Any]:
+        """All turns of the game as plain values: what a program in another language plays by."""
+        from hogeq.games.turns import turn_data
+
+        return turn_data(self._engine)
+
+    def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
+        given = self.strongest if given is None else given
+        other = self.second
+        return [other.strategy(one) for one in (given if isinstance(given, list) else [given])]

@@ -22,11 +22,11 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
+from hogeq.support.teams import Teams
 from hogeq.trees import full_information
 from hogeq.trees.full_information import PositionAnalysis
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import seated
-from hogeq.trees.teams import Teams
 
 
 class PositionGame(RowGame):

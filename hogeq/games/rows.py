@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Union
 from hogeq.games.compiled import CompiledGame
 from hogeq.games.given import StrategySpec
 from hogeq.search.results import Units
-from hogeq.strategies.strategy import Strategy, StrategyLike, joined
+from hogeq.strategies.strategy import Mixture, Strategy, StrategyLike, joined
+from hogeq.support.messages import refusal
 from hogeq.trees.strategies import playable, seated, tree_strategy
 
 if TYPE_CHECKING:
-    from hogeq.contest.field import Difference
+    from hogeq.analysis.field import Difference
     from hogeq.model.graph_engine import GraphEngine
+    from hogeq.search.certificate import Certificate, OtherGame
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
@@ -91,12 +93,30 @@ class RowGame(CompiledGame):
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default `first` itself.
         """
-        from hogeq.contest import field
+        from hogeq.analysis import field
 
         one, two = self.strategy(first).whole(), self.strategy(second).whole()
         given = [one] if against is None else against
         rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
         return field.diff_rows(self.engine, self.rows, self.value, one, two, rivals)
+
+    def _about(self, name: str, forget: str | None, teams: str | None) -> "OtherGame":
+        from hogeq.search.certificate import OtherGame
+
+        return OtherGame(name, self.rows.digest(), forget, teams)
+
+    def check(self, certificate: "Certificate") -> "Certificate":
+        """Prove a certificate of this game again; nothing else that it says is believed."""
+        from hogeq.search.certificate import CertificateError, check_certificate
+
+        digest, given = self.rows.digest(), getattr(certificate.game, "digest", None)
+        if digest != given:
+            there = f"that of {certificate.name}, {digest}"
+            raise CertificateError(refusal("game.digest", given, there))
+        chances, policies = certificate.strategy.chances, certificate.strategy.policies
+        is_one = certificate.strategy.kind != "mixture"
+        target = self.strategy(policies[0] if is_one else Mixture(chances, policies))
+        return check_certificate(certificate._replace(strategy=target), self._problems(target))
 
     def tablebase(self) -> "FullInformation":
         """Optimal play from every position, both players seeing and remembering everything.

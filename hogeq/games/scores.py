@@ -1,17 +1,26 @@
 """Questions about the positions of a game of Hog. Private: users hold a `Hog`."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from hogeq.baselines.registry import solves
 from hogeq.evaluation import counterfactual, tablebase, values
 from hogeq.evaluation.counterfactual import RegretWeight
 from hogeq.evaluation.tablebase import Analysis, Tablebase
 from hogeq.evaluation.values import ComponentsAt
 from hogeq.games.compiled import CompiledGame
 from hogeq.games.given import StrategySpec
+from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine
-from hogeq.rules.memory import Memory
+from hogeq.rules.memory import Axis, Memory, axes, memory_fields, memory_line, memory_of
 from hogeq.search import population
 from hogeq.search.population import Gains
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
+
+NOTHING = Memory()  # before the first turn
 
 
 class ByScores(CompiledGame):
@@ -28,6 +37,62 @@ class ByScores(CompiledGame):
     def memories(self) -> tuple[Memory, ...]:
         """Every value of the hidden memory of the player to move, H of them."""
         return self._engine.memories
+
+    @property
+    def can_be_endless(self) -> bool:
+        """Whether two players can leave the scores as they are for ever; that is then a draw."""
+        return self._engine.can_be_endless
+
+    @property
+    def positions_recur(self) -> bool:
+        """Whether a position can come again, so that gains are exact only to first order."""
+        return self._engine.positions_recur
+
+    def prepare(self, *parts: str, strategies: Iterable[str | None] = ()) -> None:
+        """Announce what will be computed, so that all cores compile the code for it.
+
+        Parameters
+        ----------
+        parts : str
+            Of :data:`hogeq.model.compiling.PARTS`; "matches" is the one by which matrices meet.
+        strategies : iterable of str
+            Names of strategies that will be made.
+        """
+        expect(self._engine, *["values"] * any(map(solves, strategies)), *parts)
+
+    def compiled(self) -> dict[str, bool]:
+        """Whether the code of each part of what can be computed is compiled, and kept."""
+        from hogeq.model.compiling import missing, parts_of
+
+        return {part: not any(missing(self._engine, part)) for part in parts_of(self._engine)}
+
+    # --- the hidden memory ------------------------------------------------------------------------
+
+    @property
+    def memory_axes(self) -> tuple[Axis, Axis]:
+        """Two parts of the memory of the player to move, as the axes of a picture."""
+        return axes(self._engine.rules)
+
+    def memory(self, given: Mapping[str, Any], *, at_start: bool = False) -> Memory | None:
+        """Make the memory of the player to move of its parts by name; None if none is given.
+
+        The others are as before the first turn. A refusal names the options of ``hogeq analyze``.
+        """
+        return memory_of(self._engine.rules, given, at_start=at_start)
+
+    def memory_fields(self, memory: Memory = NOTHING) -> dict[str, Any]:
+        """Parts of a memory that the rules look at, by name."""
+        return memory_fields(self._engine.rules, memory)
+
+    def memory_line(self, memory: Memory = NOTHING) -> str:
+        """Write a memory in one line, with the names of its parts."""
+        return memory_line(self._engine.rules, memory)
+
+    def by_memory_axes(self, shares: ArrayLike) -> Floats:
+        """Sum a distribution (..., H) over the memory to a table by `memory_axes`."""
+        return values.fold(self._engine.rules, shares)
+
+    # --- play -------------------------------------------------------------------------------------
 
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players seeing and remembering everything.

@@ -1,6 +1,7 @@
-"""Games that have a tree. Private: users hold a `Game`."""
+"""Games that have a tree."""
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +16,13 @@ from hogeq.search.values import Value
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.files import write_whole
-from hogeq.support.messages import BadInputError, HogeqError, refusal
+from hogeq.support.messages import BadInputError, HogeqError, Text, refusal
 from hogeq.support.parameters import NotNegative, check
+from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.strategies import action_values
-from hogeq.trees.teams import Teams
 from hogeq.trees.values import value
 
 if TYPE_CHECKING:
@@ -32,7 +33,14 @@ if TYPE_CHECKING:
 
 
 class TreeGame(RowGame):
-    """A game that has a tree: of a file, of OpenSpiel, or of one's own rules.
+    """A game that has a tree: of a file, of OpenSpiel, or of one's own rules; `Game` makes it.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> isinstance(game, hogeq.TreeGame), game.tree.num_nodes
+    (True, 58)
 
     Attributes
     ----------
@@ -187,6 +195,13 @@ class TreeGame(RowGame):
         from hogeq.trees.recall import audit_of
 
         return audit_of(self.tree, 0), audit_of(self.tree, 1)
+
+    def audit_text(self, players: "Sequence[Audit]") -> Text:
+        """Lay out the audits of both sides, as the command prints them."""
+        from hogeq.trees.recall import recall_text
+        from hogeq.trees.teams import side_names
+
+        return recall_text(players, side_names(self.tree.sides))
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"

@@ -13,7 +13,17 @@ State = tuple[int, int]  # position and memory
 
 
 class EndlessError(BadInputError):
-    """Two strategies between which a game may never end."""
+    """Two strategies between which a game may never end.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> try:
+    ...     hogeq.Game("hog12").win_rate("always_roll:0", "always_roll:0")
+    ... except hogeq.EndlessError:
+    ...     print("never ends")
+    never ends
+    """
 
 
 class Staying(NamedTuple):

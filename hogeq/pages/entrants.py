@@ -12,30 +12,23 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hogeq.contest.assessment import (
-    Assessment,
-    Facts,
-    Part,
-    Reference,
-    facts_of,
-    game_to,
-    outcome,
-    positions,
-    reasons,
-    results,
-    summary,
-)
+from hogeq import Assessment, Fault, Hog, Submission
+from hogeq.contest.assessment import Facts, Reference, facts_of, game_to, outcome, results
 from hogeq.contest.judging import Judged, facts
 from hogeq.contest.staff import Contest
 from hogeq.contest.submission import contest_notes
-from hogeq.model.expecting import expect
-from hogeq.model.game import HogEngine
 from hogeq.pages import frame
 from hogeq.pages.field import DECIMALS, SHARED
-from hogeq.strategies.files import LONGEST_NAME, MAX_BYTES
-from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.files import read_whole
-from hogeq.support.messages import counted, duration, percent, printable
+from hogeq.support.kinds import MAX_BYTES
+from hogeq.support.messages import (
+    LONGEST_NAME,
+    Part,
+    counted,
+    duration,
+    percent,
+    printable,
+)
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
@@ -53,9 +46,9 @@ def checked_page(facts: Facts, functions: Sequence[str] = ()) -> str:
     sections = _fault_lists(submission.faults)
     map_data: dict[str, Any] = {}
     if assessment is not None:
-        why = summary(str(facts.against), assessment)
+        why = assessment.summary(str(facts.against))
         sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(why))}.</p>"
-        tables = chain(reasons(assessment), results(facts.win_rates), positions(assessment))
+        tables = chain(assessment.reasons(), results(facts.win_rates), assessment.positions())
         sections += _tables(tables) + _map(facts.rules, assessment)
         map_data = {
             "dice": assessment.rolls.tolist(),
@@ -159,7 +152,7 @@ def entrants_pages(
     `tournament` is its result (`hogeq.contest.ranking.Ranking.to_json`), and `names` are those on
     the public page by index in it.
     """
-    game = contest.game
+    game, usual_goal = contest.game, contest.game.rules.size
     tasks: list[_Task] = []
     pages: dict[str, str | None] = {}
     ranked = {contest.valid[line["index"]].entrant: line for line in tournament["ranking"]}
@@ -167,10 +160,10 @@ def entrants_pages(
         entrant = judged.entrant
         name = contest.page_of(entrant)
         line = ranked.get(entrant)  # None if it is not valid
-        goal = contest.own_goals.get(entrant, game.goal)
+        goal = contest.own_goals.get(entrant, usual_goal)
         notes = [heading, _standing(line, names), f"Judged: {entrant.file}."]
-        if goal != game.goal:
-            notes.append(f"Its goal is {goal}. The opponents below have {game.goal}.")
+        if goal != usual_goal:
+            notes.append(f"Its goal is {goal}. The opponents below have {usual_goal}.")
         if line is not None:
             notes.append(f"The public page calls it {names[line['index']]}.")
         if entrant.earlier:
@@ -185,7 +178,7 @@ def entrants_pages(
         if new_page is None:
             tasks.append(_Task(judged, name, key, sections, goal))
         pages[name] = None if new_page == old_page else new_page
-    expect(game, "full memory")
+    game.prepare("full memory")
     with phase("assessing", len(tasks), "entrants") as progress:
         games = {goal: game_to(game, goal) for goal in {task.goal for task in tasks}}
         make_page = partial(_entrant_page, games, title)
@@ -215,7 +208,7 @@ def _read_page(path: Path) -> str:
         return ""
 
 
-def _entrant_page(games: Mapping[int, tuple[HogEngine, Reference]], title: str, task: _Task) -> str:
+def _entrant_page(games: Mapping[int, tuple[Hog, Reference]], title: str, task: _Task) -> str:
     """Write the page of an entrant, without any text of its code but the player's name.
 
     Code could say anything: what it read, or what another entry holds. `games` has the game and

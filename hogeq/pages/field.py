@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from hogeq import Rules, WinRates, describe
 from hogeq.contest.ranking import columns_of, named_ranking
-from hogeq.contest.tournament import WIN
 from hogeq.pages import frame
-from hogeq.rules import Rules, describe
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
@@ -53,7 +52,7 @@ def field_page(
         summary=_summary(ranking),
         played=_played(tournament),
         equals=html.escape(_equals(tournament.get("tie_break"))),
-        win=f"{100.0 * tournament.get('threshold', WIN):.12g}",
+        win=f"{100.0 * tournament.get('threshold', WinRates.WIN):.12g}",
         notes=_notes(tournament, names),
         rules=html.escape(tournament["rules"]),
         parts="".join(rule_items),

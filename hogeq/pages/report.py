@@ -8,22 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.baselines.registry import builtins_of
-from hogeq.contest import tournament
-from hogeq.contest.assessment import usual_reference
-from hogeq.evaluation.counterfactual import counterfactual_values
-from hogeq.evaluation.values import fold, reach
-from hogeq.figures.style import LOSS, MINUS_ONE
-from hogeq.model.game import HogEngine
+from hogeq import Budget, Gains, Hog, Response, Strategy, WinRates, describe, figures
 from hogeq.pages import frame
-from hogeq.rules import describe
-from hogeq.rules.memory import axes
 from hogeq.runs.files import environment, figures_in, finite, table
 from hogeq.runs.index import Run
-from hogeq.search.bounds import respond
-from hogeq.search.population import Gains, gains
-from hogeq.search.results import Budget, Response
-from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, not_installed
 from hogeq.support.parameters import plain
@@ -51,7 +39,7 @@ class Entry(NamedTuple):
     """A strategy on the page."""
 
     name: str
-    strategy: StrategyLike  # a matrix or a policy
+    strategy: Strategy  # a matrix or a policy
     budget: Budget | None
     """Of the search for its counter-matrix; None if it is there to be compared with only."""
 
@@ -66,7 +54,7 @@ class Explored:
     at positions that play never comes to, which have none."""
     reach: Floats  # (G, G), probability of coming to move there
     belief: Floats
-    """(G, G, rows, columns). Distribution of the memory along `hogeq.rules.memory.axes`; 0 where
+    """(G, G, rows, columns). Distribution of the memory along `Hog.memory_axes`; 0 where
     play never comes."""
     search: Response
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
@@ -79,9 +67,9 @@ def effort_of(run: Run) -> Budget:
 
 
 def entries(
-    game: HogEngine,
+    game: Hog,
     runs: Sequence[Run],
-    against: Sequence[tuple[str, StrategyLike]] = (),
+    against: Sequence[tuple[str, Strategy]] = (),
     *,
     matrices: bool = True,
     budget: Budget | None = None,
@@ -99,14 +87,12 @@ def entries(
         listed.append(Entry(f"{run.name}: matrix", run.matrix, matrix_budget))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     listed_names = {entry.name for entry in listed}
-    built_in = [usual_reference(game), *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
-    more = builtins_of(game, [spec for spec in built_in if spec not in listed_names])
+    built_in = [game.strongest, *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
+    more = game.baselines([spec for spec in built_in if spec not in listed_names])
     return listed + [Entry(name, strategy, None) for name, strategy in more.items()]
 
 
-def make(
-    game: HogEngine, runs: Sequence[Run], strategies: Sequence[Entry]
-) -> tuple[str, dict[str, Any]]:
+def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[str, dict[str, Any]]:
     """Write the HTML page on runs of Hog, and give the figures on it.
 
     Figures are "counters": value and bound of the best response to each strategy explored;
@@ -124,23 +110,23 @@ def make(
     names = tuple(entry.name for entry in strategies)
     with phase("tournament", len(names) * (len(names) - 1) // 2, "matches") as progress:
         played = [entry.strategy for entry in strategies]
-        rates = tournament.round_robin(game, played, progress.step)
+        rates = game.round_robin(played, progress=progress.step)
     data = {
-        "goal": game.goal,
-        "rolls": game.num_actions,
-        "choices": game.choices,
+        "goal": game.rules.size,
+        "rolls": game.rules.num_actions,
+        "choices": game.rules.choices,
         "rules": game.rules.name,
         "parts": describe(game.rules),
-        "memory": [axis._asdict() for axis in axes(game.rules)] if game.has_memory else None,
-        "colours": _colours(game.choices),
+        "memory": [axis._asdict() for axis in game.memory_axes] if _remembers(game) else None,
+        "colours": _colours(game.rules.choices),
         "runs": [_run_data(run) for run in runs],
         "strategies": [
             _strategy_data(game, entry, explored.get(entry.name)) for entry in strategies
         ],
         "tournament": {
             "win_rates": rates.tolist(),
-            "win": tournament.WIN,
-            "ranking": [standing._asdict() for standing in tournament.rank(rates)],
+            "win": WinRates.WIN,
+            "ranking": [standing._asdict() for standing in rates.ranks()],
         },
         "environment": environment() | {"plotly": version},
     }
@@ -167,6 +153,10 @@ def make(
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
 
 
+def _remembers(game: Hog) -> bool:
+    return len(game.memories) > 1
+
+
 def _plotly() -> tuple[str, str]:
     """Version of plotly, and its script."""
     try:
@@ -185,12 +175,12 @@ def _colours(choices: Sequence[int]) -> dict[str, Any]:
     # Dice are ordered, and the lightness of viridis rises all the way.
     roll_colours = sample_colorscale("Viridis", np.linspace(0.0, 1.0, num_dice_choices).tolist())
     if -1 in choices:
-        roll_colours = [MINUS_ONE, *roll_colours]
+        roll_colours = [figures.MINUS_ONE, *roll_colours]
     return {
         "rolls": roll_colours,
         # Blue to red through near-white: no difference leaves no ink.
         "signed": diverging.RdBu_r,
-        "loss": LOSS,
+        "loss": figures.LOSS,
     }
 
 
@@ -224,17 +214,17 @@ def _run_data(run: Run) -> dict[str, Any]:
     }
 
 
-def _strategy_data(game: HogEngine, entry: Entry, explored: Explored | None) -> dict[str, Any]:
+def _strategy_data(game: Hog, entry: Entry, explored: Explored | None) -> dict[str, Any]:
     """Lay out a strategy, fit for JSON: its policy, and what was explored of it, if anything."""
-    policy = frame.pack_fractions(policy_of(game, entry.strategy), PROBABILITY_DIGITS)
+    policy = frame.pack_fractions(entry.strategy.policy, PROBABILITY_DIGITS)
     data: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
     if explored is None:
         return data
     position_values = (explored.values * explored.policy).sum(axis=2)  # (G, G)
     belief = None
-    if game.has_memory:
+    if _remembers(game):
         # By memory first: neighbouring positions have like beliefs, which pack well.
-        belief_by_memory = explored.belief.reshape(game.goal**2, -1).T
+        belief_by_memory = explored.belief.reshape(game.rules.size**2, -1).T
         belief = frame.pack_fractions(belief_by_memory, BELIEF_DIGITS)
     response = explored.search
     cells = explored.cells
@@ -262,12 +252,12 @@ def _strategy_data(game: HogEngine, entry: Entry, explored: Explored | None) -> 
 # --- a strategy seen from inside ------------------------------------------------------------------
 
 
-def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored:
+def explore(game: Hog, strategy: Strategy, budget: Budget) -> Explored:
     """Compute values, reach and beliefs of a strategy in self-play, and search a best response."""
-    policy = policy_of(game, strategy)
-    counterfactual = counterfactual_values(game.workspace(1), policy[None], "belief")
+    policy = strategy.policy
+    action_values = game.action_values(strategy, weight="belief")
     # Reach probability of each position and memory, (G, G, rows, columns).
-    reach_of_states = fold(game.rules, reach(game, policy))
+    reach_of_states = game.by_memory_axes(game.reach(strategy))
     reach_of_positions = reach_of_states.sum(axis=(2, 3))
     is_reached = reach_of_positions > 0.0
     belief = np.divide(
@@ -276,12 +266,12 @@ def explore(game: HogEngine, strategy: StrategyLike, budget: Budget) -> Explored
         out=np.zeros_like(reach_of_states),
         where=is_reached[..., None, None],
     )
-    response = respond(game, policy, budget)
+    response = game.attack(strategy, budget)
     return Explored(
         policy=policy,
-        values=np.where(is_reached[..., None], counterfactual.values, np.nan),
+        values=np.where(is_reached[..., None], action_values, np.nan),
         reach=reach_of_positions,
         belief=belief,
         search=response,
-        cells=gains(game, response.matrix, policy),
+        cells=game.gains(response.strategy, strategy),
     )

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hogeq.games.tree import TreeGame
+from hogeq import TreeGame
 from hogeq.pages import frame
 from hogeq.support.messages import HogeqError
 

@@ -7,12 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from hogeq import figures
+from hogeq import Strategy, Units, figures
 from hogeq.pages import frame
 from hogeq.runs.files import figures_in
 from hogeq.runs.index import Run
-from hogeq.search.results import Units
-from hogeq.strategies.strategy import Strategy
 from hogeq.support.html import table
 from hogeq.support.messages import percent
 

@@ -118,6 +118,8 @@ class IntegerRounding(Purifier):
         Seed of the attacks.
     """
 
+    STATE = RoundingState  # of its rounds
+
     rounds: Count = 40
     anew: Count = 20
     least: Share = 1e-3

@@ -1,24 +1,41 @@
-"""Rules as plain values and as text: the parts of an edition, and the keys of a YAML file."""
+"""Rules as plain values: the parts of an edition, and what the keys of a YAML file may say."""
 
-import re
 from dataclasses import asdict
 from inspect import getdoc
-from typing import Any, Final
+from typing import Any
 
-from hogeq.rules.edition import ALIASES, EDITIONS, describe, names_of
+from hogeq.rules.edition import describe, names_of
 from hogeq.rules.memory import all_memories
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, PARTS
-from hogeq.rules.rules import COUNT_ONES, FERAL_HOGS, Rules, Throw, kinds_of_dice
+from hogeq.rules.rules import FERAL_HOGS, Rules, kinds_of_dice
 from hogeq.rules.settings import parameters_of
-from hogeq.rules.turn import TurnTable
-from hogeq.support.messages import Table, Text
 
-KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
+_KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
 
 
-def facts(rules: Rules) -> dict[str, Any]:
-    """Give rules as plain values, with their semesters, parts and mean points."""
-    facts, turns = asdict(rules), TurnTable(rules)
+def rule_parts() -> dict[str, dict[str, str]]:
+    """Values that the keys of a YAML file of rules may have, by name, and what they mean.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.rule_parts()["swap"]["none"], "hog_pile" in hogeq.rule_parts()["landing"]
+    ('', True)
+    """
+    return {key: {name: _meaning_of(key, name) for name in parts} for key, parts in _KNOWN.items()}
+
+
+def rule_facts(rules: Rules) -> dict[str, Any]:
+    """Give rules as plain values, with their semesters, parts and mean points.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> facts = hogeq.rule_facts(hogeq.rules_from("fa25"))
+    >>> facts["memory_size"], facts["mean_points"][6][:2]
+    (1, [3.5, 5.861111111111111])
+    """
+    facts = asdict(rules)
     del facts["name"]
     return {
         **facts,
@@ -26,103 +43,15 @@ def facts(rules: Rules) -> dict[str, Any]:
         "memory_size": len(all_memories(rules)),
         "parts": [{"part": part, "meaning": meaning} for part, meaning in describe(rules)],
         "mean_points": {
-            sides: [turns.mean(dice, Throw(sides)) for dice in range(1, rules.max_dice + 1)]
+            sides: [rules.mean_points(dice, sides) for dice in range(1, rules.max_dice + 1)]
             for sides in kinds_of_dice(rules)
         },
     }
 
 
-def mean_points(rules: Rules) -> Text:
-    """Lay out the mean points of a turn by number of dice and sides."""
-    means: dict[int, list[float]] = facts(rules)["mean_points"]
-    rows = [
-        (count, *(f"{mean:.4f}" for mean in row))
-        for count, row in enumerate(zip(*means.values(), strict=True), 1)
-    ]
-    best = [
-        f"{column.index(max(column)) + 1} of {sides} sides, {max(column):.4f}"
-        for sides, column in means.items()
-    ]
-    header = ("dice", *(f"points, {sides}-sided" for sides in means))
-    return [Table(rows, header, left=0), "", f"most on average: {'; '.join(best)}"]
-
-
-def described(rules: Rules, asked: str) -> list[str]:
-    """Lay out the parts of rules, by the name that was asked for."""
-    size = len(all_memories(rules))
-    memory = f"hidden memory of {size} values" if size > 1 else "no hidden memory"
-    title = f"{asked}, the game of {rules.name}" if asked in ALIASES else rules.name
-    also = ", ".join(name for name in names_of(rules)[1:] if name != asked)
-    played = f", also {also}" if also else ""
-    return [
-        f"{title}{played} ({memory})",
-        *(f"  {line}" for line in Table(describe(rules), left=2).lines()),
-    ]
-
-
-def listed(default: str) -> Text:
-    """List the names of all games, a line each: that of the default first, then from today back."""
-    games = [(list(names_of(rules)), rules) for rules in EDITIONS.values()]
-    games.sort(key=lambda game: max(map(_when, game[0])), reverse=True)
-    games.sort(key=lambda game: default not in game[0])
-    games[0][0].sort(key=lambda name: name != default)
-    rows = []
-    for (first, *others), rules in games:
-        own = ", ".join(name for name, _ in describe(rules) if name not in {"Goal", "Dice"})
-        also = f"; also {', '.join(others)}" if others else ""
-        names = f"{first} (default)" if first == default else first
-        rows.append((names, _semester(first), own + also))
-    count = f"{len(EDITIONS)} games under {len(EDITIONS) + len(ALIASES)} names"
-    ways = "hogeq rules fa25 shows one in full, hogeq rules --parts what a file of rules may say"
-    return [f"{count}; {ways}", "", Table(rows, ("rules", "semester", "parts"), left=3)]
-
-
-_TERMS: Final = {"sp": "spring", "su": "summer", "fa": "fall", "hog": "", "hw": ""}
-"""By the beginning of an edition's name, in the order of a year."""
-
-
-def _written(name: str) -> re.Match[str] | None:
-    return re.match(f"({'|'.join(_TERMS)})([0-9]{{2}})(?![0-9])", name)
-
-
-def _semester(name: str) -> str:
-    """Write the term of an edition for people; empty of one of a plugin."""
-    written = _written(name)
-    return f"{_TERMS[written[1]]} 20{written[2]}".strip() if written else ""
-
-
-def _when(name: str) -> tuple[int, int]:
-    """Give year and term of an edition; one of a plugin is of today."""
-    written = _written(name)
-    return (int(written[2]), [*_TERMS].index(written[1])) if written else (100, 0)
-
-
-def switches() -> Text:
-    """List the keys of a YAML file of rules, their values, and what these mean."""
-    rows = [("edition", "a name", "The game that is changed: hogeq rules lists them")]
-    for key, value in asdict(Rules()).items():
-        if key == "name":
-            continue
-        kinds = {"pig_out": f"0, 1, {COUNT_ONES}", **dict.fromkeys(KNOWN, "")}
-        usual = "true, false" if isinstance(value, bool) else "a whole number"
-        rows.append((key, kinds.get(key, usual), _ABOUT[key]))
-        rows += [("", name, _meaning_of(key, name)) for name in KNOWN.get(key, ())]
-    heading = "keys of a YAML file of rules: an edition, and what differs from it"
-    return [heading, "", Table(rows, left=3)]
-
-
-_ABOUT: Final = {
-    key: " ".join(about.split()).removesuffix(".")
-    for key, about in re.findall(
-        r"^ {4}(\w+) : .*\n((?: {8}.*\n)+)", Rules.__doc__ or "", re.MULTILINE
-    )
-}
-"""What each field of rules is, in the words of their docstring."""
-
-
 def _meaning_of(key: str, name: str) -> str:
     """Give the first line about a part."""
-    parts: Any = KNOWN[key]
+    parts: Any = _KNOWN[key]
     if name == "none" or not hasattr(parts, "keys"):
         return ""
     part = type(parts[name]) if key == "memory" else parts[name]

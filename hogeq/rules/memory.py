@@ -40,6 +40,13 @@ class Memory(NamedTuple):
     """Facts of earlier turns, hidden from strategies, from the side of the player to move.
 
     Fields that the rules in play never look at stay 0.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game({"edition": "su20", "goal": 20, "max_dice": 4})
+    >>> game.memory_line(hogeq.Memory(own=3))
+    "own last points: 3, opponent's last points: 0"
     """
 
     turn: int = 0

@@ -30,11 +30,80 @@ _KINDS: Final = {EFG: TREES[0], ARCHIVE: TREES[1], TEXT: TREES[2], YAML: ""}
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
 
-def edition_name(spec: str) -> str:
-    """Give an edition's own spelling of its name, FA25 say; other texts stay."""
-    lower = spec.lower()
-    is_name = spec not in EDITIONS and lower in {*EDITIONS, *ALIASES}
-    return lower if is_name and not os.path.lexists(spec) else spec
+class GameName:
+    """What a user calls a game: an edition, a file or a run, of Hog or another; nothing is built.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> name = hogeq.GameName("FA25")
+    >>> name.text, name.is_hog, name.rules().goal, hogeq.GameName("kuhn_poker").is_hog
+    ('fa25', True, 100, False)
+    """
+
+    def __init__(self, text: object) -> None:
+        self.text = text = str(text)  # of an edition in its own spelling
+        lower = text.lower()
+        is_edition = text not in EDITIONS and lower in {*EDITIONS, *ALIASES}
+        if is_edition and not os.path.lexists(text):
+            self.text = lower
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is the folder of a run."""
+        return run_file(Path(self.text)) is not None
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Config of the run whose folder or config.yaml it is; empty if it is of none."""
+        path = Path(self.text)
+        is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
+        is_file = os.path.isfile(path) and _is_yaml(path)  # noqa: PTH113
+        file = run_file(path) if is_folder else path if is_file else None
+        tree = None if file is None else _plain(file)
+        return tree if isinstance(tree, Mapping) and "solver" in tree else {}
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Teams of the game of the run, and its forgetting."""
+        return {key: self.config.get(key) or None for key in ("forget", "teams")}
+
+    @property
+    def tree_suffix(self) -> str:
+        """How the file of a game other than Hog is read, by its content; empty if it is none.
+
+        The suffix of the name counts only where the content is of no known kind.
+        """
+        suffix = Path(self.text).suffix.lower()
+        return _KINDS.get(kind_of(self.text), suffix if suffix in TREES else "")
+
+    @property
+    def is_hog(self) -> bool:
+        """Whether it means rules of Hog rather than another game."""
+        name, game = self.text, self.config.get("game")
+        if game:
+            return GameName(game).is_hog
+        if name.startswith(OPENSPIEL) or name.lower().endswith(".py") or self.tree_suffix:
+            return False
+        return is_path(name) or not name.strip() or is_semester(name)
+
+    def rules(self, trust: bool = False) -> Rules:
+        """Find its rules of Hog, by an edition's name, a YAML file, or a run's folder or config."""
+        return find_rules(self.text, trust)
+
+    def load_plugins(self, trust: bool) -> None:
+        """Load the plugins of the run whose folder or config.yaml it is."""
+        path = Path(self.text)
+        folder = path if path.is_dir() else path.parent
+        load_named(self.config, folder, one_line(path), trust)
+
+    @staticmethod
+    def with_tables(rules: Any, folder: Path, source: str) -> Any:
+        """Read the tables that rules, as plain values, name as files seen from `folder`."""
+        if not isinstance(rules, Mapping):
+            return rules
+        files = table_files(rules, folder)
+        return {**rules, **{key: _table(path, f"{source}: rules.{key}") for key, path in files}}
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:
@@ -78,31 +147,17 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     if not isinstance(tree, str | Mapping):
         given = refusal("", tree, "a mapping of rule parts or an edition's name")
         raise ConfigError(f"{source}: {given}")
-    tree = with_tables(tree, path.parent, source)
+    tree = GameName.with_tables(tree, path.parent, source)
     try:
         return rules_from(tree)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
 
-def config_of(path: Path) -> Mapping[str, Any]:
-    """Config of the run whose folder or config.yaml a path is; empty if it is of none."""
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
-    is_file = os.path.isfile(path) and _is_yaml(path)  # noqa: PTH113
-    file = run_file(path) if is_folder else path if is_file else None
-    tree = None if file is None else _plain(file)
-    return tree if isinstance(tree, Mapping) and "solver" in tree else {}
-
-
 def _is_yaml(path: Path) -> bool:
     """Whether a file holds YAML; what begins as JSON does may be a strategy."""
     kind = kind_of(path)
     return kind == YAML or (not kind and path.suffix.lower() in SUFFIXES)
-
-
-def how_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the teams of the game of a run, and its forgetting."""
-    return {key: config.get(key) or None for key in ("forget", "teams")}
 
 
 def made_of(path: Path) -> str | None:
@@ -116,12 +171,6 @@ def made_of(path: Path) -> str | None:
     return game.get("tree_sha256") if isinstance(game, Mapping) else None
 
 
-def load_plugins_of(path: Path, trust: bool) -> None:
-    """Load the plugins of the run whose folder or config.yaml a path is."""
-    folder = path if path.is_dir() else path.parent
-    load_named(config_of(path), folder, one_line(path), trust)
-
-
 def python_file(source: str, option: str) -> str:
     """Say how a Python file brings rules or games."""
     return (
@@ -130,30 +179,11 @@ def python_file(source: str, option: str) -> str:
     )
 
 
-def tree_suffix(name: str) -> str:
-    """Say how the file of a game other than Hog is read, by its content; empty if it is none.
-
-    The suffix of the name counts only where the content is of no known kind.
-    """
-    suffix = Path(name).suffix.lower()
-    return _KINDS.get(kind_of(name), suffix if suffix in TREES else "")
-
-
 def is_path(name: str) -> bool:
     """Whether a text that names a game is meant as a file or folder."""
     separators = {os.sep, os.altsep or os.sep}
     is_file = Path(name).suffix.lower() in SUFFIXES or not separators.isdisjoint(name)
     return is_file or os.path.lexists(name)
-
-
-def is_hog(name: str) -> bool:
-    """Whether a text names rules of Hog rather than another game; nothing is built."""
-    game = config_of(Path(name)).get("game")
-    if game:
-        return is_hog(str(game))
-    if name.startswith(OPENSPIEL) or name.lower().endswith(".py") or tree_suffix(name):
-        return False
-    return is_path(name) or not name.strip() or is_semester(name)
 
 
 def _plain(path: Path) -> Any:
@@ -166,14 +196,6 @@ def _plain(path: Path) -> Any:
 def run_file(folder: Path) -> Path | None:
     """Find the file of a folder that holds the config of a run, if it is the folder of one."""
     return next((folder / name for name in RUN_FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
-
-
-def with_tables(rules: Any, folder: Path, source: str) -> Any:
-    """Read the tables that rules, as plain values, name as files seen from `folder`."""
-    if not isinstance(rules, Mapping):
-        return rules
-    files = table_files(rules, folder)
-    return {**rules, **{key: _table(path, f"{source}: rules.{key}") for key, path in files}}
 
 
 def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:

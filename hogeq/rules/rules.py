@@ -10,8 +10,17 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from hogeq.rules.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE, is_prime, next_prime
+from hogeq.rules.parts import (
+    LANDINGS,
+    MORE_BOAR,
+    SWAPS,
+    ZERO_DICE,
+    is_prime,
+    next_prime,
+    square_swine,
+)
 from hogeq.rules.register import EFFECTS, MEMORY_PARTS, MemoryPart
+from hogeq.rules.settings import base_names
 from hogeq.rules.tables import SHAPES, check_size, is_table, part_or_table
 from hogeq.support.messages import LONGEST_TITLE, HogeqError, is_title, refusal
 from hogeq.support.parameters import NotAllowedError, one_of, parameters
@@ -246,6 +255,32 @@ class Rules:
         """Whether a part has an effect of its own, beside Feral Hogs and Time Trot."""
         part = type(MEMORY_PARTS[self.memory])
         return self.effect != "none" or part.effect is not MemoryPart.effect
+
+    def part(self, field: str, score: int, opponent: int) -> int:
+        """Ask the part `zero_dice`, `landing`, `swap` or `more_boar` about two scores."""
+        return _PARTS[field][getattr(self, field)](score, opponent)
+
+    def part_names(self, field: str) -> list[str]:
+        """Names of the parts that a field joins, without their settings."""
+        return base_names(getattr(self, field))
+
+    def points(self, faces: Sequence[int], score: int, opponent: int) -> int:
+        """Points of dice that show `faces`; of none, those for rolling no dice at two scores."""
+        return rolled_points(self, faces) if faces else zero_points(self, score, opponent)
+
+    def mean_points(self, dice: int, sides: int) -> float:
+        """Mean points of a roll of one or more dice."""
+        if dice < self.min_dice:
+            return 0.0
+        found = points_distribution(self, dice, sides)
+        return float(sum(points * probability for points, probability in found.items()))
+
+    def landed(self, score: int, opponent: int) -> int:
+        """Score that a turn leaves, before a swap, where its points lead to `score`."""
+        return self.part("landing", square_swine(score) if self.square_swine else score, opponent)
+
+
+_PARTS: Final = {"zero_dice": ZERO_DICE, "landing": LANDINGS, "swap": SWAPS, "more_boar": MORE_BOAR}
 
 
 # --- points ---------------------------------------------------------------------------------------

@@ -21,12 +21,17 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hogeq.purification import PURIFIERS, Purifier
-from hogeq.rules import Rules, rules_from
-from hogeq.rules.reading import find_rules, is_hog, with_tables
+from hogeq import (
+    PURIFIERS,
+    SOLVERS,
+    Budget,
+    GameName,
+    Purifier,
+    Rules,
+    Solver,
+    rules_from,
+)
 from hogeq.runs.directory import facts, stored_as
-from hogeq.search.results import Budget
-from hogeq.solvers import SOLVERS, Solver
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
     Count,
@@ -41,8 +46,8 @@ from hogeq.support.parameters import (
     section,
 )
 from hogeq.support.plugins import Plugin, load_named, loaded
+from hogeq.support.teams import teams_text, title_of
 from hogeq.support.yaml import MAX_DEPTH, ConfigError, parse_yaml, read_text
-from hogeq.trees.teams import teams_text, title_of
 
 Kind = TypeVar("Kind")
 
@@ -221,8 +226,8 @@ def config_from(tree: object, source: str = "config") -> Config:
                 problem = refusal("rules", tree["rules"], "none where a game is given")
                 raise ConfigError(f"{source}: {problem}")
             tree = {"rules": {}, **tree}
-            if isinstance(tree["game"], str) and is_hog(tree["game"]):
-                tree = {**tree, "game": "", "rules": find_rules(tree["game"])}
+            if isinstance(tree["game"], str) and GameName(tree["game"]).is_hog:
+                tree = {**tree, "game": "", "rules": GameName(tree["game"]).rules()}
         for key in ("forget", "teams"):
             if not tree.get("game") and tree.get(key):
                 raise ConfigError(f"{source}: {refusal(key, tree[key], 'with a game')}")
@@ -296,7 +301,7 @@ def tables_read(tree: Any, folder: Path, source: str) -> Any:
     """Read the tables that the rules of a config name as files, so that a run needs no file."""
     if not isinstance(tree, Mapping) or "rules" not in tree:
         return tree
-    return {**tree, "rules": with_tables(tree["rules"], folder, source)}
+    return {**tree, "rules": GameName.with_tables(tree["rules"], folder, source)}
 
 
 # --- keys set by their paths ----------------------------------------------------------------------

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.model.game import HogEngine
-from hogeq.purification.integer import IntegerRounding, RoundingState
+from hogeq import Hog
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -45,7 +44,7 @@ from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
+    from hogeq import Game
 
 MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
 _STATE: Final = "state."
@@ -167,7 +166,7 @@ def require_same(
 
 def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
     """Refuse to go on with a run of a game that has changed since its manifest was written."""
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if isinstance(game, Hog):
         return
@@ -297,9 +296,7 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
 # --- the checkpoint of a search -------------------------------------------------------------------
 
 
-def saved_rounds(
-    game: HogEngine, search: IntegerRounding, strategy: NDArray[Any], path: Path
-) -> Iterator[RoundingState]:
+def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> Iterator[Any]:
     """Do the rounds that are left, as if uninterrupted, and keep the state at `path` after each."""
     parameters = plain(search)
     del parameters["rounds"]
@@ -308,18 +305,18 @@ def saved_rounds(
     made_by = hashlib.sha256(json.dumps(search_facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
         arrays = _read_arrays(path)
-        if arrays.keys() != {"made_by", *RoundingState._fields}:
+        if arrays.keys() != {"made_by", *search.STATE._fields}:
             raise ResultsError(f"{path} is not a checkpoint of a search")
         if str(arrays.pop("made_by")) != made_by:
             raise ResultsError(
                 f"{path} is of another search; allowed: one of this strategy by these rules and "
                 "parameters, rounds aside"
             )
-        state = RoundingState(**arrays)
+        state = search.STATE(**arrays)
     else:
-        state = search.init(game, strategy)
+        state = search.init(game.engine, strategy)
     yield state
-    for state_after in search.rounds_from(game, state):
+    for state_after in search.rounds_from(game.engine, state):
         with reported(path, "written"):
             files.write_arrays(path, compress=False, made_by=made_by, **state_after._asdict())
         yield state_after

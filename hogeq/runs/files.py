@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq import __version__
-from hogeq.search.results import WIN_RATES, Units, payoffs
+from hogeq import WIN_RATES, Units, __version__
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import BadInputError, HogeqError, one_line
 from hogeq.support.workers import cores
@@ -242,9 +241,9 @@ def units_in(manifest: Mapping[str, Any]) -> Units:
         return WIN_RATES
     game = {"even": 0.0, "scale": 1.0, **game}
     try:
-        return payoffs(*(float(game[key]) for key in ("even", "largest_payoff", "scale")))
+        return Units.of_payoffs(*(float(game[key]) for key in ("even", "largest_payoff", "scale")))
     except (KeyError, OverflowError, TypeError, ValueError):
-        return payoffs(0.0, 1.0, 1.0)
+        return Units.of_payoffs(0.0, 1.0, 1.0)
 
 
 def finite(value: Any) -> Any:

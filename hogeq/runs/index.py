@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field, InstanceOf, WithJsonSchema
 
+from hogeq import WIN_RATES, Measurement, Units
 from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
@@ -28,16 +29,14 @@ from hogeq.runs.files import (
     reported,
     units_in,
 )
-from hogeq.search.results import WIN_RATES, Measurement, Units
 from hogeq.support.messages import Table, one_line
 from hogeq.support.parameters import ParameterError, parameters
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, read_yaml
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
+    from hogeq import Game, Strategy
     from hogeq.runs.config import Config
-    from hogeq.strategies.strategy import Strategy
 
 _KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
@@ -322,7 +321,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     >>> run.policy.kind, run.metrics[-1].iteration
     ('policy', 3)
     """
-    from hogeq.games.game import Game
+    from hogeq import Game
     from hogeq.runs.config import config_from
 
     path = Path(folder)
@@ -351,7 +350,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
 
 def _identity(game: "Game") -> object:
     """Value that two games share if they are the same, whatever they are called."""
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if isinstance(game, Hog):
         return dataclasses.replace(game.rules, name="any")

@@ -4,35 +4,21 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hogeq.model.compiling import cache, missing, parts_of
-from hogeq.model.game import HogEngine
+from hogeq import Hog, compiled_code, warmup
 from hogeq.runs.files import environment, extras, vector_bits
-from hogeq.strategies.sandbox import isolation
-from hogeq.support.progress import phase
-from hogeq.support.workers import cores
+from hogeq.support.sandbox import isolation
 
 
-def installation(games: Mapping[str, HogEngine]) -> dict[str, Any]:
+def installation(games: Mapping[str, Hog]) -> dict[str, Any]:
     """Describe this installation, and the compiled kernels of some games by name."""
     machine = environment()
-    sizes = [file.stat().st_size for file in cache.stored()]
     return {
         **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
         "extras": extras(),
         "vector_bits": vector_bits(),
         "isolation": isolation().text,
-        "cache": {
-            "folder": cache.root(),
-            "problem": cache.problem(),  # why kernels cannot be kept; empty if they can
-            "writable": not cache.problem(),
-            "state": cache.state(),
-            "kernels": len(sizes),
-            "bytes": sum(sizes),
-        },
-        "compiled": {
-            name: {part: not any(missing(game, part)) for part in parts_of(game)}
-            for name, game in games.items()
-        },
+        "cache": compiled_code(),
+        "compiled": {name: game.compiled() for name, game in games.items()},
     }
 
 
@@ -57,20 +43,15 @@ def installation_rows(data: Mapping[str, Any]) -> list[tuple[str, object]]:
     ]
 
 
-def compiled_ahead(games: Sequence[HogEngine], jobs: int | None) -> dict[str, Any]:
+def compiled_ahead(games: Sequence[Hog], jobs: int | None) -> dict[str, Any]:
     """Compile the kernels of games, on all cores; give the number compiled, and the time."""
     begun = time.monotonic()
-    num_before = len(cache.stored())
-    # By file, since games share kernels.
-    by_file = {kernel.file: kernel for game in games for kernel in missing(game, *parts_of(game))}
-    kernels = list(by_file.values())
-    width = min(cores() if jobs is None else jobs, len(kernels))
-    with phase("compiling kernels", len(kernels), "kernel") as progress:
-        cache.compile_all(kernels, width, progress.step)
-    stored = len(cache.stored())
+    num_before = compiled_code()["kernels"]
+    warmup(games, jobs=jobs)
+    stored = compiled_code()
     return {
-        "compiled": stored - num_before,
-        "kernels": stored,
-        "folder": cache.root(),
+        "compiled": stored["kernels"] - num_before,
+        "kernels": stored["kernels"],
+        "folder": stored["folder"],
         "seconds": time.monotonic() - begun,
     }

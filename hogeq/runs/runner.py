@@ -20,12 +20,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from hogeq.games.game import Game
-from hogeq.games.hog import Hog
-from hogeq.model.expecting import expect
-from hogeq.model.protocol import Engine
-from hogeq.purification.base import purified
-from hogeq.rules.reading import tree_suffix
+from hogeq import Game, GameName, Hog, StrategyError
 from hogeq.runs.config import Config, SolverConfig
 from hogeq.runs.directory import (
     Checkpoint,
@@ -47,9 +42,9 @@ from hogeq.runs.files import (
     readable_manifest,
 )
 from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured
-from hogeq.solvers.solving import Pace, schedule
-from hogeq.strategies.arrays import StrategyError, check_policy
 from hogeq.support.messages import ExplainedError, HogeqError, raised, refusal, shown
+from hogeq.support.pacing import Pace, schedule
+from hogeq.support.parameters import plain
 from hogeq.support.plugins import is_ours, named
 from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
@@ -119,7 +114,7 @@ def game_of(config: Config) -> Game:
     if config.game:
         return Game(config.game, **config.how)
     game = Hog(config.rules)
-    expect(game.engine, *KERNELS)
+    game.prepare(*KERNELS)
     return game
 
 
@@ -323,7 +318,7 @@ class _Runner:
         self.is_whole = True
         return done
 
-    def _call(self, method: Callable[[Engine, Any], Any]) -> Any:
+    def _call(self, method: Callable[[Any, Any], Any]) -> Any:
         """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
         try:
             return method(self.game.engine, self.state)
@@ -348,7 +343,7 @@ class _Runner:
         policy = self._call(self.solver.average)
         mixture = self._call(self.solver.mixture)
         try:
-            policy = check_policy(policy, game.engine.shape, policy_name)
+            policy = self.solver.checked(game.engine, policy, policy_name)
             mixture = None if mixture is None else game.playable(mixture, "its mixture")
             return Strategies(game.playable(policy, policy_name).policy, mixture)
         except ValueError as error:
@@ -370,8 +365,8 @@ class _Runner:
             method = config.purify.method
             progress.now(f"purification by {method}")
             try:
-                pure = purified(method, config.purify.params, game.engine, strategies.policy)
-                matrix = game.playable(pure, f"matrix by {method}").array
+                parameters = plain(config.purify.params)
+                matrix = game.purify(strategies.policy, method, **parameters).array
             except StrategyError as error:
                 raise RunError(f"{error}; {self._checkpoint_text()}") from error
             progress.step()
@@ -421,7 +416,7 @@ class _Runner:
         if isinstance(self.game, Hog):
             return {}
         file = Path(self.config.game)
-        is_file = file.is_file() and bool(tree_suffix(str(file)))
+        is_file = file.is_file() and bool(GameName(file).tree_suffix)
         digest = sha256(file.read_bytes()).hexdigest() if is_file else None
         return {"game": {**self.game.rows.facts(), "file_sha256": digest}}
 

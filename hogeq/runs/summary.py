@@ -7,11 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq import figures
-from hogeq.evaluation.counterfactual import kkt_gap
-from hogeq.games.game import Game
-from hogeq.games.hog import Hog
-from hogeq.purification import argmax
+from hogeq import WIN_RATES, Budget, Game, Hog, Saturation, Strategy, Units, figures
 from hogeq.runs.config import Config, MeasureConfig
 from hogeq.runs.files import (
     EXPLOITABILITY_PLOT,
@@ -24,17 +20,9 @@ from hogeq.runs.files import (
     Metrics,
     reported,
 )
-from hogeq.search.attack import Saturation, attack
-from hogeq.search.bounds import SEARCHING, full_memory_bound
-from hogeq.search.results import WIN_RATES, Budget, Units
-from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.files import LONGEST_NAME
-from hogeq.strategies.infosets import policy_csv
-from hogeq.strategies.strategy import StrategyLike
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.deadline import Deadline
-from hogeq.support.files import write_whole
-from hogeq.support.messages import EXACT, Table, Text, counted
+from hogeq.support.messages import EXACT, LONGEST_NAME, Table, Text, counted
 from hogeq.support.parameters import plain
 from hogeq.support.progress import Phase, phase
 
@@ -55,11 +43,11 @@ class Strategies(NamedTuple):
     """The strategies of a solver: its average policy, and its mixture if it looks for one."""
 
     policy: Policy
-    mixture: StrategyLike | None
+    mixture: Strategy | None
 
 
 def attacked(
-    game: Game, strategy: StrategyLike, budget: Budget, *, bounds: bool = True
+    game: Game, strategy: Strategy | Policy | Matrix, budget: Budget, *, bounds: bool = True
 ) -> Measured:
     """Search for a best response to a strategy; exact in a tree where nothing is forgotten."""
     target = game.strategy(strategy)
@@ -71,8 +59,9 @@ def attacked(
         first, second = values["seats"]
         return Measured(values["attack"], values["bound"], budget, saturation, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
-    upper = full_memory_bound(game.engine, target) if bounds else 1.0
-    search = attack(game.engine, target, budget, deadline=deadline.share(SEARCHING))
+    told = 1 if target.kind == "mixture" else None  # of the draw, the crudest bound
+    upper = game.bound(target, told) if bounds else 1.0
+    search = game.search(target, budget, deadline)
     return Measured(search.win_rate, upper, budget, search.saturation)
 
 
@@ -93,9 +82,9 @@ def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, fl
             fields["nash_conv"] = 2.0 * (interval.lower - game.units.even)
             fields["response_0"], fields["response_1"] = interval.seats
         progress.step(doing="its matrix")
-        matrix = argmax(game.engine, strategies.policy)  # searches for a better one come at the end
-        gap = kkt_gap(game.engine, strategies.policy)
-        fields["kkt_gap"] = gap * game.engine.payoff_per_win_rate
+        # Searches for a better one come at the end.
+        matrix = game.strategy(strategies.policy).likeliest
+        fields["kkt_gap"] = game.kkt_gap(strategies.policy)
         fields["purified_attack"] = attacked(game, matrix, budget, bounds=False).lower
         return fields
 
@@ -115,10 +104,10 @@ def concluded(
     """
     final = measure.final_attack
     budget = final or measure.attack
-    is_matrix_measured = np.array_equal(matrix, argmax(game.engine, strategies.policy))
+    is_matrix_measured = np.array_equal(matrix, game.strategy(strategies.policy).likeliest)
 
     def interval(
-        name: str, strategy: StrategyLike, attack: float, bound: float, again: bool
+        name: str, strategy: Strategy | Policy | Matrix, attack: float, bound: float, again: bool
     ) -> Measured:
         if not again:
             return Measured(attack, bound, budget)
@@ -272,22 +261,18 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
     """Write and draw the strategies of a run, and how exploitable they were over time."""
     folder = summary.directory
     config = summary.config
-    strategy_files: dict[str, StrategyLike | None] = {MIXTURE: strategies.mixture}
+    strategy_files: dict[str, Strategy | Policy | Matrix | None] = {MIXTURE: strategies.mixture}
     strategy_files[POLICY] = strategies.policy
-    policy_tables = {}  # (information sets, actions)
     if isinstance(game, Hog):
         strategy_files |= {MATRIX: matrix, FINAL_STRATEGY: matrix}
     else:
-        pure_policy = one_hot(matrix, game.engine.num_actions)
-        policy_tables = {POLICY_TABLE: strategies.policy, MATRIX: pure_policy}
+        pure_policy = np.eye(strategies.policy.shape[-1])[matrix]
+        strategy_files |= {POLICY_TABLE: strategies.policy, MATRIX: pure_policy}
     for file, strategy in strategy_files.items():
         if strategy is not None:
             with reported(folder / file, "written"):
                 player_name = config.name[:LONGEST_NAME] if file == FINAL_STRATEGY else None
                 game.strategy(strategy).write(folder / file, player_name)
-    for file, policy in policy_tables.items():
-        with reported(folder / file, "written"):
-            write_whole(folder / file, policy_csv(game.rows, policy))
     title = f"{config.title}, {config.solver.name}"
     efforts = _effort_text(config.measure.attack), _effort_text(summary.budget)
     if not isinstance(game, Hog) and not game.engine.has_memory:
@@ -307,7 +292,7 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
         shown_matrix = game.strategy(matrix)
         with reported(folder / MATRIX_PLOT, "written"):
             path = folder / MATRIX_PLOT
-            figures.matrix(shown_matrix, path, title, game.engine.num_actions, reach)
+            figures.matrix(shown_matrix, path, title, game.rules.num_actions, reach)
 
 
 def _effort_text(budget: Budget) -> str:

@@ -19,9 +19,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
-from hogeq import figures
-from hogeq.games.game import Game
-from hogeq.model.compiling import compile_now
+from hogeq import WIN_RATES, Game, Hog, figures, warmup
 from hogeq.runs.config import (
     Config,
     Name,
@@ -52,7 +50,6 @@ from hogeq.runs.runner import (
     game_of,
     run_experiment,
 )
-from hogeq.search.results import WIN_RATES
 from hogeq.support.files import csv_text, write_whole
 from hogeq.support.messages import Text, one_line
 from hogeq.support.parameters import parameters
@@ -307,7 +304,7 @@ def run_sweep(
         done_before = len(sweep.points) - len(points_left)
         if workers.here:
             rules = {point.config.rules for point in points_left if not point.config.game}
-            compile_now(rules, KERNELS)
+            warmup(map(Hog, rules), KERNELS)
         errors = _compute_points(points_left, workers, folder, overwrite, done_before)
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points

@@ -40,7 +40,14 @@ centre, and two are 1.13 apart: 0.41 (Royston 1982, "Expected normal order stati
 
 
 class Saturation(NamedTuple):
-    """Gain of the last half of a search, and an estimate for one doubling, not for more."""
+    """Gain of the last half of a search, and an estimate for one doubling, not for more.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.Saturation(last_half=0.0, left=0.0).saturated
+    True
+    """
 
     last_half: float  # win rate gained in the last half of the effort
     left: float | None  # estimate of what twice the effort would gain; None if none is possible

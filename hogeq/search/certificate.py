@@ -107,7 +107,17 @@ class OtherGame:
 
 
 class Certificate(NamedTuple):
-    """A bound and its proof."""
+    """A bound and its proof.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> game = hogeq.Game("kuhn_poker")
+    >>> proof = game.certify("uniform", seconds=0.1)
+    >>> proof.write("proof.json")
+    >>> game.check(hogeq.Certificate.read("proof.json")).bound == proof.bound
+    True
+    """
 
     game: Rules | OtherGame
     strategy: Strategy  # that it is about
@@ -128,6 +138,15 @@ class Certificate(NamedTuple):
     def name(self) -> str:
         """Name of the game."""
         return self.game.name
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> "Certificate":
+        """Read a certificate, which may be false: `Game.check` proves it again."""
+        return read_certificate(path)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it, packed if the name ends in ``.gz``."""
+        write_certificate(path, self)
 
     def to_json(self) -> str:
         """Give the text of a file."""
@@ -190,7 +209,7 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
     """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
-    _check_size(game.rules)
+    require_size(game.rules)
     target = strategy_of(game, strategy)
     bound = certify(hog_problems(game.rules, target), seconds)
     return certificate_of(game.rules, target, bound)
@@ -300,7 +319,7 @@ def _game(top: _Top) -> Rules | OtherGame:
         return OtherGame(**top.game)
     rules = rules_from(cast("Any", top.rules))
     _check_name(rules)
-    _check_size(rules)
+    require_size(rules)
     return rules
 
 
@@ -317,7 +336,7 @@ def _check_name(rules: Rules) -> None:
         raise CertificateError(refusal("rules.name", rules.name, allowed))
 
 
-def _check_size(rules: Rules) -> None:
+def require_size(rules: Rules) -> None:
     """Refuse rules whose certificates would take too long to check, or too much memory."""
     rules.require_one_goal()
     for name, size, most in (

@@ -224,7 +224,15 @@ class Interval(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """How exploitable a solver's strategy was on its way."""
+    """How exploitable a solver's strategy was on its way.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> curve = hogeq.Game("kuhn_poker").solve("cfr_plus", 5).curve
+    >>> [measurement.iteration for measurement in curve]
+    [1, 2, 3, 5]
+    """
 
     iteration: int
     seconds: float

@@ -11,7 +11,15 @@ from hogeq.support.messages import at_least, at_most, between, loss, percent
 
 
 class Units(NamedTuple):
-    """Units of a game: its even value, and how figures and their differences are written."""
+    """Units of a game: its even value, and how figures and their differences are written.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> units = hogeq.Game("fa25").units
+    >>> units.even, units.exact(0.52), units.figure
+    (0.5, '52.00 %', 'win rate')
+    """
 
     even: float
     figure: str  # what is measured
@@ -22,6 +30,11 @@ class Units(NamedTuple):
     gain: Callable[[float], str]  # writes a difference
     axis: str  # of pictures: what an exploitability is
     per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
+
+    @staticmethod
+    def of_payoffs(even: float, largest: float, scale: float) -> "Units":
+        """Units of another game than Hog, as :func:`payoffs` gives them."""
+        return payoffs(even, largest, scale)
 
     def value(self, rate: float) -> float:
         """Convert a win rate of a search to these units."""

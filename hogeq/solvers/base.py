@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.model.protocol import Engine
+from hogeq.strategies.arrays import check_policy
 from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Policy
 from hogeq.support.messages import BadInputError, refusal
@@ -138,6 +139,11 @@ class Solver(ABC, Generic[State]):
     @abstractmethod
     def average(self, game: Engine, state: State) -> Policy:
         """Policy (G, G, K) after the iterations so far, for most an average; a fresh array."""
+
+    @staticmethod
+    def checked(game: Engine, policy: Policy, name: str = "policy") -> Policy:
+        """Check what `average` gave; `ValueError` unless it is a policy of the game."""
+        return check_policy(policy, game.shape, name)
 
     def mixture(self, game: Engine, state: State) -> StrategyLike | None:
         """Mixture that a run measures beside the policy; None, unless the solver looks for one."""

@@ -11,10 +11,10 @@ from numpy.typing import DTypeLike
 from hogeq.kernels import dag_flows
 from hogeq.search.results import Equilibrium
 from hogeq.solvers.regret import DiscountedCFR, RegretState
-from hogeq.solvers.solving import Pace
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
+from hogeq.support.pacing import Pace
 from hogeq.trees import columns
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from time import perf_counter
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hogeq.evaluation import tablebase
 from hogeq.model.game import HogEngine
@@ -18,22 +18,12 @@ from hogeq.solvers.regret import self_played
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
+from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
 FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
 GROWTH: Final = 1.5  # of the time of a step, from one to the next
-MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
-
-
-def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
-    """List the iterations after which to measure: Fibonacci numbers for "log", and the last one."""
-    if every != "log":
-        return [*range(every, iterations, every), iterations]
-    fibonacci = [1, 2]
-    while fibonacci[-1] < iterations:
-        fibonacci.append(fibonacci[-2] + fibonacci[-1])
-    return [*(moment for moment in fibonacci if moment < iterations), iterations]
 
 
 class Snapshot(NamedTuple):
@@ -126,24 +116,6 @@ class Solution:
         """Lay out the effort and the measures of convergence."""
         figures = [(name, f"{figure:.6g}") for name, figure in self.metrics.items()]
         return [("solver", self.solver), ("iterations", f"{self.iterations:,}"), *figures]
-
-
-class Pace:
-    """Asks a solver for as many iterations at once as take about a moment."""
-
-    def __init__(self) -> None:
-        self.most = 1  # iterations of the next call; doubled or halved by the time that it takes
-
-    def steps(self, solver: Solver[Any], game: Engine, state: Any, left: int) -> tuple[Any, int]:
-        """State after more iterations, at most those left, and how many; adapts the next number."""
-        begun = perf_counter()
-        state, done = solver.steps(game, state, min(self.most, left))
-        spent = perf_counter() - begun
-        if done == self.most and spent < MOMENT / 2.0:
-            self.most *= 2
-        elif spent > MOMENT:
-            self.most = max(1, self.most // 2)
-        return state, done
 
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:

@@ -36,7 +36,17 @@ Rule: TypeAlias = Callable[[int, int], int]
 
 
 class StrategyError(BadInputError):
-    """A strategy, or the file or the name that should give one, is not valid."""
+    """A strategy, or the file or the name that should give one, is not valid.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> try:
+    ...     hogeq.Game("fa25").strategy("optimum")
+    ... except hogeq.StrategyError as error:
+    ...     print(error.where)
+    strategy 'optimum'
+    """
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ import stat
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Final, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
 
 import numpy as np
 import numpy.lib.format as npy
@@ -55,33 +55,34 @@ from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
 from hogeq.support.files import read_whole, write_whole
-from hogeq.support.kinds import not_a_strategy
+from hogeq.support.kinds import (
+    IN_FOLDER,
+    MAX_BYTES,
+    NEEDS_TRUST,
+    PICKLES,
+    SUBMISSION,
+    SUFFIXES,
+    is_folder,
+    not_a_strategy,
+)
 from hogeq.support.messages import (
     LONGEST_TITLE,
     BadInputError,
     one_line,
+    player_name_fault,
     printable,
     shown,
     unreadable,
 )
 
-MAX_BYTES: Final = 64 * 2**20  # largest file that is opened at all
+if TYPE_CHECKING:
+    from hogeq.rules import Rules
 
 TEXT_BYTES_PER_CELL: Final = 128
 """Largest text file, per cell; numbers as long as ``6.000000000000000000e+00`` take 25."""
 
 LIST_BYTES_PER_CELL: Final = 32
 """Largest ``.py``, per cell, that may be a list alone: to see that takes a second."""
-
-SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
-"""Of strategy files in a folder; a file that is named may have any."""
-
-SUBMISSION: Final = "final_strategy.py"
-"""Name of a student's file, whatever else lies in the student's folder."""
-
-PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
-
-IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
 
 POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
     ".csv": policy_csv,
@@ -91,10 +92,6 @@ POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
 
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
-
-NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
-
-LONGEST_NAME: Final = 64  # most characters of a player's name
 
 _TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
 """How text begins that is a table, whatever the name of its file."""
@@ -122,7 +119,7 @@ def read_strategy(
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
-    found, form = inspect(path, trust, time_limit, sizes)
+    found, form = inspected(path, trust, time_limit, sizes)
     if found.strategy is None:
         read_as = f" (read as {form})" if form else ""
         raise StrategyError(f"{printable(path)}{read_as}: {found.faults[0].line}")
@@ -147,6 +144,44 @@ def sizes_of(game: Sized) -> Sizes:
 
 
 def inspect(
+    path: str | os.PathLike[str], rules: "Rules", *, trust: bool = False, time_limit: float = 60.0
+) -> Submission:
+    r"""Read a strategy file for a game of Hog, and list every fault of its table.
+
+    Parameters
+    ----------
+    path : path
+    rules : Rules
+    trust : bool
+        Whether the code of a ``.py`` may be run, in processes of its own.
+    time_limit : float
+        Seconds that each of these is given.
+
+    Raises
+    ------
+    StrategyError
+        If there is nothing to look at, or code that may not be run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("table.csv").write_text("2,3,1\n0,1,9\n1,1,1\n", "utf-8")
+    >>> found = hogeq.inspect("table.csv", hogeq.rules_from({"goal": 3, "max_dice": 4}))
+    >>> [(fault.kind, fault.times) for fault in found.faults]
+    [('range', 1)]
+    """
+    sizes: Sizes = {
+        "goal": rules.size,
+        "max_dice": rules.max_dice,
+        "least": rules.least_answer,
+        "most": rules.most_answer,
+    }
+    found, form = inspected(Path(path), trust, time_limit, sizes)
+    return replace(found, is_code=form is None)
+
+
+def inspected(
     path: Path, trust: bool, time_limit: float, sizes: Sizes
 ) -> tuple[Submission, str | None]:
     """Read a file and list the faults of its table; and the form that it has, None of code.
@@ -160,7 +195,7 @@ def inspect(
     if read is None:
         if not trust:
             raise StrategyError(f"{name}: {NEEDS_TRUST}")
-        from hogeq.strategies.sandbox import examine  # here: most commands run no code of others
+        from hogeq.strategies.programs import examine  # here: most commands run no code of others
 
         found = examine(path, goal, max_dice, time_limit, least, sizes["most"])
         return replace(found, size=len(data)), None
@@ -231,11 +266,6 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
     except UnicodeDecodeError as error:
         raise StrategyError(f"is not UTF-8 text at byte {error.start}") from error
     return read_text(text, goal, max_dice, is_json=suffix == ".json")
-
-
-def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a folder; not if it cannot be one."""
-    return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
 
 
 def _pickle_refused(path: Path) -> StrategyError:
@@ -452,22 +482,11 @@ def _arrays_of(strategy: Strategy) -> dict[str, Any]:
     return arrays
 
 
-def check_player_name(name: str) -> None:
-    """Refuse a name that a contest does not take or that a ``.py`` cannot hold."""
-    if not isinstance(name, str) or not name.strip():
-        raise StrategyError(f"player name {shown(name)}: allowed: a text that is not blank")
-    if len(name) > LONGEST_NAME:
-        allowed = f"1 to {LONGEST_NAME} characters"
-        raise StrategyError(f"player name {shown(name)}: is longer; allowed: {allowed}")
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise StrategyError(f"player name {shown(name)}: is not valid Unicode") from error
-
-
 def contest_code(matrix: Matrix, player_name: str) -> str:
     """Text of the file that a contest entrant submits."""
-    check_player_name(player_name)
+    fault = player_name_fault(player_name)
+    if fault:
+        raise StrategyError(fault)
     table = matrix.tolist()
     most = max(max(row) for row in table)
     if matrix.min() < 0:

@@ -7,7 +7,14 @@ from hogeq.strategies.strategy import Strategy
 
 
 class Fault(NamedTuple):
-    """One kind of fault of a file."""
+    """One kind of fault of a file.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.Fault("range", 2, "cell (row 1, column 2) is 11").times
+    2
+    """
 
     kind: str
     """"code", "time", "crash", "raises", "range", "impure", "name", "shape", "files" or "unread".
@@ -20,7 +27,17 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Submission:
-    """A file that was read: a strategy, or faults."""
+    r"""A file that was read: a strategy, or faults; :func:`hogeq.inspect` gives it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import hogeq
+    >>> _ = Path("good.csv").write_text("2,3\n0,1\n", "utf-8")
+    >>> found = hogeq.inspect("good.csv", hogeq.rules_from({"goal": 2, "max_dice": 4}))
+    >>> found.size, found.strategy[0, 1][3], found.faults
+    (8, 1.0, ())
+    """
 
     size: int  # bytes of the file
     name: str | None  # of its player or team, if the file says it
@@ -38,3 +55,4 @@ class Submission:
     attempts: tuple[str, ...] = ()
     """What else a ``.py`` tried to reach, printable: its own words, for the staff alone."""
     key: str = ""  # hash of the files that were judged, of an entry in a folder
+    is_code: bool = False  # whether it is code, which was run

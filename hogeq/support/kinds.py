@@ -1,4 +1,4 @@
-"""What a file holds: its first bytes tell, not its name."""
+"""What a file holds: its first bytes tell, not its name; and the names of strategy files."""
 
 import os
 import re
@@ -12,6 +12,20 @@ TEXT: Final = "LiteEFG's text"
 ARCHIVE: Final = "an archive of arrays"
 YAML: Final = "a mapping as YAML"
 PACKED: Final = "what a program compressed"
+MAX_BYTES: Final = 64 * 2**20  # largest strategy file that is opened at all
+
+SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
+"""Of strategy files in a folder; a file that is named may have any."""
+
+PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
+
+SUBMISSION: Final = "final_strategy.py"
+"""Name of a student's file, whatever else lies in the student's folder."""
+
+IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
+
+NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
+
 _HEAD: Final = 2**20  # bytes that are looked at: comments may come first
 _BOM: Final = b"\xef\xbb\xbf"
 _PACKED: Final = (  # gzip, bzip2, xz, zstd
@@ -53,3 +67,8 @@ def not_a_strategy(data: bytes) -> str:
     if kind in {EFG, TEXT}:
         return f"holds {kind}, a game"
     return f"holds {kind}" if kind == PACKED else ""
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a folder; not if it cannot be one."""
+    return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 MOST: Final = 200  # most characters of what a message quotes
+LONGEST_NAME: Final = 64  # most characters of a player's name
 LONGEST_TITLE: Final = 200  # most characters of what a game or an entrant is called
 LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message suggests
 LONGEST_WORD: Final = 100
@@ -321,6 +322,20 @@ def counted(number: int, noun: str) -> str:
 # --- tables ---------------------------------------------------------------------------------------
 
 
+def player_name_fault(name: object) -> str:
+    """Say why a contest does not take a name, or a ``.py`` cannot hold it; empty if both do."""
+    if not isinstance(name, str) or not name.strip():
+        return f"player name {shown(name)}: allowed: a text that is not blank"
+    if len(name) > LONGEST_NAME:
+        allowed = f"1 to {LONGEST_NAME} characters"
+        return f"player name {shown(name)}: is longer; allowed: {allowed}"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return f"player name {shown(name)}: is not valid Unicode"
+    return ""
+
+
 class Table(NamedTuple):
     """Rows in columns, the first `left` of them flush left and the others right."""
 
@@ -345,6 +360,33 @@ class Table(NamedTuple):
 
 
 Text: TypeAlias = list[str | Table]  # lines, an empty one between blocks, and tables
+
+
+class Part(NamedTuple):
+    """A table with a heading, for a text and for a page."""
+
+    heading: str  # none: it goes on with the part before
+    table: Table
+    bars: Sequence[tuple[float, str]] = ()
+    """On a page, of each row: a share from 0 to 1, and its look."""
+    after: str = ""  # a line
+
+
+def laid_out(parts: Iterable[Part]) -> Text:
+    """Lay out tables, each below its heading."""
+    text: Text = []
+    for part in parts:
+        if part.heading:
+            text += ["", part.heading]
+        text += ["", part.table]
+        if part.after:
+            text += ["", part.after]
+    return text
+
+
+def as_dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    """Give named tuples as plain values."""
+    return [row._asdict() for row in rows]
 
 
 def lines_of(text: Sequence[str | Table]) -> list[str]:

@@ -58,6 +58,13 @@ class FlatTree(Rows):
 
     A strategy covers the information sets of both seats, its rows: float64 (R, K), rows of player 0
     first. Where a row has fewer than K actions, the others have probability 0.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> tree = hogeq.Game("kuhn_poker").tree
+    >>> isinstance(tree, hogeq.FlatTree), int((tree.player == hogeq.TERMINAL).sum())
+    (True, 30)
     """
 
     name: str

@@ -28,10 +28,11 @@ from hogeq.support.messages import (
     shown,
     unreadable,
 )
+from hogeq.support.teams import Teams
 from hogeq.trees.building import MOST_NODES, Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
-from hogeq.trees.teams import Known, Sides, Teams, paid_to, sides_of
+from hogeq.trees.teams import Known, Sides, paid_to, sides_of
 
 MOST_BYTES: Final = 2**28  # of a file
 LONGEST_NUMBER: Final = 500  # characters, and highest power of ten

@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.rules.reading import (
     OPENSPIEL,
-    config_of,
-    edition_name,
-    find_rules,
-    how_of,
-    is_hog,
-    load_plugins_of,
+    GameName,
     made_of,
     python_file,
-    tree_suffix,
 )
 from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown, unreadable
-from hogeq.trees.teams import Teams, teams_text
+from hogeq.support.teams import Teams, teams_text
 
 if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
@@ -109,20 +103,20 @@ def _require_none(teams: Teams) -> None:
 
 def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
     """Load the game of a run, of a file by its suffix, or of a name."""
-    config = config_of(Path(name))
+    config = GameName(name).config
     if config.get("game"):
-        how = how_of(config)
+        how = GameName(name).how
         for option, given in (("forget", forget), ("teams", teams and teams_text(teams))):
             if given not in {None, how[option]}:
                 allowed = f"{how[option] or 'nothing'}, as the run does"
                 raise HogeqError(refusal(option, given, allowed))
-        load_plugins_of(Path(name), trust)
+        GameName(name).load_plugins(trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
         made = made_of(Path(name))
         if not isinstance(found, Rules) and made not in {None, found.digest()}:
             raise HogeqError(f"{printable(name)}: {config['game']} has changed since this run")
         return found
-    suffix = tree_suffix(name)
+    suffix = GameName(name).tree_suffix
     if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
 
@@ -144,9 +138,9 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
 
 def require_game(name: str) -> None:
     """Refuse a text that names no game other than Hog; nothing is built."""
-    if config_of(Path(name)).get("game") or name.startswith(OPENSPIEL):
+    if GameName(name).config.get("game") or name.startswith(OPENSPIEL):
         return
-    if tree_suffix(name):
+    if GameName(name).tree_suffix:
         try:
             os.stat(name)  # noqa: PTH116 - as a reader would
         except (OSError, ValueError) as error:
@@ -176,8 +170,8 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if name.lower().endswith(".py"):
         require_game(name)
-    if is_hog(name):
-        return find_rules(edition_name(name), trust)
+    if GameName(name).is_hog:
+        return GameName(name).rules(trust)
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import named_rules
 

@@ -13,11 +13,12 @@ from typing import Any, Final, TypeVar
 from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
+from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, NodeError, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.lasting_names import in_lasting_order, number_of
-from hogeq.trees.teams import Teams, sides_of
+from hogeq.trees.teams import sides_of
 
 END: Final = TERMINAL
 MOST_KEPT: Final = 100_000  # states of which the nodes are kept

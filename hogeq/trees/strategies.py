@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.strategies.arrays import StrategyError, as_array
-from hogeq.strategies.files import is_folder, read_arrays, read_bytes
+from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import (
@@ -26,7 +26,7 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.kinds import not_a_strategy
+from hogeq.support.kinds import is_folder, not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import Rows

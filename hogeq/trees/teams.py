@@ -13,12 +13,10 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from hogeq.support.messages import HogeqError, refusal
+from hogeq.support.teams import Teams, players_of, written
 
 Sides: TypeAlias = tuple[int, ...]
 """Which team, 0 or 1, each player is in."""
-
-Teams: TypeAlias = str | Sequence[Sequence[int]] | None
-"""Players of both teams: ``"01/2"``, ``"0,1/2"`` or ``[[0, 1], [2]]``; of one team ``"01"``."""
 
 
 class Known(NamedTuple):
@@ -32,37 +30,6 @@ class Known(NamedTuple):
         return f"player {self.player}: {self.state}"
 
 
-def teams_text(teams: Teams) -> str:
-    """Write teams as a text, 01/2; `ValueError` if they are none."""
-    return _text(_players(teams))
-
-
-def _players(teams: Teams) -> list[list[int]]:
-    """Read the players of each team, in rising order; `ValueError` if they are no whole numbers."""
-    lists: Any = teams
-    if isinstance(teams, str):
-        lists = _read(teams.replace(" ", ""))
-    are_lists = isinstance(lists, Sequence) and all(isinstance(team, Sequence) for team in lists)
-    if are_lists and all(type(player) is int for team in lists for player in team):
-        return [sorted(team) for team in lists]
-    raise HogeqError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
-
-
-def _read(text: str) -> list[list[int]] | list[list[str]]:
-    """Part a text, 01/2 or 0,1/2, into teams of players; they stay texts unless all are digits."""
-    parts = [team.split(",") if "," in text else [*team] for team in text.split("/")]
-    if text.isascii() and all(player.isdecimal() for team in parts for player in team):
-        return [[*map(int, team)] for team in parts]
-    return parts
-
-
-def _text(lists: Sequence[Sequence[int]]) -> str:
-    """Write teams, 01/2; with commas, 0,10/2, where a number has two digits."""
-    has_long_numbers = any(player > 9 for team in lists for player in team)
-    comma = "," if has_long_numbers else ""
-    return "/".join(comma.join(map(str, team)) for team in lists)
-
-
 def members_of(sides: Sides) -> list[list[int]]:
     """Players of both teams."""
     return [[player for player, side in enumerate(sides) if side == team] for team in (0, 1)]
@@ -70,7 +37,7 @@ def members_of(sides: Sides) -> list[list[int]]:
 
 def teams_of(sides: Sides) -> str:
     """Write the teams as a text."""
-    return _text([team for team in members_of(sides) if team])
+    return written([team for team in members_of(sides) if team])
 
 
 def side_names(sides: Sides | None) -> tuple[str, str]:
@@ -88,29 +55,23 @@ def _team_name(team: int, members: list[int]) -> str:
     return f"team {team} ({noun} {', '.join(map(str, members))})"
 
 
-def title_of(game: str, forget: str | None, teams: str | None) -> str:
-    """Name a game with its teams and its way to forget."""
-    title = f"{game}, teams {teams}" if teams else game
-    return f"{title}, forgetting {forget}" if forget else title
-
-
 def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
     """Check teams of so many players: the team of each; None for one or two without teams."""
     if teams is None:
         if players not in {1, 2}:
             raise HogeqError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
-    lists = _players(teams)
+    lists = players_of(teams)
     everybody = [*range(players)]
     if players > 1 and lists == [everybody]:
         return (0,) * players
     if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != everybody:
         allowed = "none"
         if players > 1:
-            example = _text([everybody[:-1], everybody[-1:]])
+            example = written([everybody[:-1], everybody[-1:]])
             two_teams = f"two teams that share players 0 to {players - 1} out, {example} say"
-            allowed = f"{two_teams}, or one of all, {_text([everybody])}"
-        raise HogeqError(f"{name}: {refusal('teams', _text(lists), allowed)}")
+            allowed = f"{two_teams}, or one of all, {written([everybody])}"
+        raise HogeqError(f"{name}: {refusal('teams', written(lists), allowed)}")
     return tuple(1 if player in lists[1] else 0 for player in everybody)
 
 

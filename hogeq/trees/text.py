@@ -33,12 +33,13 @@ from hogeq.support.aliases import Ints
 from hogeq.support.files import opened
 from hogeq.support.messages import HogeqError, counted, printable, refusal, unreadable
 from hogeq.support.progress import phase
+from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, NodeError, flatten, require_memory
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
 from hogeq.trees.rows import ROW_SUM
-from hogeq.trees.teams import Teams, sides_of
+from hogeq.trees.teams import sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted

@@ -147,6 +147,11 @@ class Sizes(NamedTuple):
     depth: int  # most moves, of players and chance, in one play
     exact: bool  # whether everything was counted; otherwise the figures are lower bounds
 
+    @property
+    def most(self) -> int:
+        """Most nodes of a tree that is written."""
+        return MOST_WRITTEN
+
     def __str__(self) -> str:
         if not self.exact:
             return f"more than {_number(self.nodes)} nodes"

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.sandbox import isolation
 from hogeq.support.messages import percent
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok, said
 
 R = ("--rules", "fa22.yaml")

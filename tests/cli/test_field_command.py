@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.strategies.sandbox import isolation
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
 R = ("--rules", "fa22.yaml")

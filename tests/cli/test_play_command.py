@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from hogeq.analysis.turns import Engine, Session
 from hogeq.cli import app
-from hogeq.contest.turns import Engine, Session
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.support.messages import loss, percent

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hogeq.analysis.review import Review, review
+from hogeq.analysis.transcript import read_transcript
 from hogeq.cli import app
-from hogeq.contest.review import Review, review
-from hogeq.contest.transcript import read_transcript
 from hogeq.model.game import compile_game
 from hogeq.support.messages import loss, percent, pp
 from tests.cli.calls import ask, in_full, ok, refused

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest import field
+from hogeq.analysis import field
 from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.integer import IntegerRounding

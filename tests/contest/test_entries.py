@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq import Hog
+from hogeq.analysis.tournament import WinRates, check_rates
 from hogeq.contest import folders
 from hogeq.contest.entries import Entries, entries_of, identical_entries, short_names
 from hogeq.contest.folders import named_entries
 from hogeq.contest.judging import Judge
 from hogeq.contest.staff import Contest
-from hogeq.contest.tournament import check_rates, field_equilibrium, round_robin
-from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.workers import workers
 
-GAME = compile_game(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
+GAME = Hog(rules_from({"edition": "fa22", "goal": 6, "max_dice": 2}))
 ROW = "1 1 1 1 1 1\n"
 LINK = "is a link; allowed: files and folders"
 
@@ -215,22 +215,22 @@ def test_identical_entries_and_short_names() -> None:
 
 def test_no_entry_beats_the_mixture_and_equals_share() -> None:
     random = np.random.default_rng(0)
-    field = [random.integers(GAME.num_actions, size=(6, 6)) for _ in range(12)]
-    rates = round_robin(GAME, [*field, field[3], field[3]])
-    weights, gap = field_equilibrium(rates)
+    field = [random.integers(GAME.rules.num_actions, size=(6, 6)) for _ in range(12)]
+    rates = GAME.round_robin([*field, field[3], field[3]])
+    weights, gap = WinRates.of(rates).equilibrium()
     assert gap < 1e-12
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert (rates @ weights).max() <= 0.5 + 1e-12
     assert weights[3] == weights[12] == weights[13]
     # Twins change nothing for the others.
-    alone, _ = field_equilibrium(rates[:12, :12])
+    alone, _ = WinRates.of(rates[:12, :12]).equilibrium()
     assert weights[3] * 3 == pytest.approx(alone[3], abs=1e-9)
 
 
 @pytest.mark.parametrize("edge", [2e-3, 1e-6, 1e-9])
 def test_entries_that_differ_by_little_are_not_the_same(edge: float) -> None:
     rates = np.array([[0.5, 0.5 + edge], [0.5 - edge, 0.5]])
-    weights, gap = field_equilibrium(rates)
+    weights, gap = WinRates.of(rates).equilibrium()
     assert weights == pytest.approx([1.0, 0.0], abs=1e-6)
     assert gap == 0.0
 

@@ -11,7 +11,6 @@ import hogeq
 from hogeq.cli import app
 from hogeq.contest import functions
 from hogeq.contest.functions import Comparison, Project, compare_functions, main_file
-from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from tests.cli.calls import ask, refused
 from tests.contest.projects import BOAR, FA25, FINAL, PROJECTS, SAMPLED, put
@@ -30,13 +29,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("rules.yaml").write_text(f"{{edition: fa25, goal: {GOAL}, max_dice: {MOST_DICE}}}\n")
 
 
-def small(edition: str = "fa25", **more: object) -> HogEngine:
-    return compile_game(
-        rules_from({"edition": edition, "goal": GOAL, "max_dice": MOST_DICE, **more})
-    )
+def small(edition: str = "fa25", **more: object) -> hogeq.Hog:
+    return hogeq.Hog(rules_from({"edition": edition, "goal": GOAL, "max_dice": MOST_DICE, **more}))
 
 
-def compared(code: str, game: HogEngine | None = None, *, samples: bool = False) -> Comparison:
+def compared(code: str, game: hogeq.Hog | None = None, *, samples: bool = False) -> Comparison:
     game = game or small()
     project = Project(game, Path(put(Path("hogproj"), code)))
     rival = hogeq.Game({"edition": "fa25", "goal": GOAL, "max_dice": MOST_DICE}).strategy(

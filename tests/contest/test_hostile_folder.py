@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hogeq import Hog
 from hogeq.cli import app
 from hogeq.contest import folders, judging
 from hogeq.contest.assessment import outcome
@@ -25,14 +26,12 @@ from hogeq.contest.entries import entries_of
 from hogeq.contest.folders import entrants, named_entries
 from hogeq.contest.judging import Judge, facts, submission_from
 from hogeq.contest.submission import inspect_submission
-from hogeq.evaluation.values import win_rate
-from hogeq.model.game import compile_game
 from hogeq.pages.entrants import _in_our_words
 from hogeq.rules import rules_from
-from hogeq.strategies.sandbox import isolation
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support import files
 from hogeq.support.messages import printable
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok
 from tests.cli.calls import refused as refused_by
 from tests.contest.hostile import (
@@ -50,7 +49,7 @@ from tests.contest.hostile import (
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names that Linux alone has")
 
-GAME = compile_game(rules_from({"edition": "fa25", "goal": GOAL, "max_dice": DICE}))
+GAME = Hog(rules_from({"edition": "fa25", "goal": GOAL, "max_dice": DICE}))
 
 RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-limit", "1")
 
@@ -451,9 +450,8 @@ def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:
             found["win_rates"],
             {Path(one).name: n for n, one in enumerate(found["entries"])},
         )
-        game = GAME
         ones, twos = (np.full((GOAL, GOAL), n) for n in (1, 2))
-        expected = win_rate(game, ones, twos).win_rate
+        expected = GAME.win_rate(ones, twos).win_rate
         got = rates[at["flat.py"]][at["final_strategy.py"]]
         assert got == pytest.approx(expected, abs=1e-12)
 
@@ -568,7 +566,7 @@ def test_code_of_others_is_refused_where_nothing_isolates_it(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     none = isolation()._replace(bubblewrap=None, reason="bwrap is not installed")
-    monkeypatch.setattr("hogeq.strategies.sandbox.isolation", lambda: none)
+    monkeypatch.setattr("hogeq.support.sandbox.isolation", lambda: none)
     three()
     listed = "tournament", "class", *RUN[2:4], "--trust"
     assert ok(*RUN, "--trust")

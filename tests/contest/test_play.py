@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hogeq.analysis.turns import ENGINE, YOU, Engine, Session, Turn
 from hogeq.baselines.simple import always_roll
-from hogeq.contest.turns import ENGINE, YOU, Engine, Session, Turn
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest import tournament
+from hogeq.analysis import tournament
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.model.protocol import WinRate
 from hogeq.rules.reading import find_rules
-from hogeq.strategies.files import SUFFIXES
-from hogeq.strategies.sandbox import isolation
+from hogeq.support.kinds import SUFFIXES
+from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
 
 Rows = list[list[int]]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.analysis.tournament import round_robin
 from hogeq.baselines import builtin
-from hogeq.contest.tournament import round_robin
 from hogeq.evaluation.counterfactual import Spread, policy_of_mixture, spread
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import components_at, reach, remembering_win_rate, win_rate

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest.tournament import round_robin
+from hogeq.analysis.tournament import round_robin
 from hogeq.evaluation.counterfactual import action_values
 from hogeq.evaluation.tablebase import analyze
 from hogeq.evaluation.values import belief, components_at, mean_values, reach, values, win_rate

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hogeq.analysis.turns import Situation, advance
 from hogeq.baselines.registry import builtin
-from hogeq.contest.turns import Situation, advance
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine, compile_game

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from hogeq.analysis.transcript import TranscriptError, parse_transcript
 from hogeq.cli.shell import refusing
 from hogeq.contest.submission import inspect_submission
-from hogeq.contest.transcript import TranscriptError, parse_transcript
 from hogeq.rules import Rules
 from hogeq.rules.reading import read_rules as load_rules
 from hogeq.runs import index, sweep
@@ -26,8 +26,8 @@ from hogeq.runs.config import apply_overrides, config_from, load_config
 from hogeq.runs.directory import Checkpoint, read_checkpoint, write_checkpoint
 from hogeq.runs.files import COLUMNS, Metrics, ResultsError
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.channel import EntryOutput
 from hogeq.strategies.files import read_strategy
+from hogeq.support.channel import EntryOutput
 from hogeq.support.messages import BadInputError
 from hogeq.support.yaml import ConfigError
 from hogeq.trees.gambit import from_efg

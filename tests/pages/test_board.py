@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hogeq import Hog
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine, compile_game
@@ -119,7 +120,10 @@ def opened(
 ) -> Tab:
     """Open a page of all small games."""
     path = tmp_path_factory.mktemp("board") / "board.html"
-    shown = [Shown(game, name, {"mixed": mixed_table(game)}) for name, game in all_games.items()]
+    shown = []
+    for name, game in all_games.items():
+        hog = Hog(game.rules)
+        shown.append(Shown(hog, name, {"mixed": hog.strategy(mixed_table(game))}))
     path.write_text(make(shown), "utf-8")
     return Tab(browser, path, reduced_motion="reduce")
 

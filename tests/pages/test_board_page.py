@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.analysis.transcript import Transcript
 from hogeq.baselines.registry import builtin
-from hogeq.baselines.simple import always_roll
-from hogeq.contest.transcript import Transcript
 from hogeq.evaluation.tablebase import analyze, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages import board as board_page
@@ -629,7 +628,7 @@ def test_what_no_page_can_be_made_of_is_refused(tmp_path: Path) -> None:
 
 
 def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = compile_game(rules_from({"edition": "fa22", "goal": 20}))
+    game = hogeq.Hog({"edition": "fa22", "goal": 20})
     for limit, told in (("MOST_WORK", "outcomes to go through"), ("MOST_STATES", "hidden states")):
         with monkeypatch.context() as patched:
             patched.setattr(board_page, limit, 300)
@@ -641,9 +640,9 @@ def test_long_games_and_long_rolls_are_refused(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_names_cannot_break_out_of_the_page() -> None:
-    game = compile_game(rules_from({"edition": "fa22", "goal": 12, "max_dice": 2}))
+    game = hogeq.Hog({"edition": "fa22", "goal": 12, "max_dice": 2})
     evil = "</script><script>alert(1)</script>"
-    html = make([Shown(game, evil, {evil: always_roll(game, 1)})])
+    html = make([Shown(game, evil, {evil: game.strategy("always_roll:1")})])
     assert evil not in html
 
 

@@ -12,20 +12,21 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from hogeq.contest.review import Review, review
-from hogeq.contest.transcript import Transcript, TranscriptError, parse_transcript
-from hogeq.contest.turns import Situation, advance
+from hogeq import Hog
+from hogeq.analysis.book import LEAST
+from hogeq.analysis.review import Review, review
+from hogeq.analysis.transcript import Transcript, TranscriptError, parse_transcript
+from hogeq.analysis.turns import Situation, advance
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.pages.board import Shown, make, opponents
-from hogeq.pages.book import LEAST
 from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable, dice_sides
 from hogeq.support.messages import percent, pp
 from hogeq.support.parameters import plain
+from tests.analysis.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT
 from tests.browsers import Tab
-from tests.contest.test_transcript import HOSTILE, NOT_FOLLOWING, SHORT
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +74,7 @@ def compiled(place: int) -> HogEngine:
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("board") / "board.html"
-    games = [compiled(place) for place in range(len(GAMES))]
+    games = [Hog(rules_from(rules)) for rules in GAMES]
     shown = [Shown(game, f"game {i}", opponents(game)) for i, game in enumerate(games)]
     out.write_text(make(shown), "utf-8")
     return out

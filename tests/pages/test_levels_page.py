@@ -26,7 +26,7 @@ HALVINGS = 0.16, 0.08, 0.04, 0.02, 0.01, 0.005, 0.0025
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a page of one small game without hidden memory."""
-    game = compile_game(rules_from(RULES))
+    game = hogeq.Hog(rules_from(RULES))
     path = tmp_path_factory.mktemp("levels") / "board.html"
     path.write_text(make([Shown(game, "small", opponents(game))]), "utf-8")
     return path

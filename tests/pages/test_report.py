@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from hogeq import Hog
 from hogeq.cli import app
 from hogeq.evaluation.values import belief, hidden_action_values, reach
-from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.game import compile_game
 from hogeq.pages import frame
 from hogeq.pages import report as page
 from hogeq.pages.report import explore
@@ -39,8 +40,10 @@ def test_the_counter_is_the_attack_of_the_last_checkpoint(folder: Path, written:
     assert answer["bytes"] == written.stat().st_size < page.MOST_BYTES
 
 
-def test_the_same_runs_give_the_same_page(folder: Path, game: HogEngine) -> None:
+def test_the_same_runs_give_the_same_page(folder: Path) -> None:
     runs = load_runs([folder / "first"])
+    game = runs[0].game
+    assert isinstance(game, Hog)
     pages = []
     for jobs in (1, 2):
         with workers(jobs):
@@ -165,7 +168,8 @@ def test_explored_values_are_those_of_every_position(edition: str) -> None:
     policy = np.random.default_rng(1).dirichlet(np.ones(game.num_actions), game.shape[:2])
     policy[:, :, 1] = 0.0  # so that some positions are out of reach
     policy /= policy.sum(axis=2, keepdims=True)
-    found = explore(game, policy, Budget(1, 3, kicks=0))
+    hog = Hog(game.rules)
+    found = explore(hog, hog.strategy(policy), Budget(1, 3, kicks=0))
     rows, columns = memory.axes(game.rules)
     assert found.belief.shape[2:] == (len(rows.ticks), len(columns.ticks))
     unreached = 0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hogeq
 from hogeq.model.game import HogEngine
 from hogeq.purification import argmax, purify
 from hogeq.purification.integer import EXCESS, IntegerRounding, RoundingState, nearest_choice
@@ -211,15 +212,18 @@ def test_a_search_that_was_cut_off_ends_with_the_same_bits(
     game: HogEngine, policy: Any, tmp_path: Path
 ) -> None:
     search = IntegerRounding(**QUICK, rounds=3)
-    whole = last(saved_rounds(game, search, policy, tmp_path / "whole.npz"))
-    for state in saved_rounds(game, search, policy, tmp_path / "cut.npz"):
+    whole = last(saved_rounds(hogeq.Hog(game.rules), search, policy, tmp_path / "whole.npz"))
+    for state in saved_rounds(hogeq.Hog(game.rules), search, policy, tmp_path / "cut.npz"):
         if int(state.iteration) == 2:
             break  # as a process that is killed
     rounds = [
-        int(state.iteration) for state in saved_rounds(game, search, policy, tmp_path / "cut.npz")
+        int(state.iteration)
+        for state in saved_rounds(hogeq.Hog(game.rules), search, policy, tmp_path / "cut.npz")
     ]
     assert rounds == [2, 3]
-    assert same(last(saved_rounds(game, search, policy, tmp_path / "cut.npz")), whole)
+    assert same(
+        last(saved_rounds(hogeq.Hog(game.rules), search, policy, tmp_path / "cut.npz")), whole
+    )
     assert same(last(search.rounds_from(game, search.init(game, policy))), whole)
 
 
@@ -227,14 +231,18 @@ def test_a_checkpoint_of_another_search_is_refused(
     game: HogEngine, policy: Any, tmp_path: Path
 ) -> None:
     path, parameters = tmp_path / "state.npz", {**QUICK, "rounds": 1}
-    last(saved_rounds(game, IntegerRounding(**parameters), policy, path))
-    last(saved_rounds(game, IntegerRounding(**{**parameters, "rounds": 2}), policy, path))
+    last(saved_rounds(hogeq.Hog(game.rules), IntegerRounding(**parameters), policy, path))
+    last(
+        saved_rounds(
+            hogeq.Hog(game.rules), IntegerRounding(**{**parameters, "rounds": 2}), policy, path
+        )
+    )
     for search, strategy in (
         (IntegerRounding(**{**parameters, "kicks": 1}), policy),
         (IntegerRounding(**parameters), argmax(game, policy)),
     ):
         with pytest.raises(ResultsError, match="another search"):
-            last(saved_rounds(game, search, strategy, path))
+            last(saved_rounds(hogeq.Hog(game.rules), search, strategy, path))
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ResultsError, match="not a checkpoint"):
-        last(saved_rounds(game, IntegerRounding(**parameters), policy, path))
+        last(saved_rounds(hogeq.Hog(game.rules), IntegerRounding(**parameters), policy, path))

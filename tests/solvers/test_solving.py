@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.solvers.solving import schedule
+from hogeq.support.pacing import schedule
 
 KUHN = "kuhn(players=2,ranks=3)"
 HOG = {"edition": "su20", "goal": 6, "max_dice": 2}

@@ -17,7 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import SUFFIXES, read_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.support.kinds import SUFFIXES
 from tests.strategies.strategy_files import (
     DICE,
     GOAL,

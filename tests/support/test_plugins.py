@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.analysis.tournament import round_robin
 from hogeq.baselines import builtin
-from hogeq.contest.tournament import round_robin
 from hogeq.model.game import compile_game
 from hogeq.purification import purify
 from hogeq.support import plugins

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.support.teams import teams_text
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
-from hogeq.trees.teams import side_names, sides_of, teams_text
+from hogeq.trees.teams import side_names, sides_of
 from tests.cli.calls import ask, ok, refused
 
 

@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
+from hogeq import EDITIONS
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import TEXT, Editions, Jobs, Trust, When, argument, option
 from hogeq.cli.shell import Result
-from hogeq.rules import EDITIONS
 from hogeq.support.messages import BadInputError, Table, Text, counted
 
 
@@ -30,7 +30,8 @@ def rules_(
     """
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
-    from hogeq.rules.listing import KNOWN, described, facts, listed, mean_points, switches
+    from hogeq import rule_facts, rule_parts
+    from hogeq.cli.listing import described, listed, mean_points, switches
 
     one = Chosen.hog(name, trust)
     asked = EDITIONS
@@ -38,8 +39,8 @@ def rules_(
         rules = one.choose(own_goals=True)
         asked = {one.name: rules}
     data = {
-        "editions": {known: facts(rules) for known, rules in asked.items()},
-        "parts": {key: list(parts) for key, parts in KNOWN.items()},
+        "editions": {known: rule_facts(rules) for known, rules in asked.items()},
+        "parts": {key: list(parts) for key, parts in rule_parts().items()},
     }
     if parts:
         return Result(data, switches())
@@ -54,9 +55,9 @@ def rules_(
 
 def strategies() -> Result:
     """List the strategies that have a name."""
-    from hogeq.baselines.registry import names
+    from hogeq import BASELINES
 
-    known = names()
+    known = {one.usage(name): one.text for name, one in BASELINES.items()}
     return Result({"strategies": known}, [Table(list(known.items()), left=2)])
 
 
@@ -72,7 +73,7 @@ def doctor(
 
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
-    games = {name: Chosen.hog(name, trust).load().engine for name in editions or COMPILED}
+    games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
     from hogeq.runs.installation import installation, installation_rows
 
     found = installation(games)
@@ -91,7 +92,7 @@ def warmup(
     default cover the games with points remembered and those without a memory.
     """
     chosen = list(editions or COMPILED)
-    games = [Chosen.hog(name, trust).load().engine for name in chosen]
+    games = [Chosen.hog(name, trust).load_hog() for name in chosen]
     from hogeq.runs.installation import compiled_ahead
 
     data = {"rules": chosen, **compiled_ahead(games, jobs)}

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from hogeq import Budget
 from hogeq.cli.inputs import Chosen
 from hogeq.cli.options import (
     HOG_ALONE,
@@ -30,13 +31,10 @@ from hogeq.cli.options import (
     readable,
 )
 from hogeq.cli.shell import Result, computing, refusing
-from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, Text, at_most, between, counted
 
 if TYPE_CHECKING:
-    from hogeq.games.game import Game
-    from hogeq.search.results import Response
-    from hogeq.strategies.strategy import Strategy
+    from hogeq import Game, Response, Strategy
 
 
 def attack_(
@@ -106,7 +104,7 @@ def attack_(
     proofs = ["certificates"] * (certify is not None)
     parts = "search", "full memory", *proofs
     game = chosen.load(*parts, strategies=[strategy], own_goals=True)
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     budget = Budget(
         starts=starts,
@@ -122,9 +120,7 @@ def attack_(
         target = (game.second if isinstance(game, Hog) else game).strategy(strategy)
         proof = None
         if certify is not None:
-            from hogeq.games.certified import certify as certified
-
-            proof = certified(game, target, certify, str(chosen.spec), **chosen.how)
+            proof = game.certify(target, certify, str(chosen.spec), **chosen.how)
         found, told, rows = _responses(game, target, budget)
     data = {**chosen.facts, "strategy": strategy, **told}
     upper = found.bound
@@ -136,13 +132,13 @@ def attack_(
         rows.insert(1, ("certified", written, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if isinstance(game, Hog):
-        if not chosen.engine.has_own_goals:
+        if not isinstance(game.rules.goal, tuple):
             gap = between(found.value - 0.5, upper - 0.5, are_one=found.is_proved)
             text += ["", f"exploitability: {gap}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
         data |= gained.to_json(found.matrix, choices)
-        worth = "win rate gained" + " to first order" * chosen.engine.positions_recur
-        if chosen.engine.has_memory or not found.is_proved:  # else the search decided nothing
+        worth = "win rate gained" + " to first order" * game.positions_recur
+        if len(game.memories) > 1 or not found.is_proved:  # else the search decided nothing
             text += found.lines()
         text += gained.text(found.matrix, choices, worth)
     elif found.lines():
@@ -150,9 +146,7 @@ def attack_(
     if plot is not None:
         _plot(chosen, found, target, plot)
     if certificate is not None and proof is not None:
-        from hogeq.search.certificate import write_certificate
-
-        write_certificate(certificate, proof)
+        proof.write(certificate)
         checks = chosen.command("certify", certificate)
         text.append(f"certificate written to {certificate}: {checks}")
     if out is not None:
@@ -164,7 +158,7 @@ def _responses(
     game: "Game", target: "Strategy", budget: Budget
 ) -> "tuple[Response, dict[str, Any], list[tuple[str, str, str]]]":
     """Find a best response, as values and lines too; of teams also what their members gain."""
-    from hogeq.games.tree import TreeGame
+    from hogeq import TreeGame
 
     if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
         gains = game.nash_conv(target, budget)
@@ -176,8 +170,7 @@ def _responses(
 
 def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
     """Draw the gains by position; of other games than Hog, the search."""
-    from hogeq import figures
-    from hogeq.games.hog import Hog
+    from hogeq import Hog, figures
 
     game, search = chosen.game, found.search
     if isinstance(game, Hog):
@@ -211,13 +204,11 @@ def attack_field(
 ) -> Result:
     """Find the matrix that wins most from several rivals."""
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["attack-field"])
-    game = chosen.load("search", strategies=strategies)
+    game = chosen.load_hog("search", strategies=strategies)
     rivals = [game.strategy(name) for name in strategies]
-    from hogeq.contest.field import answer_field
-
     budget = Budget(starts=starts, anneal_steps=anneal_steps, kicks=kicks, seed=seed)
     with computing(on, jobs):
-        answer = answer_field(game.engine, rivals, objective, budget)
+        answer = game.answer_field(rivals, objective, budget)
     data = {**chosen.facts, "field": strategies, "objective": objective}
     data |= {**answer.to_json(), **budget.fields()}
     what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
@@ -241,11 +232,10 @@ def certify(
     without the kernels that measure attacks. A certificate that says less than its steps prove, or
     another full-memory bound than the game has, is refused.
     """
-    from hogeq.rules import Rules
-    from hogeq.search.certificate import read_certificate
+    from hogeq import Certificate, Rules
 
     with refusing():
-        given = read_certificate(file)
+        given = Certificate.read(file)
     upper = None
     if isinstance(given.game, Rules):
         chosen = Chosen.of(given.game, trust)
@@ -253,12 +243,10 @@ def certify(
     else:
         chosen = Chosen.other(given.game, trust)
         upper = chosen.game.units.upper
-    from hogeq.games.certified import check
-
     with refusing(), computing():
         if of is not None and not given.is_about(chosen.game.strategy(of)):
             raise BadInputError(f"{file}: is about another strategy than {of}")
-        proved = check(chosen.game, given)
+        proved = chosen.game.check(given)
         proved.require_same(given, str(file))
     data = {**chosen.facts, "file": file, "bound": proved.bound}
     data |= {"full_memory": proved.full_memory, "steps": len(given.steps)}

@@ -4,9 +4,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from hogeq import Budget
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
-from hogeq.search.budget import Budget
 from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase
 

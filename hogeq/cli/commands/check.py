@@ -20,7 +20,7 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import Text, duration
 
 if TYPE_CHECKING:
-    from hogeq.strategies.submissions import Submission
+    from hogeq import Submission
 
 NOT_VALID = 2  # exit status
 
@@ -56,12 +56,12 @@ def check(
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["check"])
     rules = chosen.choose()
-    from hogeq.baselines.registry import require_known
+    from hogeq import Hog
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named
 
     if against is not None:
-        require_known(against)
+        Hog.require_strategy(against)
     more = [PROJECT] if file.is_dir() else []
     with refusing():
         file = (more and main_file(file)) or file
@@ -69,30 +69,23 @@ def check(
         entrant = () if is_named(submission) else ("--player-name", "NAME")
         options = ("--rules", chosen.spec or rules.name, *entrant, "--trust", "--out", "one.py")
         submission = as_one_file(submission, chosen.command("export", file, *options))
-    engine = chosen.load().engine
-    from hogeq.contest.assessment import (
-        OPPONENTS,
-        Reference,
-        assessed_text,
-        facts_of,
-        opponents,
-        usual_reference,
-    )
+    game = chosen.load_hog()
+    from hogeq.contest.assessment import Reference, assessed_text, facts_of
     from hogeq.pages.entrants import checked_page
 
-    reference, compared, named = None, None, against or usual_reference(engine)
+    reference, compared, named = None, None, against or game.strongest
     is_code = trust and file.suffix.lower() == ".py"
-    project = Project(engine, file, more) if is_code else None
+    project = Project(game, file, more) if is_code else None
     if submission.strategy is not None or (project and project.functions):
-        chosen.expect("matches", "search", "values", strategies=[against or "", *OPPONENTS])
-        reference = Reference(chosen.table(named).named(named), opponents(engine))
+        chosen.expect("matches", "search", "values", strategies=[against or ""])
+        reference = Reference(chosen.table(named).named(named), game.baselines())
     if project and project.functions and reference:
         is_random = any(fault.kind == "impure" for fault in submission.faults)
         compared = compare_functions(
             project, submission.strategy, reference.against, samples=is_random
         )
         submission = replace(submission, strategy=compared.exact or submission.strategy)
-    facts = facts_of(engine, str(file), chosen.name, submission, reference)
+    facts = facts_of(game, str(file), chosen.name, submission, reference)
     functions = compared.functions if compared else []
     if page is not None:
         lines = [one.told for one in functions if one.told]

@@ -19,7 +19,6 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result, computing, refusing, warn
-from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, percent
 
 
@@ -50,29 +49,29 @@ def tablebase(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         with refusing():
             found: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", found.table()]
         return Result({**chosen.facts, **found.to_json()}, text)
-    engine = chosen.engine
+    remembers = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
-    if out is not None and engine.has_memory:
+    if out is not None and remembers:
         raise BadInputError(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
     scores = chosen.scores
-    if start is not None and against is not None and engine.has_memory:
+    if start is not None and against is not None and remembers:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     with refusing():
         solved = game.tablebase()
-    data: dict[str, Any] = {**chosen.facts, "memory_size": engine.memory_size}
+    data: dict[str, Any] = {**chosen.facts, "memory_size": len(game.memories)}
     rows: list[tuple[str, object, str]] = []
     sides = {"": (solved, "whoever moves first")}
-    if engine.has_own_goals:
+    if isinstance(game.rules.goal, tuple):
         movers = [f"the player to {goal}, moving first" for goal in game.rules.goals]
         sides = {"": (solved, movers[0]), "second_": (game.second.tablebase(), movers[1])}
     for prefix, (one, mover) in sides.items():
@@ -86,12 +85,12 @@ def tablebase(
         rate = solved.against(target) if plain else game.win_rate(solved.matrix, target, scores)
         data |= {"against": rate.win_rate, "against_first": rate.first}
         data["against_second"] = rate.second
-        sees = " (remembering; the other does not)" if engine.has_memory else ""
+        sees = " (remembering; the other does not)" if remembers else ""
         rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
     if out is not None:
         game.strategy(solved.matrix).write(out)
     begins = "" if start is None else f", from {start}"
-    memory = f"{engine.memory_size} memories" if engine.has_memory else "no hidden memory"
+    memory = f"{len(game.memories)} memories" if remembers else "no hidden memory"
     heading = f"{chosen.title}, {memory}{begins}"
     return Result(data, [heading, "", Table(rows, left=3), *chosen.endless])
 
@@ -133,13 +132,14 @@ def equilibrium(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("search", "full memory")
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if policies and isinstance(game, Hog):
         with refusing(), computing():
             decided = game.existence(seconds)
         if out is not None:
-            game.strategy(decided.policy.reshape(game.engine.shape)).write(out)
+            size = game.rules.size
+            game.strategy(decided.policy.reshape(size, size, -1)).write(out)
         heading = f"{chosen.title}: is there an equilibrium in policies?"
         return Result(
             {**chosen.facts, **decided.to_json()}, [heading, "", Table(decided.rows(), left=3)]
@@ -185,23 +185,18 @@ def audit_(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
-        from hogeq.trees.recall import recall_text
-        from hogeq.trees.teams import side_names
-
         players = game.audit()
         nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
         both = " and ".join(f"{size:,}" for size in sizes)
         heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
         data = {**chosen.facts, "nodes": nodes, "infosets": sizes}
         data["players"] = [one.to_json() for one in players]
-        return Result(data, [heading, "", *recall_text(players, side_names(game.tree.sides))])
-    from hogeq.trees.audit import SmallAudit
-
+        return Result(data, [heading, "", *game.audit_text(players)])
     with refusing():
-        found = SmallAudit.of(game.rules, goal, max_dice)
+        found = game.small_audit(goal, max_dice)
     return Result({**chosen.facts, **found.to_json()}, found.text(chosen.title))
 
 
@@ -231,8 +226,7 @@ def export_game(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq.games.hog import Hog
-    from hogeq.trees.tree import MOST_WRITTEN, hog_efg, tree_sizes
+    from hogeq import Hog
 
     data: dict[str, Any] = chosen.facts
     if not isinstance(game, Hog):
@@ -245,15 +239,16 @@ def export_game(
     full = game.rules
     with refusing():
         rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
-        sizes = tree_sizes(rules)
+        smaller = Hog(rules)
+        sizes = smaller.tree_sizes()
     if not sizes.exact:
         raise BadInputError(
-            f"the tree has more than {MOST_WRITTEN:,} nodes, the most allowed: "
+            f"the tree has more than {sizes.most:,} nodes, the most allowed: "
             "lower --goal or --max-dice"
         )
     warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        write_whole(out, hog_efg(rules))
+        smaller.write(out)
     data |= {"goal": rules.goal, "max_dice": rules.max_dice}
     data |= {name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")}
     data["infosets"] = list(sizes.infosets)

@@ -66,25 +66,27 @@ def board(
     given, games = opponent or [], []
     for spec in dict.fromkeys(rules or [default_rules()]):
         chosen = Chosen.hog(spec, trust)
-        hog = chosen.load(strategies=given, own_goals=True, start=start)
-        from hogeq.baselines.registry import is_builtin
+        hog = chosen.load_hog(strategies=given, own_goals=True, start=start)
+        from hogeq import BASELINES
         from hogeq.pages import board as page
 
-        page.check_work(chosen.engine)
+        page.check_work(hog)
         chosen.expect("values", "search", strategies=[*page.OPPONENTS, *given])
         found = [hog.second.strategy(one) for one in given]
         both = zip(given, found, strict=True)
         names = [Path(spec).name if one.name == spec else one.name for spec, one in both]
         # No player has the name of another, of a built-in, or of those that are always there.
-        taken = {name for name in names if name not in given and is_builtin(name)}
+        taken = {
+            name for name in names if name not in given and name.partition(":")[0] in BASELINES
+        }
         taken |= {name for name in names if names.count(name) > 1 or name in page.ALWAYS}
         more = [
             (spec if name in taken else name, one)
             for name, spec, one in zip(names, given, found, strict=True)
         ]
         with refusing():
-            tables = page.opponents(chosen.engine, more)
-        games.append(page.Shown(chosen.engine, chosen.title, tables, chosen.scores))
+            tables = page.opponents(hog, more)
+        games.append(page.Shown(hog, chosen.title, tables, chosen.scores))
     try:
         content = page.make(games).encode()
     except page.BoardError as error:
@@ -157,11 +159,10 @@ def report(
     --anneal-steps or --kicks all get the effort of the first run, so changed. Of games other than
     Hog: curves, the runs' own intervals, payoffs of all against all, and most probable actions.
     """
-    from hogeq.games.hog import Hog
+    from hogeq import Budget, Hog
     from hogeq.pages import report as page
     from hogeq.runs.index import load_runs
     from hogeq.runs.runner import KERNELS
-    from hogeq.search.budget import Budget
     from hogeq.support.parameters import plain
 
     given_runs = list({os.path.realpath(run): run for run in runs}.values())
@@ -192,10 +193,10 @@ def report(
         chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
         facts, tables = chosen.facts, [(name, chosen.table(name)) for name in against or ()]
         budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
-        entries = page.entries(chosen.engine, loaded, tables, matrices=matrices, budget=budget)
+        entries = page.entries(game, loaded, tables, matrices=matrices, budget=budget)
         try:
             with computing(None, jobs):
-                content, found = page.make(chosen.engine, loaded, entries)
+                content, found = page.make(game, loaded, entries)
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
     write_whole(out, content)
@@ -233,26 +234,22 @@ def show(
     game = chosen.load(strategies=[strategy])
     with refusing():
         one = game.strategy(strategy).whole()
-    from hogeq import figures
-    from hogeq.figures import text
-    from hogeq.games.hog import Hog
+    from hogeq import Hog, figures
 
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": one.kind}
     if not isinstance(game, Hog):
-        more, lines = text.infosets(one, game.rows)
+        more, lines = figures.text.infosets(one, game.rows)
         if one.kind == "mixture" and hasattr(game, "tree"):
             title += ": each side draws a plan before the game"
-            more["plans"], lines = text.plans_of_sides(one, game.tree)
+            more["plans"], lines = figures.text.plans_of_sides(one, game.tree)
         return Result({**data, **more}, [title, "", *lines])
     if one.kind != "mixture":
-        more, lines = text.positions(one, game.rules.choices)
+        more, lines = figures.text.positions(one, game.rules.choices)
         title += ", most probable roll" * (one.kind == "policy" and out is None)
     else:
-        from hogeq.evaluation.counterfactual import spread
-
-        apart = spread(one)
-        more, lines = text.components(one, game.rules.choices, apart)
+        apart = game.spread(one)
+        more, lines = figures.text.components(one, game.rules.choices, apart)
         of = f"a mixture of {len(one.weights)} {more['of']}: one is drawn before a game"
         lines.insert(0, "")
     data |= more
@@ -267,10 +264,10 @@ def show(
             choices, met = game.rules.choices, game.reach(apart.mean).sum(axis=2)
             parts = [game.strategy(part).likeliest for part in one.components]
             usual, spreads = array(choices)[array(parts)], (apart.total, apart.drawn)
-            size = game.engine.num_actions
+            size = game.rules.num_actions
             figures.mixture(one.weights, usual, *spreads, out, title, size, met, min(choices))
         elif one.kind == "policy":
             figures.policy(one, out, title, game.reach(one).sum(axis=2))
         else:
-            figures.matrix(one, out, title, game.engine.num_actions)
+            figures.matrix(one, out, title, game.rules.num_actions)
     return Result(data, [f"drawn to {out}"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hogeq import ALIASES
 from hogeq.cli.inputs import ENDLESS, Chosen
 from hogeq.cli.options import (
     OF_HOG,
@@ -23,13 +24,12 @@ from hogeq.cli.options import (
     readable,
 )
 from hogeq.cli.shell import Result, computing, refusing, say
-from hogeq.rules import ALIASES
 from hogeq.support.files import write_whole
 from hogeq.support.messages import one_line
 
 if TYPE_CHECKING:
+    from hogeq import Game
     from hogeq.contest.talk import Talk
-    from hogeq.games.game import Game
 
 
 def play(
@@ -75,7 +75,6 @@ def play(
     import numpy as np
 
     from hogeq.contest.talk import Talk
-    from hogeq.contest.turns import Engine, Session
 
     seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
     table, opposite = None, "optimal play"
@@ -88,22 +87,22 @@ def play(
             drawn = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
             table, opposite = strategy.components[drawn], f"what was drawn from {engine}"
     with refusing():
-        session = Session(chosen.engine, Engine(chosen.engine, table), first, seed, chosen.scores)
-    talk = Talk(session, opposite)
+        session = chosen.hog_game.play(table, first, seed, chosen.scores)
+    talk = Talk(chosen.hog_game, session, opposite)
     try:
-        _converse(talk, chosen.title)
+        _converse(talk, chosen.title, chosen.hog_game.can_be_endless)
     finally:
         if save is not None:
             _save(save, talk, chosen)
     return Result({"engine_plays": "optimal" if table is None else engine} | session.record())
 
 
-def _converse(talk: "Talk", title: str) -> None:
+def _converse(talk: "Talk", title: str, can_be_endless: bool) -> None:
     """Play until somebody wins or leaves."""
     session = talk.session
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
-    endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if session.game.can_be_endless else []
+    endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if can_be_endless else []
     say(*talk.opening(title, endless))
     while not session.over:
         if not session.yours:
@@ -158,7 +157,7 @@ def _asked(choices: str) -> str | None:
 
 
 def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
-    from hogeq.contest.transcript import LONGEST_NAME, Transcript, written_rules
+    from hogeq import Transcript
 
     session = talk.session
     if not session.turns:
@@ -167,10 +166,10 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
     played = Transcript.of(
         [None if move.dice < 0 else move.faces for move in session.turns],
         talk.rules,
-        ("You", one_line(talk.engine, LONGEST_NAME)),
+        ("You", one_line(talk.engine, Transcript.LONGEST_NAME)),
         session.turns[0].before.mover,
         session.seed,
-        written_rules(talk.rules, chosen.name),
+        chosen.name,
         chosen.scores,
     )
     write_whole(path, played.to_json())
@@ -206,7 +205,7 @@ def review_(
     """
     asked = Chosen.hog(rules_name, trust)
     wanted = None if rules_name is None else asked.choose(own_goals=True)
-    from hogeq.contest.transcript import read_transcript
+    from hogeq import read_transcript
 
     with refusing():
         played = read_transcript(transcript, wanted, asked.start(start))

@@ -16,11 +16,10 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result, refusing
-from hogeq.rules.memory import Memory, memory_fields, memory_of
 from hogeq.support.messages import BadInputError, Text
 
 if TYPE_CHECKING:
-    from hogeq.evaluation.tablebase import Analysis
+    from hogeq import Analysis, Hog, Memory
 
 PAST = "ignore_memory"  # what makes the belief where optimal play goes on
 
@@ -55,28 +54,28 @@ def analyze_(
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
-    chosen.load(
+    game = chosen.load_hog(
         "values",
         "hidden states",
         strategies=[strategy or PAST],
         own_goals=True,
         at=(score, opponent),
     )
-    has_memory = chosen.engine.has_memory
+    has_memory = len(game.memories) > 1
     if has_memory:
         chosen.expect("reach")
     names = ("own_last", "opponent_last", "turn", "extra", "remembered")
     values = (own_last, opponent_last, turn, extra, remembered)
     given = {name: one for name, one in zip(names, values, strict=True) if one is not None}
-    memory = memory_of(chosen.rules, given, at_start=score == opponent == 0)
-    analysis, past = _analysis(chosen, (score, opponent), strategy, memory)
-    fields = memory_fields(chosen.rules, Memory())
+    memory = game.memory(given, at_start=score == opponent == 0)
+    analysis, past = _analysis(chosen, game, (score, opponent), strategy, memory)
+    fields = game.memory_fields()
     left_out = [name for name in fields if given and name not in given]
     about: dict[str, Any] = {"source": analysis.source}
     if past is not None:
         about["past"] = past
     if analysis.memory is not None:
-        about |= memory_fields(chosen.rules, analysis.memory)
+        about |= game.memory_fields(analysis.memory)
     if left_out:
         about["not_given"] = left_out
     data = {
@@ -97,22 +96,26 @@ def analyze_(
 
 
 def _analysis(
-    chosen: Chosen, scores: tuple[int, int], strategy: str | None, memory: Memory | None
+    chosen: Chosen,
+    game: "Hog",
+    scores: tuple[int, int],
+    strategy: str | None,
+    memory: "Memory | None",
 ) -> tuple["Analysis", str | None]:
     """Analyse a position, and name the play behind the belief if it is not the strategy."""
     import numpy as np
 
-    from hogeq.evaluation.tablebase import UnreachedError
+    from hogeq import UnreachedError
 
-    game, engine = chosen.game, chosen.engine
-    if strategy is not None or memory is not None or not engine.has_memory:
+    if strategy is not None or memory is not None or len(game.memories) == 1:
         played = None if strategy is None else chosen.table(strategy)
         try:
             with refusing():
                 return game.analyze(*scores, played, memory), None
         except UnreachedError as error:
             raise BadInputError(f"strategy {strategy}: {error}") from error
-    random = np.full(engine.shape, 1.0 / engine.num_actions)
+    size, dice = game.rules.size, game.rules.num_actions
+    random = np.full((size, size, dice), 1.0 / dice)
     for name, past in ((PAST, PAST), ("random", random)):
         try:
             return game.analyze(*scores, past=past), name
@@ -139,7 +142,7 @@ def beliefs(
     Of a mixture also the probability that each component is played.
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["beliefs"])
-    game = chosen.load(
+    game = chosen.load_hog(
         "reach",
         "full memory",
         "hidden states",
@@ -151,7 +154,7 @@ def beliefs(
     is_drawn = "mixture" in {one.kind, two.kind}
     if is_drawn and plot is not None:
         raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-    if not is_drawn and not game.engine.has_memory:
+    if not is_drawn and len(game.memories) == 1:
         raise BadInputError(
             f"beliefs: rules {chosen.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
@@ -163,17 +166,15 @@ def beliefs(
         )
     names = strategy, against or strategy
     data = {**chosen.facts, "strategy": names[0], "against": names[1]}
-    data |= {"score": score, "opponent": opponent, **at.to_json(game.engine, one, two)}
+    data |= {"score": score, "opponent": opponent, **at.to_json(game.rules, one, two)}
     text: Text = [
         f"{chosen.title}, {strategy} at {score} points against {names[1]} at {opponent}",
-        *at.text(game.engine, one, two, names, top),
+        *at.text(game.rules, one, two, names, top),
     ]
     if plot is not None:
         from hogeq import figures
-        from hogeq.evaluation.values import fold
-        from hogeq.rules.memory import axes
 
         title = f"{chosen.title}, {score} points against {opponent}"
-        panels = {"exact": fold(game.rules, at.memory)}
-        figures.beliefs(panels, plot, *axes(game.rules), title)
+        panels = {"exact": game.by_memory_axes(at.memory)}
+        figures.beliefs(panels, plot, *game.memory_axes, title)
     return Result(data, text)

@@ -26,13 +26,11 @@ from hogeq.cli.options import (
     option,
 )
 from hogeq.cli.shell import Result, computing, refusing
-from hogeq.support.messages import BadInputError, percent
+from hogeq.support.messages import BadInputError, percent, player_name_fault
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
-    from hogeq.contest.field import Difference
-    from hogeq.games.game import Game
-    from hogeq.strategies.strategy import Strategy
+    from hogeq import Difference, Game, Hog, Strategy
 
 
 NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
@@ -72,9 +70,9 @@ def _check_name(given: str | None, source: str, out: Path) -> None:
             allowed = "allowed only where --out ends in .py"
             raise BadInputError(f"--player-name: {allowed}, not for {out}")
     elif given is not None and given.strip():
-        from hogeq.strategies.files import check_player_name
-
-        check_player_name(given)
+        fault = player_name_fault(given)
+        if fault:
+            raise BadInputError(fault)
     elif given is not None or Path(source).suffix.lower() != ".py":
         raise BadInputError(NAMELESS.format("missing" if given is None else "blank"))
 
@@ -144,8 +142,7 @@ def purify_(
     the result is.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    from hogeq.purification import PURIFIERS
-    from hogeq.purification.integer import IntegerRounding
+    from hogeq import PURIFIERS
     from hogeq.runs.config import apply_overrides, purify_from
     from hogeq.runs.directory import saved_rounds
     from hogeq.support.messages import refusal
@@ -162,9 +159,9 @@ def purify_(
         if checkpoint is None:
             with refusing():
                 pure = game.purify(strategy, by.method, **plain(by.params))
-        elif isinstance(by.params, IntegerRounding):
+        elif hasattr(by.params, "rounds_from"):
             table = chosen.table(strategy).array
-            *_, last = saved_rounds(game.engine, by.params, table, checkpoint)
+            *_, last = saved_rounds(chosen.hog_game, by.params, table, checkpoint)
             pure = game.strategy(last.matrix)
         else:
             raise BadInputError("--checkpoint: allowed with --method integer")
@@ -197,7 +194,7 @@ def diff(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         names = against or [a]
@@ -246,14 +243,12 @@ def improve(
             raise BadInputError("--out: missing; allowed without it: --explain alone")
         return _explained(chosen, table, against)
     _check_name(player_name, table, out)
-    game = chosen.load("matches", "search", strategies=[table, *(against or [])])
-    from hogeq.contest import field
-
+    game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
     start, rivals = game.strategy(table), _rivals(game, against)
     player_name = _name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
-        steps = field.improvements(game.engine, start, opponents, cells, seconds)
+        steps = game.improvements(start, opponents, cells, seconds)
         best = next(steps)  # the table itself
         try:
             for answer in steps:
@@ -274,25 +269,22 @@ def improve(
 
 def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
     """Say why a table or a policy loses to one opponent."""
-    from hogeq.contest.assessment import assess, explained_text, positions_text
-
-    game = chosen.load("matches", "search", strategies=[table, *(against or [])])
+    game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
     rivals = _rivals(game, against)
     if len(rivals) > 1:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
     ((name, rival),) = rivals.items()
-    found = assess(game.engine, game.strategy(table), rival)
+    found = game.explain(table, rival)
     why = {"against": name, **found.to_json()}
     data = {**chosen.facts, "table": table, "against": [name], "why": why}
     title = f"{table}, {chosen.title}"
-    return Result(data, [title, *explained_text(name, found), *positions_text(found)])
+    return Result(data, [title, *found.text(name)])
 
 
-def _rivals(game: "Game", against: list[str] | None) -> "dict[str, Strategy]":
-    from hogeq.contest.assessment import usual_reference
+def _rivals(game: "Hog", against: list[str] | None) -> "dict[str, Strategy]":
     from hogeq.contest.folders import named_entries
 
-    names = named_entries(against or [usual_reference(game.engine)])
+    names = named_entries(against or [game.strongest])
     return {one.entry: game.strategy(one.entry) for one in names}
 
 

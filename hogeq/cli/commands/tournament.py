@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from hogeq.cli.inputs import Chosen, check_output
+from hogeq.cli.inputs import Chosen, check_output, solves
 from hogeq.cli.options import (
     CODE,
     ENTRIES,
@@ -37,12 +37,11 @@ from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
+    from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
-    from hogeq.games.hog import Hog
-    from hogeq.model.protocol import WinRate
 
 FULL_MEMORY = "full_memory"
 
@@ -65,7 +64,7 @@ def compare(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     more: Text = []
-    from hogeq.games.hog import Hog
+    from hogeq import Hog
 
     if not isinstance(game, Hog):
         with refusing():
@@ -77,7 +76,7 @@ def compare(
         names = ("win rate", "moving first", "moving second")
         numbers = dict(zip(("win_rate", "first", "second"), rates, strict=True))
         written = [*map(game.units.exact, rates)]
-        if chosen.engine.has_own_goals:
+        if isinstance(game.rules.goal, tuple):
             more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
         if _remembers(game, a, b):
             more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
@@ -92,7 +91,7 @@ def _remembers(game: "Hog", a: str, b: str) -> bool:
 
 
 def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
-    from hogeq.model.protocol import WinRate
+    from hogeq import WinRate
 
     if not _remembers(game, a, b):
         return game.win_rate(a, b, start or (0, 0))
@@ -196,13 +195,11 @@ def tournament(
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
     chosen.choose(entries)
-    from hogeq.baselines.registry import solves
-
     parts = ["matches", *["full memory"] * any(map(solves, entries))]
-    engine = chosen.load(*parts, start=start).engine
+    game = chosen.load_hog(*parts, start=start)
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
-    from hogeq.strategies.sandbox import require_isolation
+    from hogeq.support.sandbox import require_isolation
 
     made: list[str] = []
     scores, folder = chosen.scores, out if is_folder else None
@@ -210,7 +207,7 @@ def tournament(
     with computing(on, jobs), tempfile.TemporaryDirectory(prefix="hogeq-contest-") as unpacked:
         with refusing():
             entrants, grades = _entrants(entries, folder, written, (Path(unpacked), roster, points))
-            contest = Contest(entrants, engine, folder, scores, goals)
+            contest = Contest(entrants, game, folder, scores, goals)
         if chosen.trust and not no_sandbox and any(one.is_code and one.folder for one in entrants):
             require_isolation()
         field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
@@ -239,7 +236,7 @@ def tournament(
         from hogeq.pages.field import field_page, public_page
 
         write = public_page if pseudonyms else field_page
-        write_whole(page, write({**data, "rules": chosen.title}, shown.names, engine.rules, title))
+        write_whole(page, write({**data, "rules": chosen.title}, shown.names, game.rules, title))
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
@@ -258,7 +255,7 @@ def _entrants(
     handed_in: tuple[Path, Path | None, str | None],
 ) -> "tuple[list[Entrant], Grades | None]":
     """List the entries, of one folder or zip if the pages of a contest are written."""
-    from hogeq.baselines.registry import require_known
+    from hogeq import Hog
     from hogeq.contest.folders import entrants, named_entries
     from hogeq.contest.handed_in import METADATA
     from hogeq.contest.roster import Grades
@@ -280,7 +277,7 @@ def _entrants(
         return entrants(source, written), None
     grades = Grades(source, unpacked, roster, points)
     for rival in grades.rivals:
-        require_known(rival)
+        Hog.require_strategy(rival)
     return grades.handed.entrants, grades
 
 
@@ -313,10 +310,12 @@ def _tie_break(
     if by is None:
         return None
     if by == "bytes":
-        from hogeq.strategies.files import file_size
-
-        with refusing():
-            return [-float(file_size(Path(one.entrant.entry))) for one in contest.valid]
+        unsized = [one.entrant.entry for one in contest.valid if not one.submission.size]
+        if unsized:
+            raise BadInputError(
+                f"{unsized[0]}: cannot be read: no such file; allowed with --tie-break bytes: files"
+            )
+        return [-float(one.submission.size) for one in contest.valid]
     game = chosen.game
     with refusing():
         rival = game.strategy(by)

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.files import redirected
 from hogeq.support.messages import HogeqError, nearest, not_installed, one_line, shown
+from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
-from hogeq.trees.teams import Teams, sides_of
+from hogeq.trees.teams import sides_of
 
 try:
     import pyspiel

@@ -48,15 +48,69 @@ class Standing(NamedTuple):
 
 
 class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
-    """Win rates of a field, float64 (n, n), row against column, with the entries' names."""
+    """Win rates of a field, float64 (n, n), row against column, with the entries' names.
 
+    Examples
+    --------
+    >>> import hogeq
+    >>> rates = hogeq.WinRates.of([[0.5, 0.4], [0.6, 0.5]])
+    >>> rates.means(), rates.lowest(), rates.ranks()[0].entry
+    ([0.4, 0.6], [(0.4, 1), (0.6, 0)], 1)
+    >>> rates.equilibrium()[0].tolist()
+    [0.0, 1.0]
+    """
+
+    WIN = WIN
     names: tuple[str, ...] = ()  # of a part of the table: none
+
+    @classmethod
+    def of(cls, table: ArrayLike, names: Sequence[str] = ()) -> "WinRates":
+        """Check a table of win rates; a copy of it."""
+        rates = check_rates(table).view(cls)
+        rates.names = tuple(names)
+        return rates
+
+    def means(self) -> list[float]:
+        """Mean win rate of every entry against the others."""
+        rates = check_rates(self)
+        np.fill_diagonal(rates, 0.0)
+        means: list[float] = (rates.sum(axis=1) / (len(rates) - 1)).tolist()
+        return means
+
+    def lowest(self) -> list[tuple[float, int]]:
+        """Lowest win rate of every entry, and against whom: of ties, the one given first."""
+        rates = check_rates(self)
+        np.fill_diagonal(rates, np.inf)
+        return list(zip(rates.min(axis=1).tolist(), rates.argmin(axis=1).tolist(), strict=True))
+
+    def ranks(
+        self, threshold: float = WIN, tie_break: Sequence[float] | None = None
+    ) -> list[Standing]:
+        """Rank the field by matches won, as :func:`rank` does."""
+        return rank(self, threshold, tie_break)
+
+    def equilibrium(self) -> tuple[Floats, float]:
+        """Nash equilibrium of the game in which a player first picks one entry.
+
+        Weights (n,), and how much more than 1/2 the best entry wins against them: rounding.
+        Entries of equal win rates have equal weights.
+        """
+        from hogeq.solvers.responses import equilibrium  # here: brings scipy's optimisers with it
+
+        rates = check_rates(self)
+        # Of entries with equal rows one plays for all, and they share its weight.
+        _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
+        group = group.reshape(-1)  # of each entry
+        group_weights = equilibrium(rates[np.ix_(first, first)])
+        weights = (group_weights / np.bincount(group))[group]
+        best_win_rate = float((rates @ weights).max())
+        return weights, max(0.0, best_win_rate - 0.5)
 
     def _repr_html_(self) -> str | None:
         """Write the ranks and all win rates, in a notebook."""
         if not self.names:
             return None
-        ranked = rank(self)
+        ranked = self.ranks()
         order = [standing.entry for standing in ranked]
         rows = [
             (place, self.names[entry], wins, *map(percent, self[entry, order]))
@@ -140,21 +194,6 @@ def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
         raise HogeqError(refusal("goals", list(goals), allowed))
 
 
-def mean_win_rates(win_rates: ArrayLike) -> list[float]:
-    """Mean win rate of every entry against the others, row against column."""
-    rates = check_rates(win_rates)
-    np.fill_diagonal(rates, 0.0)
-    means: list[float] = (rates.sum(axis=1) / (len(rates) - 1)).tolist()
-    return means
-
-
-def lowest_win_rates(win_rates: ArrayLike) -> list[tuple[float, int]]:
-    """Lowest win rate of every entry, and against whom: of rivals that tie, the one given first."""
-    rates = check_rates(win_rates)
-    np.fill_diagonal(rates, np.inf)
-    return list(zip(rates.min(axis=1).tolist(), rates.argmin(axis=1).tolist(), strict=True))
-
-
 def rank(
     win_rates: ArrayLike, threshold: float = WIN, tie_break: Sequence[float] | None = None
 ) -> list[Standing]:
@@ -197,24 +236,6 @@ def rank(
         better = sum(key > keys[entry] for key in keys)
         standings.append(Standing(entry, 1 + better, wins[entry], ties[entry]))
     return standings
-
-
-def field_equilibrium(win_rates: ArrayLike) -> tuple[Floats, float]:
-    """Nash equilibrium of the game in which a player first picks one entry of a field.
-
-    Weights (n,), and how much more than 1/2 the best entry wins against them: rounding. Entries of
-    equal win rates have equal weights.
-    """
-    from hogeq.solvers.responses import equilibrium  # here: brings scipy's optimisers with it
-
-    rates = check_rates(win_rates)
-    # Of entries with equal rows one plays for all, and they share its weight.
-    _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
-    group = group.reshape(-1)  # of each entry
-    group_weights = equilibrium(rates[np.ix_(first, first)])
-    weights = (group_weights / np.bincount(group))[group]
-    best_win_rate = float((rates @ weights).max())
-    return weights, max(0.0, best_win_rate - 0.5)
 
 
 def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:

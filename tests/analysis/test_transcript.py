@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.contest.transcript import (
+from hogeq.analysis.transcript import (
     MAX_BYTES,
     Transcript,
     TranscriptError,

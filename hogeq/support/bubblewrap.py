@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final
 
-from hogeq.strategies import child
+from hogeq.support import child
 
 HARNESS, ENTRY = "/harness.py", "/entry"  # in a sandbox: our code, and the folder of others'
 

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.analysis.advice import dice_in_words
+from hogeq.analysis.losses import turn_values, values_without_rules
 from hogeq.baselines.registry import builtin
-from hogeq.contest.advice import dice_in_words
-from hogeq.evaluation.losses import turn_values, values_without_rules
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
 from hogeq.model.game import HogEngine

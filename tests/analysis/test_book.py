@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.evaluation.losses import OFF, turn_values
+from hogeq.analysis.book import LEAST, MOST, Reason, book, fires, reasons
+from hogeq.analysis.losses import OFF, turn_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.pages.book import LEAST, MOST, Reason, book, fires, reasons
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hogeq.contest.review import Review, review
-from hogeq.contest.transcript import Transcript, parse_transcript
-from hogeq.contest.turns import (
+from hogeq.analysis.review import Review, review
+from hogeq.analysis.transcript import Transcript, parse_transcript
+from hogeq.analysis.turns import (
     COSTLIEST,
     GRADES,
     Engine,

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import Field
 
-from hogeq.contest.turns import Situation, Turn, advance
+from hogeq.analysis.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.support.files import parse_json, read_whole
 from hogeq.support.messages import (
@@ -79,6 +79,8 @@ class Transcript:
     ((17, 3), ['Sus Fuss'])
     """
 
+    LONGEST_NAME: ClassVar = LONGEST_NAME
+
     rules: Rules
     rules_given: str | dict[str, Any]
     """What the transcript says under ``rules``."""
@@ -112,7 +114,8 @@ class Transcript:
             Who moves first, 0 or 1.
         seed : int, optional
         rules_given : str or dict, optional
-            What to write under ``rules``; by default a name if they have one, else their parts.
+            What to write under ``rules``, if it is a name that they have; by default another name
+            if they have one, else their parts.
         start : tuple of int
             Scores that the game begins with: of the player who moves first, and of the other.
 
@@ -130,7 +133,9 @@ class Transcript:
         turns = tuple(_replay(rules, first, start, rolls))
         if not turns:
             raise TranscriptError("turns: got none; allowed: at least one turn")
-        return cls(rules, rules_given or written_rules(rules), two, turns, seed)
+        if not isinstance(rules_given, dict):
+            rules_given = written_rules(rules, rules_given or "")
+        return cls(rules, rules_given, two, turns, seed)
 
     @property
     def end(self) -> Situation:

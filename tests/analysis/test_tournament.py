@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.contest.tournament import WIN, lowest_win_rates, mean_win_rates, rank, round_robin
+from hogeq.analysis.tournament import WIN, WinRates, rank, round_robin
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -100,8 +100,8 @@ def test_the_official_ranking() -> None:
 
 def test_means_and_lowest_win_rates_leave_the_diagonal_out() -> None:
     rates = [[0.5, 0.75, 0.25], [0.25, 0.5, 0.25], [0.75, 0.75, 0.5]]
-    assert mean_win_rates(rates) == [0.5, 0.25, 0.75]
-    assert lowest_win_rates(rates) == [(0.25, 2), (0.25, 0), (0.75, 0)]
+    assert WinRates.of(rates).means() == [0.5, 0.25, 0.75]
+    assert WinRates.of(rates).lowest() == [(0.25, 2), (0.25, 0), (0.75, 0)]
 
 
 def test_a_match_is_won_strictly_above_the_contest_s_edge() -> None:

@@ -40,7 +40,14 @@ def grade(loss: float) -> str:
 
 
 class Situation(NamedTuple):
-    """State of a game."""
+    """State of a game.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> hogeq.Situation.start(1, (10, 0)).view
+    (10, 0)
+    """
 
     scores: tuple[int, int]  # of players 0 and 1
     mover: int  # the player to move; once the game is over, the one who moved last
@@ -60,7 +67,15 @@ class Situation(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One turn of a game; win probabilities are its mover's."""
+    """One turn of a game; win probabilities are its mover's.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> played = hogeq.Transcript.of([[3, 5], [6]], hogeq.rules_from("fa25"), ("Ann", "Bob"))
+    >>> isinstance(played.turns[1], hogeq.Turn), played.turns[1].after.scores
+    (True, (8, 9))
+    """
 
     before: Situation
     dice: int  # dice rolled, or -1 for that choice
@@ -231,11 +246,22 @@ class Engine:
 
 
 class Session:
-    """One game between a person and an engine.
+    """One game between a person and an engine; `Hog.play` begins it.
 
     All chance follows from the seed: the coin and, by the number of the turn, the dice and the
     engine's draws. A turn taken back and played again with the same dice has the same outcome.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> session = hogeq.Game({"edition": "fa22", "goal": 20}).play("always_roll:4", first="you")
+    >>> session.play(3).after.scores, session.yours
+    ((1, 0), False)
+    >>> session.play().dice, [turn.dice for turn in session.undo()]
+    (4, [3, 4])
     """
+
+    PLAYERS = PLAYERS
 
     turns: tuple[Turn, ...] = ()  # turns of both players that stand, in order
 

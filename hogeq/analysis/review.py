@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
-from hogeq.contest.transcript import Transcript
-from hogeq.contest.turns import Engine, Situation, Tally, Turn, tally
+from hogeq.analysis.transcript import Transcript
+from hogeq.analysis.turns import Engine, Situation, Tally, Turn, tally
 from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_columns, memory_fields, memory_texts

@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hogeq import Hog
+from hogeq.analysis import explanation
+from hogeq.analysis.explanation import Assessment, assess
 from hogeq.baselines import always_roll, bacon, optimal
+from hogeq.baselines.opponents import opponents, strongest
 from hogeq.baselines.registry import builtin
-from hogeq.contest import assessment
-from hogeq.contest.assessment import assess, opponents, outcomes, usual_reference
+from hogeq.contest.assessment import outcomes
 from hogeq.evaluation.values import values, win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
@@ -42,7 +45,7 @@ def test_costs_sum_to_what_is_lost_against_a_best_response(edition: str) -> None
             assert matrix[one.score, one.opponent] == one.roll != one.best
 
 
-def written(of: HogEngine, matrix: np.ndarray, against: np.ndarray) -> assessment.Assessment:
+def written(of: HogEngine, matrix: np.ndarray, against: np.ndarray) -> Assessment:
     found = assess(of, matrix, against)
     whole = found.best_response - found.win_rate
     if not of.positions_recur:
@@ -216,7 +219,7 @@ def test_a_matrix_that_beats_the_search_is_the_best_found(monkeypatch: pytest.Mo
     of = game("su20", goal=8)
     best, against = always_roll(of, 2), always_roll(of, 1)
     poor = replace(attack(of, best, Budget(1, 0, kicks=0)), matrix=always_roll(of, 0), win_rate=0.0)
-    monkeypatch.setattr(assessment, "attack", lambda *_: poor)
+    monkeypatch.setattr(explanation, "attack", lambda *_: poor)
     found = assess(of, best, against)
     assert found.best_response == found.win_rate
     assert found.costs.min() >= 0.0
@@ -228,7 +231,7 @@ def test_what_never_ends_counts_half() -> None:
     of = compile_game(rules_from({"goal": 6, "max_dice": 2, "zero_dice": nothing}))
     none = always_roll(of, 0)
     itself = strategy_of(of, none).named("itself")
-    assert set(outcomes(of, itself, [itself])[0]) == {"itself", None}
+    assert set(outcomes(Hog(of.rules), itself, {"itself": itself})[0]) == {"itself", None}
     found = assess(of, none, none)
     assert found.win_rate == pytest.approx(0.5, abs=1e-14)
     assert found.best_response > 0.9
@@ -242,10 +245,10 @@ def test_what_never_ends_counts_half() -> None:
 
 
 def test_opponents_and_references_are_those_that_the_rules_allow() -> None:
-    names = [one.name for one in opponents(game("fa22"))]
+    names = [*opponents(game("fa22"))]
     assert names[:5] == [*(f"always_roll:{dice}" for dice in range(4)), "optimal"]
     assert "champion" not in names
     assert "ignore_memory" not in names  # it is the same table as optimal
-    assert usual_reference(game("fa22")) == "optimal"
-    assert usual_reference(game("su20")) == "ignore_memory"  # no champion is shipped for goal 14
-    assert usual_reference(compile_game(rules_from("su20"))) == "champion"
+    assert strongest(game("fa22")) == "optimal"
+    assert strongest(game("su20")) == "ignore_memory"  # no champion is shipped for goal 14
+    assert strongest(compile_game(rules_from("su20"))) == "champion"

@@ -1,6 +1,6 @@
 """What the process of an entry writes, each line of a checked form.
 
-The forms are those of :mod:`hogeq.strategies.child`. Whatever bytes come, what is heard is numbers,
+The forms are those of :mod:`hogeq.support.child`. Whatever bytes come, what is heard is numbers,
 short printable texts, or that the process was stopped, for a fault in our words.
 """
 
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from hogeq.strategies import child
+from hogeq.support import child
 from hogeq.support.messages import one_line
 
 LONGEST: Final = 4096  # bytes of a line
@@ -23,7 +23,7 @@ class _FormError(Exception):
     """A line of no form that answers have."""
 
 
-Cell = tuple[int, int]  # own score and opponent's, of a question
+Cell = tuple[int, int]  # of a question: of a strategy, own score and opponent's
 _NUMBER: Final = re.compile(rb"0|-?[1-9][0-9]{0,8}")
 _TIMES: Final = re.compile(rb"s([0-9]{1,12}) ([0-9]{1,12}) ([0-9]{1,12})")
 

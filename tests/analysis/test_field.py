@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from hogeq.baselines.simple import always_roll, bacon
-from hogeq.contest import field
-from hogeq.contest.field import (
+from hogeq.analysis import field
+from hogeq.analysis.field import (
     Objective,
     Score,
     answer_field,
 )
+from hogeq.baselines.simple import always_roll, bacon
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.games import certified
 from hogeq.games.game import Game
 from hogeq.graph.graph import NATURE
 from hogeq.model.game import compile_game
@@ -187,12 +186,12 @@ def test_rows_that_miss_1_are_made_good(missed: float) -> None:
 def test_it_closes_most_of_the_gap_of_a_tree_whose_players_forget() -> None:
     game = hogeq.Game("leduc_poker", forget="last:1")
     strategy = random_strategy(game, 0)
-    found = certified.certify(game, strategy, 4.0, "leduc_poker", "last:1")
+    found = game.certify(strategy, 4.0, "leduc_poker", "last:1")
     exact = game.attack(strategy)
     assert exact.value <= found.bound < found.full_memory
     assert found.full_memory - found.bound > 0.8 * (found.full_memory - exact.value)
     assert found.full_memory == pytest.approx(exact.full_memory, abs=1e-12)
-    again = certified.check(game, found)
+    again = game.check(found)
     assert (again.bound, again.full_memory, again.steps) == (*found[2:4], found.steps)
 
 
@@ -224,13 +223,13 @@ def test_a_row_that_a_play_can_meet_twice_claims_nothing(tmp_path: Path) -> None
 def test_positions_that_recur_have_no_certificate() -> None:
     game = hogeq.Game(f"{example('pig')}(goal=4)")
     with pytest.raises(ValueError, match="positions recur; allowed: games in which none does"):
-        certified.certify(game, "uniform", 1.0, "pig")
+        game.certify("uniform", 1.0, "pig")
 
 
 def test_a_certificate_is_of_the_game_that_it_names() -> None:
     game = hogeq.Game("kuhn_poker")
-    found = certified.certify(game, "uniform", 0.1, "kuhn_poker")
+    found = game.certify("uniform", 0.1, "kuhn_poker")
     with pytest.raises(ValueError, match=r"game\.digest: got"):
-        certified.check(hogeq.Game("leduc_poker"), found)
+        hogeq.Game("leduc_poker").check(found)
     with pytest.raises(ValueError, match="game: got 'su20'; allowed: games other than Hog"):
-        certified.check(hogeq.Game("su20"), found)
+        hogeq.Game("su20").check(found)
