@@ -209,7 +209,9 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     counter = read_strategy(kept / "counter_to_matrix.csv")
     won = win_rate(game, counter, builtin("always_roll:5", game)).win_rate
     assert won == pytest.approx(figures["attack"], abs=1e-12)
-    assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
+    assert row["attack found"] == f"{won:.6f}"
+    assert row["upper bound"] == row["full memory"]
+    assert won <= float(row["upper bound"]) < won + 1e-6
     assert row["known counters"] == "0.500000"
 
 
@@ -310,9 +312,26 @@ def test_imperfect_recall_games(table: Run) -> None:
     assert forgetful["in mixtures"] == "3.5000"
     # Wichardt 2008: 0 in mixtures; no policy of player 0 secures it.
     assert wichardt["in mixtures"] == "0.0000"
-    assert wichardt["by policies"] == "-1.0000 to 0.0000"
+    assert wichardt["by CFR+"] == "-1.0000 to 0.0000"
     assert [row["in mixtures"] for row in hog] == ["0.0000"] * 2  # the coin makes both alike
     assert all(row["perfect recall"] == "no/no" for row in hog)
+
+
+def test_what_the_benchmark_ships_counts_in_the_table_of_games(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from imperfect_recall_games import GAMES, SHIPPED, shipped
+
+    results = FOLDER.parent / "results"
+    lines = (results / "imperfect_recall_games.md").read_text("utf-8").splitlines()
+    printed = {row[0]: row[8] for row in (line.strip("| ").split(" | ") for line in lines)}
+    assert SHIPPED.keys() <= GAMES.keys()
+    for name in SHIPPED:
+        lower, upper = shipped(results, name)
+        ends = [float(end) for end in printed[name].split(" to ")]
+        assert lower - 1e-4 < ends[0] <= ends[-1] < upper + 1e-4
+    assert shipped(results, "forgetful") == (-np.inf, np.inf)
 
 
 DRIVER = """node / player 1 actions exit on
