@@ -2,7 +2,7 @@
 
     python experiments/benchmark.py                  # everything from nothing, in 45 minutes
     python experiments/benchmark.py --only random    # some problems
-    python experiments/benchmark.py --redraw 1       # tables and figure from what is there
+    python experiments/benchmark.py --redraw 1       # tables and figure from the runs shipped
     python experiments/benchmark.py --renew 1        # proofs of the instances of one seed
 
 Problems are ten open and ten held-out seeds of each generated parameter, and `OTHERS`. One run
@@ -36,6 +36,7 @@ from hogeq.search.certificate import read_certificate
 from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
+from hogeq.trees.enumeration import PARTS as ENUMERATED
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -55,6 +56,7 @@ OTHERS: Final = {
 }
 """Problems without seeds on which methods differ."""
 
+PARTS_LIMIT = f"{ENUMERATED:,} parts"
 MOST_PARTS = 2**24  # of a search: a minute or two
 EQUAL = 1e-6  # shares of the largest payoff this close are equal
 CHOOSING = 3  # of the open seeds choose settings
@@ -90,9 +92,13 @@ def main() -> None:
     )
     if given.renew:
         certify(folder, listed, arrays_in(folder, "strategies"), work, given.proof)
+    elif given.redraw:
+        runs = arrays_in(folder / "seeds", "runs")
+        names = [one.name for one in [*generated, *compared]]
+        records = {name: {part: runs[f"{name}.{part}"] for part in PARTS} for name in names}
+        tables(given.out, records, given.exact)
     else:
-        if not given.redraw:
-            compare([*generated, *compared], work, given)
+        compare([*generated, *compared], work, given)
         records = {one.name: recorded(work, one.name) for one in [*generated, *compared]}
         strategies = {one.name: records[one.name]["strategy"] for one in generated}
         certify(folder / "seeds", generated, strategies, work, given.proof)
@@ -100,7 +106,7 @@ def main() -> None:
             folder / "seeds" / "runs.npz",
             **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
         )
-        tables(given.out, records)
+        tables(given.out, records, given.exact)
     header = ["instance", "states", "rows", "value", "bound", "gap", "proof"]
     publish(given.out, "benchmark_instances", header, instances(folder))
 
@@ -338,7 +344,7 @@ def group(name: str) -> str:
     return kinds.get(name) or name.rpartition("-")[0]
 
 
-def tables(out: Path, records: Mapping[str, Record]) -> None:
+def tables(out: Path, records: Mapping[str, Record], seconds: float) -> None:
     """Write how far methods end below the best payoff known, in all and by group, and draw it."""
     known = instances_in(out / "benchmark") | instances_in(out / "benchmark" / "seeds")
     for name, one in records.items():
@@ -348,10 +354,9 @@ def tables(out: Path, records: Mapping[str, Record]) -> None:
         one["is_solved"] = one["exact"][:, 1] - best < EQUAL
     held = [one for name, one in records.items() if seed_of(name) in HELD_OUT]
     opened = [one for name, one in records.items() if seed_of(name) in OPEN]
-    header = ["method", f"best of {len(held)}", "lower quartile", "median", "upper quartile"]
-    publish(
-        out, "benchmark", [*header, "half the effort", "open", "seconds"], ranking(held, opened)
-    )
+    header = ["method", "limit", f"best of {len(held)}", "lower quartile", "median"]
+    header += ["upper quartile", "half the effort", "open", "seconds"]
+    publish(out, "benchmark", header, ranking(held, opened, seconds))
     groups: dict[str, list[Record]] = {}
     for name, one in records.items():
         if seed_of(name) not in OPEN:
@@ -362,7 +367,9 @@ def tables(out: Path, records: Mapping[str, Record]) -> None:
         draw(out, "benchmark", panels(groups), "mean distance to the best known")
 
 
-def ranking(held: Sequence[Record], opened: Sequence[Record]) -> Iterator[list[object]]:
+def ranking(
+    held: Sequence[Record], opened: Sequence[Record], limit: float
+) -> Iterator[list[object]]:
     """Compare methods by quartiles over random seeds, on average over problems."""
     for number, method in enumerate(SEARCHES):
         quartiles = [np.quantile(one["short"][number, :, -1], (0.25, 0.5, 0.75)) for one in held]
@@ -370,13 +377,15 @@ def ranking(held: Sequence[Record], opened: Sequence[Record]) -> Iterator[list[o
         averages = [thousandths(float(one)) for one in np.mean(quartiles, axis=0)]
         less, others = medians(held, -2)[number], medians(opened)[number]
         seconds = np.median([one["seconds"][number] for one in held])
-        yield [method, is_best, *averages, less, others, f"{seconds:.3f}"]
+        effort = f"{held[0]['marks'][-1]:,} evaluations"
+        yield [method, effort, is_best, *averages, less, others, f"{seconds:.3f}"]
     for number, method in enumerate(EXACT):
         is_best = sum(one["is_solved"][number] for one in held)
         mean = np.mean([one["exact_short"][number] for one in held])
         written = thousandths(float(mean)) if mean < np.inf else ""
         seconds = np.median([one["exact"][number, 2] for one in held])
-        yield [method, is_best, "", written, "", "", "", f"{seconds:.3f}"]
+        effort = PARTS_LIMIT if method == "enumeration" else f"{limit:g} s by the clock"
+        yield [method, effort, is_best, "", written, "", "", "", f"{seconds:.3f}"]
 
 
 def medians(records: Sequence[Record], mark: int = -1) -> list[str]:

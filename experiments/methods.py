@@ -13,7 +13,7 @@ other seat.
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
 - enumeration and an integer program (hogeq.trees.best_response), and multiple policy updating (D.
   D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44,
-  2012), whose variables are the sequences of a tree here.
+  2012), written anew here, in Python; its variables are the sequences of a tree.
 """
 
 from collections.abc import Callable, Iterator
@@ -271,7 +271,7 @@ Answer = tuple[float, float]
 
 
 def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
-    """Enumerate depth first, from any strategy; it has its own limit, about a second."""
+    """Enumerate depth first, from any strategy; it sets 2^22 parts at most, in about a second."""
     del seconds
     acts = np.zeros(len(form.tree.num_legal), np.int64)
     return enumerated(form, payoffs, acts, float(form.pure(acts) @ payoffs))[1:]
