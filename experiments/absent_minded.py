@@ -27,7 +27,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from hashlib import file_digest, sha256
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -145,13 +145,9 @@ def starts(decision: Decision, seeds: tuple[int, ...], order: Ints) -> Floats:
 def by_first_visit(tree: FlatTree) -> Ints:
     """Order rows by the first of their nodes that a walk meets, depth first: (R,)."""
     size, place = np.ones(tree.num_nodes, np.int64), np.zeros(tree.num_nodes, np.int64)
-    level = [0, 1]  # first node of each
-    while level[-1] < tree.num_nodes:
-        level.append(int(tree.parent.searchsorted(level[-1])))
-    levels = [slice(*ends) for ends in pairwise(level)][1:]
-    for nodes in reversed(levels):
+    for nodes in reversed(tree.levels[1:]):
         np.add.at(size, tree.parent[nodes], size[nodes])
-    for nodes in levels:
+    for nodes in tree.levels[1:]:
         parent, before = tree.parent[nodes], np.cumsum(size[nodes]) - size[nodes]
         place[nodes] = place[parent] + 1 + before - before[parent.searchsorted(parent)]
     own, first = tree.player >= 0, np.full(tree.num_rows, tree.num_nodes)

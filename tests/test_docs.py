@@ -159,7 +159,7 @@ def test_what_is_added_from_outside_does_what_the_page_shows(page: Path, tmp_pat
 def test_there_is_a_page_for_each_thing_that_can_be_added() -> None:
     things = {"baseline", "command", "edition", "experiment", "purifier", "rule-part", "solver"}
     things |= {"absent-mindedness", "any-game", "contest", "engine", "index", "teams"}
-    things |= {"your-own-rules"}
+    things |= {"other-tools", "your-own-rules"}
     assert {page.stem for page in HOW_TO} == things
     for page in HOW_TO:
         shown = [what for what, _ in steps(page) if " " in what]
