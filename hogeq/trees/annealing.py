@@ -76,10 +76,8 @@ def courses(
     form: SequenceForm, payoffs: Floats, start: Ints, steps: int, random: np.random.Generator
 ) -> Iterator[Ints]:
     """Give the best strategy so far, (R,), after each slice of an annealing."""
-    from hogeq.kernels import row_search
-
-    plays = form.plays
-    chosen, stack = start[plays.rows], np.zeros(len(form.row) + 1, np.int64)
+    rows = form.plays.rows
+    chosen = start[rows]
     best, kept = chosen.copy(), start.copy()
     distance = form.most(payoffs) - float(form.pure(start) @ payoffs)
     if distance <= 0.0 or not len(chosen):
@@ -90,6 +88,6 @@ def courses(
     for number, size in enumerate(slices):
         drawn = random.random((size, 5))
         between = temperatures[number : number + 2]
-        row_search.anneal(plays, payoffs, drawn, between, chosen, best, stack)
-        kept[plays.rows] = best
+        form.anneal(payoffs, drawn, between, chosen, best)
+        kept[rows] = best
         yield kept
