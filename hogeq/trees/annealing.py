@@ -73,16 +73,21 @@ def annealed(
 
 
 def courses(
-    form: SequenceForm, payoffs: Floats, start: Ints, steps: int, random: np.random.Generator
+    form: SequenceForm,
+    payoffs: Floats,
+    start: Ints,
+    steps: int,
+    random: np.random.Generator,
+    every: int = SLICE,
 ) -> Iterator[Ints]:
-    """Give the best strategy so far, (R,), after each slice of an annealing."""
+    """Give the best strategy so far, (R,), after `every` so many steps of an annealing."""
     rows = form.plays.rows
     chosen = start[rows]
     best, kept = chosen.copy(), start.copy()
     distance = form.most(payoffs) - float(form.pure(start) @ payoffs)
     if distance <= 0.0 or not len(chosen):
         return
-    slices = [min(SLICE, steps - done) for done in range(0, steps, SLICE)]
+    slices = [min(every, steps - done) for done in range(0, steps, every)]
     ends = np.cumsum([0, *slices]) / max(1, steps)
     temperatures = distance * HOT ** (1.0 - ends) * COLD**ends
     for number, size in enumerate(slices):
