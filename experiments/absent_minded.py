@@ -36,11 +36,12 @@ import problems  # noqa: F401 - registers games
 from common import Points, arguments, draw, publish
 
 import hogeq
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import write_arrays
 from hogeq.support.messages import printable
 from hogeq.support.progress import phase
 from hogeq.trees.absent import Decision
+from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.text import from_text
 
@@ -49,6 +50,7 @@ OWN: Final = (
     "am_simulation(scenarios=3,tests=4,cases=2)",
     "am_detection(height=2,width=3,length=2,rounds=2)",
     "am_detection(height=3,width=3,length=3,rounds=3)",
+    "det",
     "am_random(least=4,most=8,width=2,sets=2)",
     "am_random(least=5,most=9,width=3,sets=4)",
 )
@@ -56,7 +58,11 @@ SETTINGS: Final = ("seeds", "iterations", "gap", "seconds")  # that results depe
 ENTRIES: Final = 2**26  # of an array of a pass over several policies
 TINY: Final = 1e-8  # squares of derivatives below are taken for this
 
+STARTS: Final = "in the order of sets"  # how starts are drawn
+LONGEST_NAME: Final = 2**16  # bytes of a line of a file that hold its information set's name
+
 Step = Callable[[Floats, Floats, Any], tuple[Floats, Any]]  # of policy, derivatives and state
+Making = Callable[[Decision, Namespace, Ints], dict[str, Any]]
 
 
 def matching(policy: Floats, slopes: Floats, regrets: Any, *, plus: bool, predicts: bool) -> Any:
@@ -123,21 +129,45 @@ METHODS: Final[dict[str, dict[str, Step]]] = {
 """Settings of each method."""
 
 
-def starts(decision: Decision, seeds: tuple[int, ...]) -> Floats:
-    """Draw policies by exponential weights, (R, K, S)."""
-    legal = decision.legal
+def starts(decision: Decision, seeds: tuple[int, ...], order: Ints) -> Floats:
+    """Draw policies by exponential weights, (R, K, S), row by row in the suite's order."""
+    legal = decision.legal[order]
     drawn = []
     for seed in seeds:
         random = np.random.RandomState(seed)  # as the suite has it
-        weights = np.zeros(legal.shape)
+        weights, policy = np.zeros(legal.shape), np.zeros(legal.shape)
         weights[legal] = random.exponential(size=int(legal.sum()))
-        drawn.append(weights / weights.sum(axis=1, keepdims=True))
+        policy[order] = weights / weights.sum(axis=1, keepdims=True)
+        drawn.append(policy)
     return np.stack(drawn, axis=2)
 
 
-def run(step: Step, decision: Decision, given: Namespace) -> dict[str, Any]:
+def by_first_visit(tree: FlatTree) -> Ints:
+    """Order rows by the first of their nodes that a walk meets, depth first: (R,)."""
+    size, place = np.ones(tree.num_nodes, np.int64), np.zeros(tree.num_nodes, np.int64)
+    for nodes in reversed(tree.levels[1:]):
+        np.add.at(size, tree.parent[nodes], size[nodes])
+    for nodes in tree.levels[1:]:
+        parent, before = tree.parent[nodes], np.cumsum(size[nodes]) - size[nodes]
+        place[nodes] = place[parent] + 1 + before - before[parent.searchsorted(parent)]
+    own, first = tree.player >= 0, np.full(tree.num_rows, tree.num_nodes)
+    np.minimum.at(first, tree.row[own], place[own])
+    return np.argsort(first, kind="stable")
+
+
+def in_file(path: str, tree: FlatTree) -> Ints:
+    """Order rows as a file lists their information sets; nodes without one follow: (R,)."""
+    with Path(path).open("rb") as file:
+        words = (line[:LONGEST_NAME].split() for line in file if line.startswith(b"infoset "))
+        listed = {name.decode(): number for number, (_, name, *_) in enumerate(words)}
+    row = by_first_visit(tree)
+    places = [listed.get(tree.names[one], len(listed)) for one in row.tolist()]
+    return row[np.argsort(places, kind="stable")]
+
+
+def run(step: Step, decision: Decision, given: Namespace, order: Ints) -> dict[str, Any]:
     """Run a setting from all S starts at once; a run that has ended stays where it is."""
-    policy, state, began = starts(decision, given.seeds), None, time.process_time()
+    policy, state, began = starts(decision, given.seeds, order), None, time.process_time()
     legal, curve = decision.legal[..., None], []
     ended = np.full(policy.shape[2], given.iterations, np.int64)
     seeds, count = np.arange(len(ended)), len(ended) * len(decision.payoffs) // ENTRIES
@@ -167,7 +197,7 @@ def run(step: Step, decision: Decision, given: Namespace) -> dict[str, Any]:
     }
 
 
-def search(decision: Decision, given: Namespace) -> dict[str, Any]:
+def search(decision: Decision, given: Namespace, _: Ints) -> dict[str, Any]:
     """Search and bound."""
     began, tree = time.process_time(), decision.form.tree
     solved = decision.solve(given.seconds)
@@ -200,13 +230,19 @@ class Problem:
             raise ValueError(f"{self.name}: is of two players; allowed: problems of one player")
         return Decision.of(tree, tree.uniform())
 
-    def kept(self, what: str, make: Callable[[Decision, Namespace], dict[str, Any]]) -> Namespace:
+    @cached_property
+    def order(self) -> Ints:
+        """The order of rows in which starts are drawn, (R,)."""
+        tree = self.decision.form.tree
+        return in_file(self.name, tree) if self.tree is None else by_first_visit(tree)
+
+    def kept(self, what: str, make: Making) -> Namespace:
         """Read results, or make and keep them."""
         options = vars(self.given)
-        key = [what, self.digest, hogeq.__version__, *(options[one] for one in SETTINGS)]
+        key = [what, self.digest, hogeq.__version__, STARTS, *(options[one] for one in SETTINGS)]
         path = Path(self.given.work) / f"{sha256(repr(key).encode()).hexdigest()[:32]}.npz"
         if not path.exists():
-            write_arrays(path, **make(self.decision, self.given))
+            write_arrays(path, **make(self.decision, self.given, self.order))
         with np.load(path) as arrays:
             return Namespace(**arrays)
 
@@ -302,7 +338,7 @@ def row(
             chosen[method] = min(runs.items(), key=rank)
         progress.step(doing="gaps")
         gaps = problem.kept(
-            "gaps", lambda one, given: one.gaps(best, given.seconds / 4.0)._asdict()
+            "gaps", lambda one, given, _: one.gaps(best, given.seconds / 4.0)._asdict()
         )
     lines[f"iterations, {name}"] = {label: one.curve for label, (_, one) in chosen.items()}
     for method, (key, one) in chosen.items():

@@ -2,14 +2,19 @@
 
     python experiments/benchmark.py                  # everything from nothing, in 45 minutes
     python experiments/benchmark.py --only random    # some problems
-    python experiments/benchmark.py --redraw 1       # tables and figure from what is there
+    python experiments/benchmark.py --redraw 1       # tables and figure from the runs shipped
     python experiments/benchmark.py --renew 1        # proofs of the instances of one seed
+    python experiments/benchmark.py --only random --anneal 100  # better strategies
+    python experiments/benchmark.py --add 2          # the last two searches, to the runs shipped
 
 Problems are ten open and ten held-out seeds of each generated parameter, and `OTHERS`. One run
 of every setting of the methods with a grid chooses one, by three open problems of each parameter.
 Then every search has `--seeds` random seeds and `--evaluations`; its best policy is made pure by a
 sweep, which loses nothing. Exact methods have `--exact` seconds by the clock on those not open. At
 last a proof for each generated problem is looked for, in `--proof` seconds where it is no search.
+Instances of trees of one seed are annealed for `--anneal` seconds of processor time, from one
+random start after the other; a better strategy takes the place of the shipped one, whose proof
+stays.
 
 Each part is kept in a file of `--work` as soon as it is done, and not done again. To the folder of
 results go benchmark.md, benchmark_groups.md, benchmark_instances.md, benchmark.png, and the folder
@@ -36,6 +41,8 @@ from hogeq.search.certificate import read_certificate
 from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
+from hogeq.trees.annealing import annealed
+from hogeq.trees.enumeration import PARTS as ENUMERATED
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -55,7 +62,9 @@ OTHERS: Final = {
 }
 """Problems without seeds on which methods differ."""
 
+PARTS_LIMIT = f"{ENUMERATED:,} parts"
 MOST_PARTS = 2**24  # of a search: a minute or two
+STEPS = 4_000_000  # of an annealing: some seconds
 EQUAL = 1e-6  # shares of the largest payoff this close are equal
 CHOOSING = 3  # of the open seeds choose settings
 MARKS = 5  # powers of two of evaluations at which courses are known
@@ -79,6 +88,8 @@ def main() -> None:
         work="build/benchmark",
         redraw=0,
         renew=0,
+        anneal=0.0,
+        add=0,
     )
     work, folder = Path(given.work), given.out / "benchmark"
     work.mkdir(parents=True, exist_ok=True)
@@ -90,17 +101,25 @@ def main() -> None:
     )
     if given.renew:
         certify(folder, listed, arrays_in(folder, "strategies"), work, given.proof)
+    elif given.anneal:
+        anneal(folder, [one for one in listed if is_tree(one)], given.anneal)
+    elif given.redraw or given.add:
+        runs = arrays_in(folder / "seeds", "runs")
+        entries = [*generated, *compared]
+        records = {
+            one.name: {part: runs[f"{one.name}.{part}"] for part in PARTS} for one in entries
+        }
+        if given.add:
+            add(entries, records, work, given)
+            keep_runs(folder, records)
+        tables(given.out, records, given.exact)
     else:
-        if not given.redraw:
-            compare([*generated, *compared], work, given)
+        compare([*generated, *compared], work, given)
         records = {one.name: recorded(work, one.name) for one in [*generated, *compared]}
         strategies = {one.name: records[one.name]["strategy"] for one in generated}
         certify(folder / "seeds", generated, strategies, work, given.proof)
-        write_arrays(
-            folder / "seeds" / "runs.npz",
-            **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
-        )
-        tables(given.out, records)
+        keep_runs(folder, records)
+        tables(given.out, records, given.exact)
     header = ["instance", "states", "rows", "value", "bound", "gap", "proof"]
     publish(given.out, "benchmark_instances", header, instances(folder))
 
@@ -110,25 +129,33 @@ def main() -> None:
 PARTS: Final = ("courses", "seconds", "exact", "largest", "marks")
 
 
-def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
-    """Choose settings by problems that are not held out; run all methods on all problems."""
-    choosing = [one for one in entries if seed_of(one.name) <= CHOOSING]
-    for entry in choosing:
-        path = work / f"{entry.name}.grid.npz"
+def keep_runs(folder: Path, records: Mapping[str, Record]) -> None:
+    """Write all runs to one file."""
+    write_arrays(
+        folder / "seeds" / "runs.npz",
+        **{f"{name}.{part}": one[part] for name, one in records.items() for part in PARTS},
+    )
+
+
+def add(entries: Sequence[Entry], records: dict[str, Record], work: Path, given: Namespace) -> None:
+    """Run the last searches on all problems, and put them after those that are there, in place."""
+    last = [*SEARCHES][-given.add :]
+    chosen = settings(entries, work, given, last)
+    for entry in entries:
+        path, record = work / f"{entry.name}.add.npz", records[entry.name]
         if not path.exists():
-            write_arrays(path, **grid(problem_of(entry), given.evaluations))
-            print(f"{entry.name}, settings", flush=True)
-    chosen = {}
-    for name in {group(one.name) for one in choosing}:
-        totals = [
-            dict(np.load(work / f"{one.name}.grid.npz"))
-            for one in choosing
-            if group(one.name) == name
-        ]
-        chosen[name] = {
-            method: settings[int(np.sum([one[method] for one in totals], axis=0).argmax())]
-            for method, settings in GRIDS.items()
-        }
+            courses, seconds, _ = searched_by(last, entry, chosen[group(entry.name)], given)
+            write_arrays(path, courses=courses, seconds=seconds)
+            print(entry.name, flush=True)
+        count = len(SEARCHES) - given.add
+        with np.load(path) as more:
+            for part in ("courses", "seconds"):
+                record[part] = np.concatenate([record[part][:count], more[part]])
+
+
+def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
+    """Run all methods on all problems."""
+    chosen = settings(entries, work, given, [*SEARCHES])
     for entry in entries:
         path = work / f"{entry.name}.npz"
         if not path.exists():
@@ -136,23 +163,49 @@ def compare(entries: Sequence[Entry], work: Path, given: Namespace) -> None:
             print(entry.name, flush=True)
 
 
-def grid(problem: Problem, evaluations: int) -> Record:
+def settings(
+    entries: Sequence[Entry], work: Path, given: Namespace, methods: Sequence[str]
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Choose settings of methods for each group, by problems that are not held out."""
+    choosing = [one for one in entries if seed_of(one.name) <= CHOOSING]
+    grids = {method: GRIDS[method] for method in methods if method in GRIDS}
+    for entry in choosing if grids else ():
+        path = work / f"{entry.name}.{'-'.join(grids)}.grid.npz"
+        if not path.exists():
+            write_arrays(path, **grid(problem_of(entry), grids, given.evaluations))
+            print(f"{entry.name}, settings", flush=True)
+    chosen: dict[str, dict[str, tuple[float, ...]]] = {}
+    for name in {group(one.name) for one in choosing}:
+        totals = [
+            dict(np.load(work / f"{one.name}.{'-'.join(grids)}.grid.npz"))
+            for one in choosing
+            if grids and group(one.name) == name
+        ]
+        chosen[name] = {
+            method: of_method[int(np.sum([one[method] for one in totals], axis=0).argmax())]
+            for method, of_method in grids.items()
+        }
+    return chosen
+
+
+def grid(problem: Problem, grids: Mapping[str, Any], evaluations: int) -> Record:
     """Payoff that one run of each setting of each method comes to."""
     marks = [evaluations]
     return {
-        method: [course(problem, method, setting, 0, marks)[0][-1] for setting in settings]
-        for method, settings in GRIDS.items()
+        method: [course(problem, method, setting, 0, marks)[0][-1] for setting in of_method]
+        for method, of_method in grids.items()
     }
 
 
-def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace) -> Record:
-    """Run all methods on a problem: payoffs (methods, seeds, marks), seconds, best strategy."""
-    problem, largest, exact = problem_of(entry), 1.0, np.zeros((0, 3))
-    marks = [given.evaluations >> halved for halved in reversed(range(MARKS))]
-    shape = len(SEARCHES), given.seeds
-    courses, seconds = np.zeros((*shape, MARKS)), np.zeros(shape)
-    best, kept = -np.inf, np.zeros(problem.shape)
-    for number, method in enumerate(SEARCHES):
+def searched_by(
+    methods: Sequence[str], entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace
+) -> tuple[Floats, Floats, Ints]:
+    """Run searches on a problem: payoffs (methods, seeds, marks), seconds, and the best actions."""
+    problem, best, kept = problem_of(entry), -np.inf, np.zeros(0)
+    marks = marks_of(given)
+    courses = np.zeros((len(methods), given.seeds, MARKS))
+    seconds = np.zeros(courses.shape[:2])
+    for number, method in enumerate(methods):
         setting = chosen.get(method, ())
         course(problem, method, setting, 0, [1])  # compiles
         for seed in range(given.seeds):
@@ -161,6 +214,18 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
             seconds[number, seed] = time.process_time() - began
             if courses[number, seed, -1] > best:
                 best, kept = courses[number, seed, -1], policy
+    return courses, seconds, problem.rows(kept)
+
+
+def marks_of(given: Namespace) -> list[int]:
+    """List the evaluations after which courses are known."""
+    return [given.evaluations >> halved for halved in reversed(range(MARKS))]
+
+
+def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace) -> Record:
+    """Run all methods on a problem."""
+    courses, seconds, best = searched_by([*SEARCHES], entry, chosen, given)
+    largest, exact = 1.0, np.zeros((0, 3))
     if isinstance(tree := entry.load(), FlatTree):
         largest, form = tree.largest_payoff, sequence_form(tree, entry.seat or 0)
         payoffs, names = form.payoffs(tree.uniform()), () if seed_of(entry.name) in OPEN else EXACT
@@ -171,8 +236,8 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
         "seconds": seconds,
         "exact": exact,
         "largest": largest,
-        "marks": marks,
-        "strategy": problem.rows(kept).astype(np.int16),
+        "marks": marks_of(given),
+        "strategy": best.astype(np.int16),
     }
 
 
@@ -207,6 +272,38 @@ def recorded(work: Path, name: str) -> Record:
     """Read what was kept of a problem."""
     with np.load(work / f"{name}.npz") as arrays:
         return dict(arrays)
+
+
+def is_tree(entry: Entry) -> bool:
+    """Whether an instance is of one player in a tree."""
+    return entry.family not in {"hog", "game"}
+
+
+def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
+    """Anneal for so many seconds each; write strategies that are better, and what is then known."""
+    strategies, proofs = arrays_in(folder, "strategies"), arrays_in(folder, "proofs")
+    listed = instances_in(folder)
+    for entry in entries:
+        tree, end = entry.load(), time.process_time() + seconds
+        assert isinstance(tree, FlatTree)  # noqa: S101 - of its family
+        form = sequence_form(tree, entry.seat or 0)
+        inner, payoffs = form.inflated, form.payoffs(tree.uniform())
+        best, seed = listed[entry.name]["value"] / tree.largest_payoff + LEAST, 0
+        while time.process_time() < end:
+            random = np.random.default_rng(seed)
+            start = random.integers(inner.tree.num_legal)
+            plan = inner.pure(annealed(inner, payoffs, start, STEPS, random))
+            if plan @ payoffs > best:
+                best = float(plan @ payoffs)
+                strategies[entry.name] = form.acts(plan)[tree.seat == (entry.seat or 0)]
+                strategies[entry.name] = strategies[entry.name].astype(np.int16)
+                print(f"{entry.name}: {best * tree.largest_payoff:.7f}, seed {seed}", flush=True)
+            seed += 1
+    reader = finish(folder, strategies, proofs, listed)
+    for entry in entries:
+        instance = Instance(dict(entry.make().arrays()))
+        listed[entry.name] = reader.facts(entry.name, instance)
+    finish(folder, strategies, proofs, listed)
 
 
 # --- proofs ---------------------------------------------------------------------------------------
@@ -338,7 +435,7 @@ def group(name: str) -> str:
     return kinds.get(name) or name.rpartition("-")[0]
 
 
-def tables(out: Path, records: Mapping[str, Record]) -> None:
+def tables(out: Path, records: Mapping[str, Record], seconds: float) -> None:
     """Write how far methods end below the best payoff known, in all and by group, and draw it."""
     known = instances_in(out / "benchmark") | instances_in(out / "benchmark" / "seeds")
     for name, one in records.items():
@@ -348,10 +445,9 @@ def tables(out: Path, records: Mapping[str, Record]) -> None:
         one["is_solved"] = one["exact"][:, 1] - best < EQUAL
     held = [one for name, one in records.items() if seed_of(name) in HELD_OUT]
     opened = [one for name, one in records.items() if seed_of(name) in OPEN]
-    header = ["method", f"best of {len(held)}", "lower quartile", "median", "upper quartile"]
-    publish(
-        out, "benchmark", [*header, "half the effort", "open", "seconds"], ranking(held, opened)
-    )
+    header = ["method", "limit", f"best of {len(held)}", "lower quartile", "median"]
+    header += ["upper quartile", "half the effort", "open", "seconds"]
+    publish(out, "benchmark", header, ranking(held, opened, seconds))
     groups: dict[str, list[Record]] = {}
     for name, one in records.items():
         if seed_of(name) not in OPEN:
@@ -362,7 +458,9 @@ def tables(out: Path, records: Mapping[str, Record]) -> None:
         draw(out, "benchmark", panels(groups), "mean distance to the best known")
 
 
-def ranking(held: Sequence[Record], opened: Sequence[Record]) -> Iterator[list[object]]:
+def ranking(
+    held: Sequence[Record], opened: Sequence[Record], limit: float
+) -> Iterator[list[object]]:
     """Compare methods by quartiles over random seeds, on average over problems."""
     for number, method in enumerate(SEARCHES):
         quartiles = [np.quantile(one["short"][number, :, -1], (0.25, 0.5, 0.75)) for one in held]
@@ -370,13 +468,15 @@ def ranking(held: Sequence[Record], opened: Sequence[Record]) -> Iterator[list[o
         averages = [thousandths(float(one)) for one in np.mean(quartiles, axis=0)]
         less, others = medians(held, -2)[number], medians(opened)[number]
         seconds = np.median([one["seconds"][number] for one in held])
-        yield [method, is_best, *averages, less, others, f"{seconds:.3f}"]
+        effort = f"{held[0]['marks'][-1]:,} evaluations"
+        yield [method, effort, is_best, *averages, less, others, f"{seconds:.3f}"]
     for number, method in enumerate(EXACT):
         is_best = sum(one["is_solved"][number] for one in held)
         mean = np.mean([one["exact_short"][number] for one in held])
         written = thousandths(float(mean)) if mean < np.inf else ""
         seconds = np.median([one["exact"][number, 2] for one in held])
-        yield [method, is_best, "", written, "", "", "", f"{seconds:.3f}"]
+        effort = PARTS_LIMIT if method == "enumeration" else f"{limit:g} s by the clock"
+        yield [method, effort, is_best, "", written, "", "", "", f"{seconds:.3f}"]
 
 
 def medians(records: Sequence[Record], mark: int = -1) -> list[str]:

@@ -17,6 +17,8 @@ Counters of training, or of other searches, can be given (--counters, as `hogeq 
 where one of them wins more than the attacks found, that decides, for both; figures remain those of
 the attacks, and what the strongest of these counters wins stands beside them, in the last column.
 A counter whose longer search the manifest names (known_effort) decides nothing.
+The upper bound of the table is the least of full memory's and of those that certificates prove, in
+the folder of results and in the benchmark's.
 The parts of a mixture lose rolls of less than a thousandth and are rounded to four decimals, so
 that its file is small, and what is measured is the file. results/champions.md is a table of all
 champions, written anew each time.
@@ -24,6 +26,7 @@ champions, written anew each time.
 
 import argparse
 import json
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +44,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
 from hogeq.search.attack import SearchResult, attack
 from hogeq.search.bounds import upper_bound
+from hogeq.search.certificate import read_certificate
 from hogeq.search.population import read_counters
 from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, sizes_of, write_strategy
@@ -59,10 +63,12 @@ HEADER = [
     "starts alone",
     "attack found",
     "upper bound",
+    "full memory",
     "the last half found",
     "twice the effort",
     "known counters",
 ]
+SHOWN = 10**6  # digits of bounds, which are rounded up
 RARE = 1e-3  # probability of a roll below which a part of a mixture loses it
 UNITS = 10_000
 ROUNDING = 1e-6  # of a unit, by which a whole number of them may fall short
@@ -320,6 +326,21 @@ def rounded(game: HogEngine, part: ArrayLike) -> Floats:
     return units / UNITS
 
 
+def proved_bound(folder: Path, edition: str, file: str, bound: float) -> float:
+    """Give the least of full memory's bound and those of certificates about this champion."""
+    for path in (
+        folder.parent / f"certificate_{edition}.json.gz",
+        folder.parent / "benchmark" / "certificates" / f"{edition}-100x10-champion.json.gz",
+    ):
+        if path.exists():
+            said, sizes = read_certificate(path), sizes_of(compile_game(EDITIONS[edition]))
+            champion = read_strategy(folder / edition / file, **sizes)
+            is_about = said.rules == EDITIONS[edition] and said.strategy.kind == champion.kind
+            if is_about and np.array_equal(said.strategy.array, champion.array):
+                bound = min(bound, said.bound)
+    return bound
+
+
 def rows(folder: Path) -> Iterator[list[str]]:
     """Rows of the table of all champions, the editions in their order."""
     for edition in EDITIONS:
@@ -331,7 +352,9 @@ def rows(folder: Path) -> Iterator[list[str]]:
             if kind in manifest["figures"]:
                 one = manifest["figures"][kind]
                 effort = f"{one['effort']['starts']} x {one['effort']['kicks']}"
-                ends = [f"{one[key]:.6f}" for key in ("attack_without_kicks", "attack", "bound")]
+                least = proved_bound(folder, edition, file, one["bound"])
+                ends = [f"{one[key]:.6f}" for key in ("attack_without_kicks", "attack")]
+                ends += [f"{math.ceil(end * SHOWN) / SHOWN:.6f}" for end in (least, one["bound"])]
                 left = one["saturation"]["left"]  # None: too few starts to say
                 told = "unknown" if left is None else f"{left:.4f}"
                 last = f"{one['saturation']['last_half']:.4f}"

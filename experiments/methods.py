@@ -11,9 +11,10 @@ other seat.
   the convergence of Adam and beyond", ICLR 2018), each from one random policy and with the settings
   of E. Tewolde and others (arXiv 2602.15252, 2026); regret matching that begins anew as well;
 - softmax annealing and coordinate ascent (hogeq.search.ascent); the attack (hogeq.search.attack);
+- annealing of pure strategies (hogeq.trees.annealing), and projected gradients that begin anew;
 - enumeration and an integer program (hogeq.trees.best_response), and multiple policy updating (D.
   D. Maua, C. P. de Campos and M. Zaffalon, "Solving limited memory influence diagrams", JAIR 44,
-  2012), whose variables are the sequences of a tree here.
+  2012), written anew here, in Python; its variables are the sequences of a tree.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,16 +35,20 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy, strategy_of
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import Phase
+from hogeq.trees.annealing import courses, walk_length
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.flat import CHANCE, FlatTree, payoff
 from hogeq.trees.integer_program import by_program
-from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm, sequence_form
 
 Random = np.random.Generator
 Course = Iterator[tuple[int, float, Floats]]
 """Evaluations of a step, a win rate, and the policy that has it, which the next step overwrites."""
 
+ANNEALED: Final = 500  # evaluations of an annealing from one strategy
+STEP_EVALUATIONS: Final = 10  # of an annealing between two values
+HOG_TEMPERATURES: Final = (0.03, 0.0003)  # in win rate
 PATIENCE: Final = 50  # steps that must gain
 LEAST: Final = 1e-7  # so much, in win rate, or a start is over
 MANY: Final = 10**9
@@ -238,6 +243,45 @@ def attack(problem: Problem, random: Random) -> Course:
         search.learn(searches, [one.run(*meeting) for one in searches])
 
 
+def plan_annealing(problem: Problem, random: Random) -> Course:
+    """Anneal pure strategies, from one random one after the other.
+
+    In a tree an evaluation is as many steps as meet what passes forward and backward meet: all
+    refined information sets twice. In Hog a step costs an evaluation.
+    """
+    if not isinstance(problem.engine, TreeEngine):
+        while True:
+            yield from _hog_annealing(problem, random)
+    tree = problem.engine.tree
+    form = sequence_form(tree, int(tree.seat[0]))
+    inner, payoffs = form.inflated, form.payoffs(tree.uniform())
+    while True:
+        start = random.integers(inner.tree.num_legal)
+        every = max(1, STEP_EVALUATIONS * 2 * len(inner.row) // walk_length(inner, start))
+        steps = every * (ANNEALED // STEP_EVALUATIONS)
+        policy = one_hot(form.acts(inner.pure(start)), problem.shape[-1])
+        for best in courses(inner, payoffs, start, steps, random, every):
+            policy = one_hot(form.acts(inner.pure(best)), problem.shape[-1])
+            yield STEP_EVALUATIONS, problem.gradient(policy)[0], policy
+        yield improved(problem, policy, True)
+
+
+def _hog_annealing(problem: Problem, random: Random) -> Course:
+    """Change a cell at a time, from a random matrix."""
+    cells = random.integers(problem.shape[-1], size=problem.shape[:-1])
+    rate = problem.gradient(one_hot(cells, problem.shape[-1]))[0]
+    for temperature in np.geomspace(*HOG_TEMPERATURES, ANNEALED):
+        at = tuple(random.integers(problem.shape[:-1]))
+        before, cells[at] = cells[at], random.integers(problem.shape[-1])
+        policy = one_hot(cells, problem.shape[-1])
+        changed = problem.gradient(policy)[0]
+        if changed >= rate or random.random() < np.exp((changed - rate) / temperature):
+            rate = changed
+        else:
+            cells[at] = before
+        yield 1, changed, policy
+
+
 Search = Callable[..., Course]
 RM_PLUS: Final = partial(regret_matching, plus=True)
 SEARCHES: Final[dict[str, Search]] = {
@@ -253,6 +297,10 @@ SEARCHES: Final[dict[str, Search]] = {
     "PGD": gradient_ascent,
     "OGD": partial(gradient_ascent, optimistic=True),
     "AMSGrad": amsgrad,
+    "PGD restarted": lambda problem, random, step: restarting(
+        partial(gradient_ascent, step=step), problem, random
+    ),
+    "plan annealing": plan_annealing,
 }
 """Methods that go on for ever, by the names of the tables."""
 
@@ -260,9 +308,13 @@ STEPS: Final = ((1e-3,), (1e-2,), (1e-1,), (1.0,))
 GRIDS: Final[dict[str, tuple[tuple[float, ...], ...]]] = {
     "PGD": STEPS,
     "OGD": STEPS,
+    "PGD restarted": (*STEPS, (1e1,), (1e2,), (1e3,)),
     "AMSGrad": tuple(product((0.01, 0.1, 1.0), (0.8, 0.9, 0.99), (0.99, 0.999, 0.9999))),
 }
-"""Settings of arXiv 2602.15252: lengths of steps; of AMSGrad also how both moments decay."""
+"""Settings of arXiv 2602.15252: lengths of steps; of AMSGrad also how both moments decay.
+
+Restarts may have longer steps, too.
+"""
 
 
 # --- exact methods --------------------------------------------------------------------------------
@@ -272,7 +324,7 @@ Answer = tuple[float, float]
 
 
 def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
-    """Enumerate depth first, from any strategy; it has its own limit, about a second."""
+    """Enumerate depth first, from any strategy; it sets 2^22 parts at most, in about a second."""
     del seconds
     acts = np.zeros(len(form.tree.num_legal), np.int64)
     return enumerated(form, payoffs, acts, float(form.pure(acts) @ payoffs))[1:]

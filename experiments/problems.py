@@ -6,8 +6,9 @@
 The second command writes the text format of the suite (:mod:`hogeq.trees.text`), of any game.
 
 They follow three ideas of E. Tewolde, B. H. Zhang, I. Anagnostides, T. Sandholm and V. Conitzer,
-"Decision making under imperfect recall: algorithms and benchmarks", arXiv 2602.15252, 2026. They
-are none of its 61 instances, whose generator has no seed: hence ``am_``, for absent-minded.
+"Decision making under imperfect recall: algorithms and benchmarks", arXiv 2602.15252, 2026. Those
+named ``am_``, for absent-minded, are none of its instances, whose generators draw without a seed.
+``det`` is: its generator enumerates, so that parameters say all.
 """
 # ruff: noqa: ARG002, D102 - the base class says what each method does
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import product
+from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -148,6 +149,105 @@ def _lines(height: int, width: int, length: int, seed: int) -> dict[Any, Fractio
     lines = dict.fromkeys(line for line in drawn if line[-1] in cells)
     worth = np.random.default_rng([2, height, width, length, seed]).integers(1, 9, len(lines))
     return dict(zip(lines, (Fraction(one, 8) for one in worth.tolist()), strict=True))
+
+
+@hogeq.register_game("det")
+class Enumerated(hogeq.GameRules):
+    """Look in a grid for hidden communities of cells, and keep none but those cells that are found.
+
+    All ways to place the communities apart are as likely. The defaults are the specification by
+    enumeration of the suite's repository, ``detectionstandard.yaml``.
+    """
+
+    players = 1
+    height: int = 2
+    width: int = 3
+    rounds: int = 3
+    communities: str = "star 3 line 1"
+    values: str = "3 1"  # of a cell of each community, from the first in their order on
+
+    def _placed(self) -> Mapping[Any, Any]:
+        return _placements(self.height, self.width, self.communities, self.values)
+
+    def initial(self) -> Any:
+        return None, (), 0  # the placement, cells found, rounds
+
+    def to_move(self, state: Any) -> int:
+        placement, found, rounds = state
+        if placement is None:
+            return hogeq.CHANCE
+        is_over = rounds == self.rounds or len(found) == len(self._placed()[placement])
+        return hogeq.END if is_over else 0
+
+    def actions(self, state: Any) -> Sequence[Any]:
+        cells = product(range(self.height), range(self.width))
+        return [cell for cell in cells if cell not in state[1]]
+
+    def chances(self, state: Any) -> Mapping[Any, Any]:
+        return dict.fromkeys(self._placed(), Fraction(1, len(self._placed())))
+
+    def next(self, state: Any, action: Any) -> Any:
+        placement, found, rounds = state
+        if placement is None:
+            return action, found, rounds
+        is_found = action in self._placed()[placement]
+        return placement, tuple(sorted({*found, action} if is_found else found)), rounds + 1
+
+    def knows(self, state: Any, player: int) -> Any:
+        return state[1]
+
+    def payoffs(self, state: Any) -> Sequence[float]:
+        worth = self._placed()[state[0]]
+        return [sum(worth[cell] for cell in state[1])]
+
+
+PRIORITIES: Final = ("line", "cycle", "star", "clique")  # the last is placed first
+
+
+@lru_cache(None)
+def _placements(height: int, width: int, communities: str, values: str) -> dict[Any, Any]:
+    """List the ways to place communities one after the other: the worth of each cell, by place."""
+    words, worths = communities.split(), [*map(float, values.split())]
+    wanted = [(kind, int(size)) for kind, size in zip(words[::2], words[1::2], strict=True)]
+    wanted.sort(key=lambda one: (PRIORITIES.index(one[0]), one[1]), reverse=True)
+    partial: list[tuple[Any, ...]] = [()]
+    for kind, size in wanted:
+        shape = _edges(kind, size)
+        partial = [
+            (*placed, cells)
+            for placed in partial
+            for cells in combinations(
+                [
+                    one
+                    for one in product(range(height), range(width))
+                    if not any(one in cells for cells in placed)
+                ],
+                1 + max((max(edge) for edge in shape), default=0),
+            )
+            if any(_holds(order, shape) for order in permutations(cells))
+        ]
+    return {
+        placed: {cell: worth for cells, worth in zip(placed, worths, strict=True) for cell in cells}
+        for placed in partial
+    }
+
+
+def _edges(kind: str, size: int) -> list[tuple[int, int]]:
+    """List the edges of a shape; a star has so many rays, the others so many cells."""
+    if kind == "star":
+        return [(0, ray) for ray in range(1, size + 1)]
+    if kind == "clique":
+        return [*combinations(range(size), 2)]
+    line = [(cell, cell + 1) for cell in range(size - 1)]
+    return [*line, (0, size - 1)] if kind == "cycle" else line
+
+
+def _holds(cells: Sequence[tuple[int, int]], shape: Sequence[tuple[int, int]]) -> bool:
+    """Whether cells are neighbours where the shape has edges; they may be elsewhere too."""
+    return all(
+        abs(cells[one][0] - cells[two][0]) + abs(cells[one][1] - cells[two][1]) == 1
+        for one, two in shape
+    )
 
 
 @hogeq.register_game("am_random")

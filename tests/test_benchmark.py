@@ -31,7 +31,7 @@ from tests.cli.calls import ask, refused
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
-from benchmark import certify, compare, course, tables
+from benchmark import PARTS, add, anneal, certify, compare, course, finish, tables
 from benchmark import instances as listing
 from certificates import certified
 from check_benchmark import player_tree
@@ -208,7 +208,8 @@ def test_a_limit_of_time_ends_multiple_policy_updating() -> None:
 
 def test_the_grids_are_those_of_the_paper() -> None:
     """Emanuel Tewolde and others, arXiv 2602.15252: 4, 4 and 27 settings."""
-    assert {name: len(grid) for name, grid in GRIDS.items()} == {"PGD": 4, "OGD": 4, "AMSGrad": 27}
+    counts = {name: len(grid) for name, grid in GRIDS.items()}
+    assert counts == {"PGD": 4, "OGD": 4, "AMSGrad": 27, "PGD restarted": 7}
 
 
 @pytest.mark.parametrize("is_even", [True, False])
@@ -295,6 +296,22 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder, folder / "benchmark"
 
 
+def test_annealing_takes_the_place_of_a_worse_strategy_alone(results: tuple[Path, Path]) -> None:
+    folder, benchmark = results
+    entries = [catalogue()[name] for name in CHECKED[:2]]
+    before = json.loads((benchmark / "known.json").read_text())["instances"]
+    proofs = (benchmark / "proofs.npz").read_bytes()
+    strategies = dict(np.load(benchmark / "strategies.npz"))
+    worse = {**strategies, CHECKED[0]: np.zeros_like(strategies[CHECKED[0]])}
+    lower = {**before, CHECKED[0]: {**before[CHECKED[0]], "value": 0.0}}
+    finish(benchmark, worse, dict(np.load(benchmark / "proofs.npz")), lower)
+    anneal(benchmark, entries, 0.5)
+    after = json.loads((benchmark / "known.json").read_text())["instances"]
+    assert after == before
+    assert (benchmark / "proofs.npz").read_bytes() == proofs
+    assert accepts(folder, benchmark)
+
+
 def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     made = [seeded()["random-4x3x8-1"], catalogue()["fa18-10x3-always"]]
     held_out = Entry("random-4x3x8-201", "random", "", partial(random_tree, 2, 2, 2, 201))
@@ -305,16 +322,33 @@ def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     before = [path.stat().st_mtime_ns for path in tmp_path.iterdir()]
     compare([*made, held_out], tmp_path, given)  # nothing anew
     assert before == [path.stat().st_mtime_ns for path in tmp_path.iterdir()]
-    tables(tmp_path, records)
+    alone = {name: dict(one) for name, one in records.items()}
+    for one in alone.values():
+        one |= {part: one[part][:-2] for part in ("courses", "seconds")}
+    add([*made, held_out], alone, tmp_path, Namespace(**vars(given), add=2))
+    for name, one in records.items():
+        assert (alone[name]["courses"] == one["courses"]).all()
+    tables(tmp_path, records, given.exact)
     methods, *_ = zip(*read_table(tmp_path / "benchmark.md"), strict=True)
     assert [*methods] == ["method", *SEARCHES, *EXACT]
     for row in read_table(tmp_path / "benchmark.md")[1:]:
-        quartiles = [float(cell) for cell in row[2:5] if cell]
+        quartiles = [float(cell) for cell in row[3:6] if cell]
         assert quartiles == sorted(quartiles)
-        assert row[1] == str(int(quartiles[len(quartiles) // 2] == 0.0))
+        assert row[2] == str(int(quartiles[len(quartiles) // 2] == 0.0))
     groups = [row[0] for row in read_table(tmp_path / "benchmark_groups.md")[1:]]
     assert groups == ["Hog (1)", "random-4x3x8 (1)"]
     assert (tmp_path / "benchmark.png").exists()
+
+
+def test_the_shipped_tables_are_those_of_the_shipped_runs(tmp_path: Path) -> None:
+    shutil.copytree(RESULTS, tmp_path / "benchmark")
+    runs = dict(np.load(RESULTS / "seeds" / "runs.npz"))
+    names = {key.rpartition(".")[0] for key in runs}
+    in_order = [name for name in (*seeded(), *catalogue()) if name in names]
+    records = {name: {part: runs[f"{name}.{part}"] for part in PARTS} for name in in_order}
+    tables(tmp_path, records, 10.0)
+    for name in ("benchmark.md", "benchmark_groups.md"):
+        assert (tmp_path / name).read_text() == (RESULTS.parent / name).read_text()
 
 
 def read_table(path: Path) -> list[list[str]]:

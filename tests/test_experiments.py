@@ -20,6 +20,7 @@ from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, write_strategy
 from hogeq.strategies.strategy import Strategy
 from hogeq.support import files
+from hogeq.trees.absent import Decision
 
 pytestmark = pytest.mark.slow
 
@@ -209,7 +210,9 @@ def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> Non
     counter = read_strategy(kept / "counter_to_matrix.csv")
     won = win_rate(game, counter, builtin("always_roll:5", game)).win_rate
     assert won == pytest.approx(figures["attack"], abs=1e-12)
-    assert row["attack found"] == row["upper bound"] == f"{won:.6f}"
+    assert row["attack found"] == f"{won:.6f}"
+    assert row["upper bound"] == row["full memory"]
+    assert won <= float(row["upper bound"]) < won + 1e-6
     assert row["known counters"] == "0.500000"
 
 
@@ -310,9 +313,26 @@ def test_imperfect_recall_games(table: Run) -> None:
     assert forgetful["in mixtures"] == "3.5000"
     # Wichardt 2008: 0 in mixtures; no policy of player 0 secures it.
     assert wichardt["in mixtures"] == "0.0000"
-    assert wichardt["by policies"] == "-1.0000 to 0.0000"
+    assert wichardt["by CFR+"] == "-1.0000 to 0.0000"
     assert [row["in mixtures"] for row in hog] == ["0.0000"] * 2  # the coin makes both alike
     assert all(row["perfect recall"] == "no/no" for row in hog)
+
+
+def test_what_the_benchmark_ships_counts_in_the_table_of_games(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from imperfect_recall_games import GAMES, SHIPPED, shipped
+
+    results = FOLDER.parent / "results"
+    lines = (results / "imperfect_recall_games.md").read_text("utf-8").splitlines()
+    printed = {row[0]: row[8] for row in (line.strip("| ").split(" | ") for line in lines)}
+    assert SHIPPED.keys() <= GAMES.keys()
+    for name in SHIPPED:
+        lower, upper = shipped(results, name)
+        ends = [float(end) for end in printed[name].split(" to ")]
+        assert lower - 1e-4 < ends[0] <= ends[-1] < upper + 1e-4
+    assert shipped(results, "forgetful") == (-np.inf, np.inf)
 
 
 DRIVER = """node / player 1 actions exit on
@@ -362,6 +382,67 @@ def test_absent_minded(table: Run, capsys: pytest.CaptureFixture[str]) -> None:
         assert float(share) == pytest.approx(1.0, abs=1e-4)
         assert float(least) <= float(share) <= float(most)
     assert (table.out / "absent_minded.png").read_bytes().startswith(b"\x89PNG")
+
+
+GRID = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+STARS = [[(0, 0), (0, 1), (0, 2), (1, 1)], [(0, 1), (1, 0), (1, 1), (1, 2)]]  # of three rays
+
+
+def detection_text() -> tuple[str, list[str]]:
+    """Write the suite's detection in a grid of 2 x 3, depth first; name its sets as they come."""
+    lines, sets = list[str](), dict[str, list[str]]()
+
+    def walk(path: str, star: Any, lone: Any, found: list[Any], rounds: int) -> None:
+        if rounds == 3 or len(found) == 5:
+            lines.append(f"node {path} leaf payoffs 1={sum(3 if c in star else 1 for c in found)}")
+            return
+        cells = [cell for cell in GRID if cell not in found]
+        names = [f"{row},{column}" for row, column in cells]
+        lines.append(f"node {path} player 1 actions {' '.join(names)}")
+        sets.setdefault("_".join(f"{row},{column}" for row, column in sorted(found)), []).append(
+            path
+        )
+        for cell, name in zip(cells, names, strict=True):
+            more = [*found, cell] if cell in [*star, lone] else found
+            walk(f"{path}/P1:{name}", star, lone, more, rounds + 1)
+
+    pairs = [(star, cell) for star in STARS for cell in GRID if cell not in star]
+    lines.append(f"node / chance actions {' '.join(f'{one}=0.25' for one in range(len(pairs)))}")
+    for number, (star, lone) in enumerate(pairs):
+        walk(f"/C:{number}", star, lone, [], 0)
+    named = [f"infoset inf__{name} nodes {' '.join(paths)}" for name, paths in sets.items()]
+    return "\n".join([*lines, *named, ""]), [*sets]
+
+
+def test_detection_by_enumeration_is_made_from_its_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    from absent_minded import by_first_visit, in_file, starts
+    from problems import _placements
+
+    text, sets = detection_text()
+    (tmp_path / "det.txt").write_text(text)
+    ours, theirs = hogeq.Game("det"), hogeq.Game(str(tmp_path / "det.txt"))
+    trees = ours.tree, theirs.tree
+    assert (trees[0].num_nodes, trees[0].num_rows) == (trees[1].num_nodes, len(sets))
+    orders = by_first_visit(trees[0]), in_file(str(tmp_path / "det.txt"), trees[1])
+    assert [trees[1].names[row] for row in orders[1].tolist()] == [f"inf__{one}" for one in sets]
+    assert by_first_visit(trees[1]).tolist() == orders[1].tolist()
+    values = []
+    for tree, order in zip(trees, orders, strict=True):
+        decision = Decision.of(tree, tree.uniform())
+        drawn = starts(decision, (33, 44), order)
+        values.append([decision.value(drawn[..., seed]) for seed in range(2)])
+    assert values[0] == pytest.approx(values[1], abs=1e-12)
+    assert values[0][0] != pytest.approx(values[0][1], abs=1e-3)
+    random = np.random.RandomState(33).exponential(size=6)  # of the first set, as the suite draws
+    first = starts(decision, (33,), order)[order[0], :, 0]
+    assert first == pytest.approx(random / random.sum(), abs=1e-15)
+    # Of a square of 2 x 2, four lines of two, each with two ways to place a line of one.
+    assert len(_placements(2, 2, "line 1 line 2", "1 2")) == 8
+    assert len(_placements(2, 2, "cycle 4", "1")) == 1
+    assert not _placements(2, 2, "clique 3", "1")
 
 
 @pytest.mark.parametrize("last", [3, 60])

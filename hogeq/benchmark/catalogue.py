@@ -10,6 +10,7 @@ from hogeq import Budget, FlatTree, Graph, Hog, Strategy
 from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.solvers.dags import equilibrium
 from hogeq.support.deadline import Deadline
+from hogeq.trees.annealing import annealed_rows
 from hogeq.trees.best_response import best_response
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.loading import load_tree
@@ -88,8 +89,8 @@ class Entry(NamedTuple):
         """Give a value that player 0 can get, and a bound that no strategy exceeds.
 
         In Hog an attack gives each of its starts some kicks, and the bound is that of a player who
-        forgets nothing. In a game tree a program has some seconds; a game of two players is solved
-        in mixtures.
+        forgets nothing. In a game tree annealing, by as many kicks, and a program have some
+        seconds; a game of two players is solved in mixtures.
         """
         tree = self.load()
         if not isinstance(tree, FlatTree):
@@ -101,7 +102,11 @@ class Entry(NamedTuple):
         form = sequence_form(tree, self.seat or 0)
         deadline = Deadline(seconds)
         sequence_payoffs = form.payoffs(tree.uniform())
-        response = best_response(form, sequence_payoffs, deadline, deadline=deadline)
+        response = best_response(form, sequence_payoffs, 0.0, deadline=deadline.share(0.5))
+        if not response.is_proved:
+            budget, begin = Budget(kicks=kicks), response.strategy
+            begin = annealed_rows(tree, tree.uniform(), begin, budget, deadline.share(0.5))
+            response = best_response(form, sequence_payoffs, deadline, begin, deadline=deadline)
         return response.payoff * tree.largest_payoff, response.bound * tree.largest_payoff
 
 

@@ -22,7 +22,7 @@ from hogeq.support.teams import Teams
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.graphs import of_tree
-from hogeq.trees.strategies import action_values
+from hogeq.trees.strategies import action_values, met
 from hogeq.trees.values import value
 
 if TYPE_CHECKING:
@@ -220,6 +220,39 @@ class TreeGame(RowGame):
         """
         one = self.strategy(a)
         return action_values(self.tree, one, one if b is None else self.strategy(b), weight)
+
+    def met(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
+        r"""Probability that a play meets each information set at least once, (R,).
+
+        Of an absent-minded player it is less than the mean number of visits, which may exceed 1.
+
+        Parameters
+        ----------
+        a, b : strategy
+            Policies of both seats, of the first player and of the second; by default the same.
+
+        Examples
+        --------
+        >>> import hogeq
+        >>> from pathlib import Path
+        >>> lines = [
+        ...     "node / player 1 actions exit on",
+        ...     "node /P1:exit leaf payoffs 1=0",
+        ...     "node /P1:on chance actions hill=1 road=1",
+        ...     "node /P1:on/C:hill leaf payoffs 1=1",
+        ...     "node /P1:on/C:road player 1 actions exit on",
+        ...     "node /P1:on/C:road/P1:exit leaf payoffs 1=4",
+        ...     "node /P1:on/C:road/P1:on player 1 actions stay",
+        ...     "node /P1:on/C:road/P1:on/P1:stay leaf payoffs 1=2",
+        ...     "infoset crossing nodes / /P1:on/C:road",
+        ... ]
+        >>> _ = Path("drive.txt").write_text("\n".join(lines))
+        >>> game = hogeq.Game("drive.txt")
+        >>> dict(zip(game.rows.names, game.met("uniform").tolist()))
+        {'crossing': 1.0, 'node /P1:on/C:road/P1:on': 0.125}
+        """
+        one = self.strategy(a)
+        return met(self.tree, one, one if b is None else self.strategy(b))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tree to a file that `Game` reads.

@@ -83,6 +83,57 @@ def ascend(plays, payoff, least, chosen, weights, values):
     return improves
 
 
+@part
+def _plan_value(plays, payoff, chosen, stack):
+    """Payoff of a pure strategy: a walk over the refined information sets that it leads to."""
+    stack[0], size, total = 0, 1, 0.0
+    while size:
+        size -= 1
+        sequence = stack[size]
+        total += payoff[sequence]
+        for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
+            refined = plays.follows[place]
+            stack[size] = plays.start[refined] + chosen[plays.row[refined]]
+            size += 1
+    return total
+
+
+@kernel
+def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
+    """Anneal a pure strategy: change a row or two, and keep that by Metropolis's rule.
+
+    A step for each row of `drawn`, (n, 5), numbers from 0 to 1: of the first row, its action, of
+    the second row, which half of the steps have, its action, and of the rule. Temperatures fall
+    from the first to the second, geometrically.
+
+    Written: `chosen`, (R,), where the walk ends; `best`, (R,), the best strategy that it met, if
+    better than that was. `stack`, (J + 1,), is scratch. Returns the payoff of `best`.
+    """
+    steps, rows = len(drawn), len(chosen)
+    value = _plan_value(plays, payoff, chosen, stack)
+    best_value = _plan_value(plays, payoff, best, stack)
+    for step in range(steps):
+        share = step / steps
+        temperature = temperatures[0] ** (1.0 - share) * temperatures[1] ** share
+        one, two = int(drawn[step, 0] * rows), int(drawn[step, 2] * 2 * rows)
+        before_one = chosen[one]
+        chosen[one] = int(drawn[step, 1] * plays.legal[one])
+        before_two = chosen[two % rows]
+        if two < rows:
+            chosen[two] = int(drawn[step, 3] * plays.legal[two])
+        changed = _plan_value(plays, payoff, chosen, stack)
+        if changed < value and drawn[step, 4] >= np.exp((changed - value) / temperature):
+            chosen[two % rows] = before_two
+            chosen[one] = before_one
+        else:
+            value = changed
+            if value > best_value:
+                best_value = value
+                for row in range(rows):
+                    best[row] = chosen[row]
+    return best_value
+
+
 @kernel
 def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, most):
     """Find a pure strategy above a target by depth-first branch and bound; resumable.

@@ -253,7 +253,9 @@ def _discount(iteration: int, exponent: float) -> float:
 @solver("cfr")
 @parameters
 class CFR(RegretMinimiser):
-    """Vanilla CFR (Zinkevich et al. 2007): steps 1, 2, 3 and 5, for all rows at once."""
+    """Vanilla CFR (Zinkevich et al. 2007): steps 1, 2, 3 and 5, one seat after the other."""
+
+    alternating: bool = True
 
 
 @solver("cfr_plus")

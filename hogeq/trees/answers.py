@@ -20,6 +20,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
+from hogeq.trees.annealing import annealed_rows
 from hogeq.trees.beliefs import dags_of
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
@@ -39,8 +40,8 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
 
     Where the responder forgets nothing or has no choice, one pass backward does; so it does over
     the belief DAG, for teams and against mixtures, where that is not too large. Elsewhere the
-    search of :mod:`hogeq.search.attack` comes first, unless rows have no order, and an integer
-    program begins with its result.
+    search of :mod:`hogeq.search.attack` comes first, unless rows have no order; its result is
+    annealed, and an integer program begins with that.
     """
     deadline = Deadline(budget.limit)
     found = responses.respond(tree, target, 0.0, deadline=deadline.share(0.5))
@@ -57,6 +58,8 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
+        if target.kind != "mixture":
+            begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     proof = deadline.share(responses.SEARCHING).within(seconds)
     found = responses.respond(tree, target, proof, begin, deadline=deadline)

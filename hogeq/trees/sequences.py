@@ -286,6 +286,18 @@ class SequenceForm:
             acts[self.plays.rows] = chosen
         return acts
 
+    def anneal(
+        self, payoffs: Floats, drawn: Floats, temperatures: Floats, chosen: Ints, best: Ints
+    ) -> None:
+        """Walk from a pure strategy, `chosen`, by the numbers drawn, (n, 5); keep the best one met.
+
+        Both are actions of the rows in the order of `plays`, and are changed in place.
+        """
+        from hogeq.kernels import row_search
+
+        stack = np.zeros(len(self.row) + 1, np.int64)
+        row_search.anneal(self.plays, payoffs, drawn, temperatures, chosen, best, stack)
+
     @cached_property
     def shared(self) -> Ints:
         """Rows that join several refined information sets."""

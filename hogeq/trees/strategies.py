@@ -30,6 +30,7 @@ from hogeq.support.kinds import is_folder, not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import Rows
+from hogeq.trees.sequences import sequence_form
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = (
@@ -226,6 +227,20 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
         no_values = np.zeros_like(weighted_sums)
         weighted_sums = np.divide(weighted_sums, weights, out=no_values, where=weights > 0.0)
     return np.where(tree.legal, weighted_sums, np.nan)
+
+
+def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
+    """Probability that a play of one policy against another meets each row at least once, (R,).
+
+    The sum of the reach of those of a row's nodes that no other node of the row comes before.
+    """
+    policy = np.where(tree.seat[:, None] == 0, a.whole().policy, b.whole().policy)
+    reach_probability, probability = reach(tree, policy), np.zeros(tree.num_rows)
+    for player in (0, 1):
+        form, own = sequence_form(tree, player), np.flatnonzero(tree.player == player)
+        first = own[form.visits[form.refined[own]] == 1]
+        probability += np.bincount(tree.row[first], reach_probability[first], tree.num_rows)
+    return probability
 
 
 def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:

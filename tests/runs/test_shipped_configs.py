@@ -15,7 +15,8 @@ from hogeq.strategies.files import read_strategy
 from tests.search.games import best_response
 
 FOLDER = Path(__file__).parents[2] / "configs"
-CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "sweep.yaml")
+SWEEPS = {"averaging.yaml", "sweep.yaml"}
+CONFIGS = sorted(path for path in FOLDER.glob("*.yaml") if path.name not in SWEEPS)
 OF_HOG = [path for path in CONFIGS if path.name != "teams.yaml"]
 TINY = [
     "rules.goal=5",

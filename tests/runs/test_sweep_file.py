@@ -59,6 +59,7 @@ def test_the_base_may_be_a_file_beside(tmp_path: Path) -> None:
     path = written(tmp_path, base="base.yaml", grid=GRID)
     assert load_sweep(path) == load_sweep(written(tmp_path, grid=GRID))
     assert len(load_sweep(ROOT / "configs" / "sweep.yaml").points) == 8
+    assert len(load_sweep(ROOT / "configs" / "averaging.yaml").points) == 6
 
 
 def test_the_page_shows_the_sweep_that_is_there() -> None:

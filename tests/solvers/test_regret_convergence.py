@@ -49,7 +49,8 @@ def test_prediction_is_faster_than_the_others(toy_name: str) -> None:
 def test_average_regret_bounds_exploitability(toy_name: str, iterations: int) -> None:
     """The theorem of CFR, where no information set follows another's choice."""
     toy = SOLVABLE[toy_name]()
-    solver, state = run(toy, "cfr", iterations, regret_weight="counterfactual")
+    options = {"alternating": False, "regret_weight": "counterfactual"}
+    solver, state = run(toy, "cfr", iterations, **options)
     bound = solver.stats(toy, state)["average_regret"]
     gap = toys.exploitability(toy, solver.average(toy, state))
     assert 0.0 < gap <= bound + 1e-12

@@ -27,7 +27,7 @@ from tests.toys import Chance, Choice, Node, Toy
 def test_one_iteration_by_hand(
     weight: str, regrets: list[list[float]], infoset_reach: list[float]
 ) -> None:
-    options = {"regret_weight": weight, "average_weight": "reach"}
+    options = {"regret_weight": weight, "average_weight": "reach", "alternating": False}
     _, state = run(toys.forgetful(), "cfr", 1, **options)
     np.testing.assert_allclose(state.regrets[0], regrets, rtol=0, atol=1e-12)
     np.testing.assert_allclose(state.strategy_sum[0].sum(axis=1), infoset_reach, rtol=0, atol=1e-12)

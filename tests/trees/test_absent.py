@@ -27,6 +27,7 @@ from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import from_rules
+from hogeq.trees.strategies import met, tree_strategy
 from tests.cli.calls import ok
 from tests.trees.absent_twin import Problem
 
@@ -246,20 +247,33 @@ def test_games_of_gambit(
     assert tuple(one.met_again for one in made.audit()) == again
     tree = made.tree
     assert tree is not None
-    come, first = reach(tree, tree.uniform()), dict[int, float]()
-    for node in np.flatnonzero(tree.row >= 0).tolist():
-        above, row = int(tree.parent[node]), int(tree.row[node])
-        while above > 0 and tree.row[above] != row:
-            above = int(tree.parent[above])
-        if node == 0 or tree.row[above] != row:
-            first[row] = first.get(row, 0.0) + float(come[node])
-    assert [*first.values()] == pytest.approx(reached)
+    order = {int(row): None for row in tree.row[tree.row >= 0]}
+    assert made.met("uniform")[[*order]] == pytest.approx(reached)
     for one, gain in zip(made.gaps("uniform", 60.0), gained, strict=True):
         assert one.ex_ante == pytest.approx((gain, gain), abs=1e-8)
     assert made.attack("uniform").seats[0] == pytest.approx(best)
     solved = made.equilibrium()
     assert solved.is_proved
     assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", seeds(4, 20))
+def test_a_play_meets_a_row_or_does_not(seed: int, problems: Any) -> None:
+    """By the list of all plays, each with the set of rows that it meets."""
+    tree = drawn(problems, seed, most=5, sets=2)
+    policy = random_policy(tree, np.random.default_rng(seed))
+    come, expected = reach(tree, policy), np.zeros(tree.num_rows)
+    for end in np.flatnonzero(tree.player == TERMINAL).tolist():
+        rows, node = set[int](), int(tree.parent[end])
+        while node >= 0:
+            rows.add(int(tree.row[node]))
+            node = int(tree.parent[node])
+        expected[[*(rows - {-1})]] += come[end]
+    one = tree_strategy(tree, policy)
+    assert met(tree, one, one) == pytest.approx(expected, abs=1e-12)
+    visits = np.bincount(tree.row[tree.row >= 0], come[tree.row >= 0], tree.num_rows)
+    assert (expected <= visits + 1e-12).all()
+    assert seed or (expected < visits - 1e-3).any()
 
 
 @pytest.mark.parametrize(
