@@ -457,13 +457,16 @@ class GraphPasses:
         lists, changed, entering = self.lists, policies.copy(), np.zeros_like(self.reach)
         self.forward(policies, entering)
         self.backward(EVALUATE, policies, weights)
+        own = lists.player == self.me
+        is_new = own.copy()  # (C,) positions whose rows change
+        is_new[own] = (after != policies[0]).any(axis=1)[lists.row[own]]
         blocks = [(run.kind, block) for run in self._runs for block in range(run.first, run.last)]
         for kind, block in blocks:
             positions = lists.order[lists.start[block] : lists.start[block + 1]]
             flow, before = entering[:, positions], self.values[:, positions]
             if not flow.any():  # of blocks that do not recur it is not kept
                 continue
-            for row in np.unique(lists.row[positions[lists.player[positions] == self.me]]):
+            for row in set(lists.row[positions[is_new[positions]]].tolist()):
                 changed[0, row] = after[row]
                 self._value(Run(block, block + 1, kind), changed, 0)
                 gains[row] = weights @ (flow * (self.values[:, positions] - before)).sum((1, 2))
