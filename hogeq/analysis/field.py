@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.analysis.tournament import WIN
+from hogeq.evaluation.counterfactual import gains_alone
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role
@@ -28,7 +29,7 @@ from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
-from hogeq.support.messages import HogeqError, Table, Text, counted, percent, pp, shown
+from hogeq.support.messages import HogeqError, Table, Text, counted, digits, percent, pp, shown
 from hogeq.support.progress import Phase, phase
 from hogeq.trees.rows import Rows
 
@@ -120,17 +121,17 @@ class Field(Population):
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
         owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in strategies])
         chances = np.concatenate([one.chances for one in strategies])
-        self._shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
+        self.shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
 
     def rates_of(self, policy: Floats) -> Floats:
         """Exact win rate of a policy (G, G, K) against every rival, float64 (n,)."""
-        return self._shares @ super().rates_of(policy)
+        return self.shares @ super().rates_of(policy)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
         """Counterfactual values and reach of a policy against the rivals, by weights (n,)."""
         rival_weights = self.weights if weights is None else weights
-        measured = super().measure(policy, rival_weights @ self._shares)
-        return measured._replace(rates=self._shares @ measured.rates)
+        measured = super().measure(policy, rival_weights @ self.shares)
+        return measured._replace(rates=self.shares @ measured.rates)
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
         """Judge a valid strategy, a matrix or a policy."""
@@ -255,7 +256,7 @@ class CellChange(NamedTuple):
     before: int
     after: int
     gain: float  # gain of win rate by this change alone
-    reach: float  # probability that the first table comes to move there
+    reach: float  # probability that the first table comes to move there; visits if they recur
 
 
 class RowChange(NamedTuple):
@@ -266,7 +267,7 @@ class RowChange(NamedTuple):
     before: list[tuple[str, float]]  # actions played, and their probabilities
     after: list[tuple[str, float]]
     gain: float  # of mean payoff, by this change alone
-    reach: float  # probability that the first strategy, in that seat, comes to move there
+    reach: float  # probability that the first strategy, in that seat, comes there, or visits
 
 
 def _with_actions(field: object) -> object:
@@ -274,6 +275,14 @@ def _with_actions(field: object) -> object:
     if not isinstance(field, list):
         return field
     return ", ".join(f"{action} {percent(probability)}" for action, probability in field)
+
+
+def _visits(expected: float) -> str:
+    """Write an expected number of visits."""
+    least = f"{10.0 ** -digits.get():.{digits.get()}f}"  # that is written
+    if 0.0 < expected < float(least):
+        return f"<{least} times"
+    return f"{expected:.{digits.get()}f} times"
 
 
 class Difference(NamedTuple):
@@ -299,7 +308,9 @@ class Difference(NamedTuple):
     gains: Floats
     """Of every row, (G, G) in Hog: what a change gains alone; 0 where both agree."""
     reach: Floats
-    """Of every row, when the first plays."""
+    """Of every row, when the first plays: a probability, or the expected number of visits."""
+    counts_visits: bool = False
+    """Whether `reach` is of visits, since positions recur."""
 
     def __repr__(self) -> str:
         """Say how much changed: the arrays would fill pages."""
@@ -334,9 +345,11 @@ class Difference(NamedTuple):
             rows = []
             for change in some[:LISTED]:
                 *fields, gain, reach = change
-                rows.append((*map(_with_actions, fields), gain_text(gain), percent(reach)))
+                met = _visits(reach) if self.counts_visits else percent(reach)
+                rows.append((*map(_with_actions, fields), gain_text(gain), met))
             if rows:
-                table = Table(rows, (*names, "alone", "met in"), left=0 if is_hog else 4)
+                header = (*names, "alone", "met" if self.counts_visits else "met in")
+                table = Table(rows, header, left=0 if is_hog else 4)
                 text += ["", heading, "", table]
         return text
 
@@ -346,15 +359,16 @@ def diff(
 ) -> Difference:
     """Value every cell of `first` that is another in `second`, against some opponents.
 
-    A win rate is linear in each cell, so what one change gains is exact; changes together may gain
-    more or less than their sum. Where positions recur it is exact to first order.
+    What one change gains is exact; changes together may gain more or less than their sum.
     """
     old, new = _matrix(game, first), _matrix(game, second)
     field = Field(game, [table_of(game, rival) for rival in against])
     before = one_hot(old, game.num_actions)
     after = one_hot(new, game.num_actions)
     measured = field.measure(before)
-    gains = (measured.values * (after - before)).sum(axis=-1)
+    first_order = (measured.values * (after - before)).sum(axis=-1)
+    policies, weights = np.stack([before, *field.policies]), field.weights @ field.shares
+    gains = gains_alone(game, policies, weights, after, first_order)
     reach = measured.infoset_reach
     changes = []
     for own, other in np.argwhere(old != new).tolist():
@@ -368,6 +382,7 @@ def diff(
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
         reach,
+        game.positions_recur,
     )
 
 
@@ -391,7 +406,9 @@ def diff_rows(
     values = work.backward(forward, policies, Role.COUNTERFACTUAL).values
     # Rows are of one seat, which each strategy has half of the time.
     reach = 2.0 * forward.rows
-    gains = engine.payoff_per_win_rate * (values * (after - before)).sum(axis=1)
+    first_order = (values * (after - before)).sum(axis=1)
+    win_rates = gains_alone(engine, policies, weights, after, first_order)
+    gains = engine.payoff_per_win_rate * win_rates
 
     def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
         pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
@@ -410,6 +427,7 @@ def diff_rows(
         tuple(sorted(changes, key=lambda change: -change.gain)),
         gains,
         reach,
+        engine.positions_recur,
     )
 
 

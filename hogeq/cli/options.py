@@ -231,7 +231,7 @@ AsJson = Annotated[bool, option("Print one JSON object.", group=OUTPUT, name="--
 Decimals = Annotated[
     int,
     option(
-        "Decimals of per cents and percentage points.",
+        "Decimals of per cents and percentage points. Past 6, all but bounds may show rounding.",
         group=OUTPUT,
         name="--digits",
         min=0,

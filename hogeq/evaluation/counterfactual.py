@@ -5,7 +5,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from hogeq.graph.graph import Graph
+from hogeq.model.game import HogEngine
+from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
+from hogeq.model.rows import plain
 from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
@@ -76,6 +79,30 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
         seat_rows = graph.rows_of(seat)
         values[seat_rows] = seat_values[seat_rows]
     return np.where(graph.legal, values, np.nan)
+
+
+def gains_alone(
+    game: Engine, policies: Floats, weights: Floats, after: Floats, gains: Floats
+) -> Floats:
+    """Exact gain of win rate by each row's change to that of `after` alone, (*rows).
+
+    The first of `policies` (1 + n, *rows, K) is changed; the others are opponents, of `weights`
+    (n,). `gains` (*rows) are those to first order, reach times the difference of action values:
+    exact if no row is met twice in a play, as a win rate then is linear in each.
+    """
+    if not isinstance(game, HogEngine | GraphEngine) or not game.positions_recur:
+        return gains
+    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
+
+    actions, exact = game.num_actions, gains.ravel().copy()
+    played, changed = policies.reshape(len(policies), -1, actions), after.reshape(-1, actions)
+    if isinstance(game, GraphEngine):
+        played, changed = game.legal(played), game.legal(changed)
+    seats = (0,) if game.seat_rows is None else (0, 1)
+    for seat in seats:
+        passes = GraphPasses(game.graph, len(weights), seat, rows=len(changed))
+        passes.value_changes(plain(played), weights / len(seats), changed, exact)
+    return exact.reshape(gains.shape)
 
 
 def require_weight(weight: str) -> None:

@@ -97,7 +97,7 @@ class ByScores(CompiledGame):
     def tablebase(self) -> Tablebase:
         """Optimal play from every position, both players seeing and remembering everything.
 
-        Its `value` is the win probability of the player who moves first, and its `error` is proved.
+        Its `value` is the win probability of the player who moves first.
         """
         return tablebase.solve(self._engine)
 

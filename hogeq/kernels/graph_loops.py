@@ -51,6 +51,7 @@ from hogeq.kernels.graph_turns import (
 
 SETTLED = 3e-16  # share of the largest payoff, or of visits, that is nothing but rounding
 MOST_ROUNDS = 100_000  # of an iteration
+MOST_VISITS = 1e300  # expected of a state: times a payoff, and summed, they stay finite
 SLICE = 2_000_000  # states that rounds visit before a kernel returns
 
 # Numbers of `Loop.course`: where iteration stands, and where settling the rows of a block does.
@@ -435,7 +436,7 @@ def count_visits(lists, loop, me, policies, positions, reach):
     for state in range(count):
         for earlier in range(state):
             visits[state] += visits[earlier] * loop.matrix[earlier, state]
-        visits[state] /= loop.pivot[state]
+        visits[state] = min(visits[state] / loop.pivot[state], MOST_VISITS)
 
 
 @part

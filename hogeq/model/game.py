@@ -12,7 +12,7 @@ from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import MatrixPasses, Passes, Precision
-from hogeq.model.shared import shared_workspace
+from hogeq.model.rows import plain
 from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import Layout, Workspace
 from hogeq.rules import Rules
@@ -134,23 +134,15 @@ class HogEngine:
         """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
         if not self.can_be_endless:
             return None
-        graph, rows = self.graph, [*policies.reshape(2, -1, self.num_actions)]
-        endless = {position for position, _ in never_left(graph, self._staying, rows)}
+        graph, rows = self.graph, plain(policies).reshape(2, -1, self.num_actions)
+        endless = never_left(graph, self._staying, [*rows])
         if not endless:
             return None
-        reach = [self._reach_of(player, policies) for player in (0, 1)]
-        movers = [(int(graph.player[x]), int(graph.row[x])) for x in endless]
-        reached = [(player, cell) for player, cell in movers if reach[player][cell] > 0.0]
-        return divmod(min(reached)[1], self.goal) if reached else None
-
-    def _reach_of(self, player: int, policies: Floats) -> Floats:
-        """Reach of every cell, (G * G,), one of two players to move."""
-        if not self.has_own_goals:
-            own_first = policies if player == 0 else np.ascontiguousarray(policies[::-1])
-            return shared_workspace(self, 2).cell_reach(own_first).ravel()
-        passes = self.interpreter(2)
-        passes.forward(policies)
-        return passes.cell_reach(player)
+        passes = self.interpreter(2).passes
+        passes.forward(rows)
+        reached = [position for position, memory in endless if passes.reach[0, position, memory]]
+        cells = [(int(graph.player[x]), int(graph.row[x])) for x in reached]
+        return divmod(min(cells)[1], self.goal) if cells else None
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:
         """Fresh passes; see :mod:`hogeq.model.protocol`."""

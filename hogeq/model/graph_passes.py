@@ -368,8 +368,11 @@ class GraphPasses:
         loop = None if self._loop is None else _loop(self.graph, lists, self.me)
         return lists, _runs(lists, self.graph.memories), loop
 
-    def forward(self, policies: Floats) -> Floats:
-        """Fill `reach` and `row_reach`, and return the latter."""
+    def forward(self, policies: Floats, entering: Floats | None = None) -> Floats:
+        """Fill `reach` and `row_reach`, and return the latter.
+
+        `entering` (n, C, H), of zeros, gets the flow into each block that recurs.
+        """
         from hogeq.kernels import graph_loops, graph_passes
 
         self.reach.fill(0.0)
@@ -388,11 +391,17 @@ class GraphPasses:
             for first, last, kind in runs:
                 if kind == PLAIN:
                     graph_passes.forward(lists, first, last, *arrays)
-                elif kind == SMALL:
+                elif kind == SMALL and entering is None:
                     graph_loops.visit(lists, loop, first, last, *arrays)
                 else:
                     for block in range(first, last):
-                        _in_slices(graph_loops.circulate, lists, loop, block, *arrays)
+                        if entering is not None:
+                            positions = lists.order[lists.start[block] : lists.start[block + 1]]
+                            entering[match, positions] = reach[positions]
+                        if kind == SMALL:
+                            graph_loops.visit(lists, loop, block, block + 1, *arrays)
+                        else:
+                            _in_slices(graph_loops.circulate, lists, loop, block, *arrays)
         return self.row_reach
 
     def backward(
@@ -435,6 +444,34 @@ class GraphPasses:
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
+
+    def value_changes(
+        self, policies: Floats, weights: Floats, after: Floats, gains: Floats
+    ) -> None:
+        """Fill `gains` (R,), of payoff, by each row's change to `after` (R, K) alone.
+
+        Those of rows that a play meets once stay as they are. Any other is in a block that recurs:
+        its change moves neither the flow into the block nor the values of later blocks, so it gains
+        the flow times the change of the block's values.
+        """
+        lists, changed, entering = self.lists, policies.copy(), np.zeros_like(self.reach)
+        self.forward(policies, entering)
+        self.backward(EVALUATE, policies, weights)
+        own = lists.player == self.me
+        is_new = own.copy()  # (C,) positions whose rows change
+        is_new[own] = (after != policies[0]).any(axis=1)[lists.row[own]]
+        blocks = [(run.kind, block) for run in self._runs for block in range(run.first, run.last)]
+        for kind, block in blocks:
+            positions = lists.order[lists.start[block] : lists.start[block + 1]]
+            flow, before = entering[:, positions], self.values[:, positions]
+            if not flow.any():  # of blocks that do not recur it is not kept
+                continue
+            for row in set(lists.row[positions[is_new[positions]]].tolist()):
+                changed[0, row] = after[row]
+                self._value(Run(block, block + 1, kind), changed, 0)
+                gains[row] = weights @ (flow * (self.values[:, positions] - before)).sum((1, 2))
+                changed[0, row] = policies[0, row]
+            self.values[:, positions] = before
 
     def _settle_large(self, block: int, how: tuple[Any, ...], *arrays: Any) -> None:
         """Value a large block, with rows as the role sets them."""

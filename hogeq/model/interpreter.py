@@ -70,12 +70,6 @@ class Interpreter:
         by_cell = np.where((position >= 0)[:, None], states[position], 0).astype(states.dtype)
         return by_cell.reshape(self._size, self._size, -1)
 
-    def cell_reach(self, player: int) -> Floats:
-        """Reach of every cell with a player to move, after a pass forward: float64 (G * G,)."""
-        position = self._position[player]
-        reach = self.passes.reach[0].sum(axis=1)[position]
-        return np.where(position >= 0, reach, 0.0)
-
 
 def near_first(graph: Graph, size: int) -> Ints:
     """Order positions so that cells near each other, which the same cells follow, are together.

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
-from hogeq.search.ascent import ascend, climb
+from hogeq.search.ascent import ascend, climb, to_pure
 from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
 from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
@@ -325,11 +325,14 @@ class AttackSearch:
         context = SearchContext.of(self.game, self.strategy)
         policies = context.policies
         number = self.budget.starts
-        if self.start_rates[0] < VALUE and not self.deadline.is_over:
+        exact = shared_workspace(self.game, len(policies))
+        if self.start_rates[0] < VALUE:
             policies[0] = self.strategy.mean
             rate, sweeps = climb(self.game, policies, context.weights, self.deadline)
+            if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
+                to_pure(policies[0])
+                rate = exact.win_rate(policies, weights=context.weights).win_rate
             self._add_candidate(number, policies[0], rate, sweeps)
-        exact = shared_workspace(self.game, len(policies))
         for start, matrix in enumerate(known, number + 1):
             if self.deadline.is_over:
                 break

@@ -1,7 +1,8 @@
 """A population of strategies that one policy plays: opponents of a responder, or responders to it.
 
-A win rate is linear in each row of a policy, so one pass gives the exact effect of every change of
-a single cell. Effects of several cells do not add up: such changes are evaluated before they count.
+Unless positions recur, a win rate is linear in each row of a policy, so one pass gives the exact
+effect of every change of a single cell. Effects of several cells do not add up: such changes are
+evaluated before they count.
 """
 
 import zipfile
@@ -15,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.counterfactual import Counterfactual, counterfactual_values
+from hogeq.evaluation.counterfactual import Counterfactual, counterfactual_values, gains_alone
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.model.rows import soften
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
@@ -283,8 +284,8 @@ class Gains(NamedTuple):
             "gains": [cell._asdict() for cell in cells],
         }
 
-    def text(self, counter: Matrix, choices: Sequence[int], worth: str = "win rate gained") -> Text:
-        """Lay out the same; `worth` heads the gains."""
+    def text(self, counter: Matrix, choices: Sequence[int]) -> Text:
+        """Lay out the same."""
         facts = self.to_json(counter, choices)
         share = f"{facts['deviates']} of the {facts['reached']}"
         lines: Text = [f"other dice at {share} positions that it comes to"]
@@ -293,7 +294,7 @@ class Gains(NamedTuple):
             for cell in facts["gains"]
         ]
         if rows:
-            header = ("score", "opponent", "S rolls", "counter rolls", worth)
+            header = ("score", "opponent", "S rolls", "counter rolls", "win rate gained")
             lines += ["", Table(rows, header, left=0)]
         return lines
 
@@ -301,8 +302,7 @@ class Gains(NamedTuple):
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
 
-    Each with the other cells as they are. Where positions can recur a cell may be met twice, and
-    gains are exact only to first order. What is usual of a mixture is the mean of its components.
+    Each with the other cells as they are. What is usual of a mixture is the mean of its components.
     """
     target = strategy_of(game, strategy)
     policy = table_of(game, counter).policy
@@ -312,7 +312,11 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
     counter_values = (measured.values * policy).sum(axis=-1)
     is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0
-    cell_gains = np.where(is_same, 0.0, counter_values - usual_values)
+    policies = np.concatenate([policy[None], target.policies])
+    usual = one_hot(usual_rolls, game.num_actions)
+    losses = usual_values - counter_values
+    cell_gains = 0.0 - gains_alone(game, policies, target.chances, usual, losses)  # no -0.0
+    cell_gains = np.where(is_same, 0.0, cell_gains)
     return Gains(usual_rolls, cell_gains, measured.infoset_reach)
 
 

@@ -139,12 +139,12 @@ class Response:
             return self.value, bound, self.full_memory + self.margin, self.seats
         value, bound = agreed(*self.ends)
         full_memory = bound if self.full_memory == self.bound else self.full_memory
-        seats = self.seats
-        if self.seat_bounds is not None:
-            first, _ = agreed(self.seats[0], self.seat_bounds[0])
-            second, _ = agreed(self.seats[1], self.seat_bounds[1])
-            seats = first, second
-        return value, bound, full_memory, seats
+        least, most = self.seats, self.seat_bounds
+        if most is None:  # in Hog, where the margin is of the mean of both
+            error = 2.0 * self.margin
+            least, most = (least[0] - error, least[1] - error), (least[0] + error, least[1] + error)
+        first, second = (agreed(*ends)[0] for ends in zip(least, most, strict=True))
+        return value, bound, full_memory, (first, second)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""

@@ -6,6 +6,16 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.contest import field
+from hogeq.evaluation.values import win_rate
+from hogeq.model import graph_passes
+from hogeq.model.game import compile_game
+from hogeq.search.population import gains
+from hogeq.search.results import WIN_RATES
+from hogeq.strategies.arrays import one_hot
+from hogeq.trees.positions import of_rules
+from tests.evaluation.players import RECURRING
+from tests.evaluation.test_position_enclosures import Walk
 
 GAMES = [
     {"edition": "fa25", "goal": 12, "max_dice": 3},
@@ -51,3 +61,62 @@ def test_an_improved_table_wins_more_by_as_many_cells_as_allowed(rules: dict[str
     assert max(one.changes[0].gain for one in every) == best[0].gain
     if not game.engine.has_memory:
         assert rates[2] == pytest.approx(game.bound(rival), abs=1e-12)
+
+
+@pytest.mark.parametrize("most_dense", [256, 0], ids=["elimination", "iteration"])
+@pytest.mark.parametrize("name", RECURRING)
+def test_a_change_of_a_cell_that_recurs_gains_what_it_gains_alone(
+    name: str, most_dense: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_passes, "MOST_DENSE", most_dense)
+    game = compile_game(RECURRING[name])
+    random, shape = np.random.default_rng(3), game.shape[:2]
+    one, two = random.integers(0, game.num_actions, (2, *shape))
+    rivals = [two, random.dirichlet(np.ones(game.num_actions), shape)]
+
+    def mean(table: Any) -> float:
+        rates = [win_rate(game, table, rival, endless_is_draw=True) for rival in rivals]
+        return float(np.mean([rate.win_rate for rate in rates]))
+
+    found = field.diff(game, one, two, rivals)
+    assert found.counts_visits
+    countered = gains(game, one, two)
+    for change in (*found.changes[:5], *found.changes[-5:]):
+        cell = change.score, change.opponent
+        changed = one.copy()
+        changed[cell] = two[cell]
+        assert mean(changed) - found.before == pytest.approx(change.gain, abs=1e-12)
+        rates = [win_rate(game, table, two, endless_is_draw=True) for table in (one, changed)]
+        lost = rates[0].win_rate - rates[1].win_rate
+        assert lost == pytest.approx(countered.gains[cell], abs=1e-12)
+    assert "times" in str(found.text("a", "b", "", ["rival"], WIN_RATES))
+
+
+class Forgetful(Walk):
+    """Random rules over few states, of which players tell apart pairs alone."""
+
+    def knows(self, state: Any, player: int) -> Any:
+        return player, state // 2
+
+
+def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone() -> None:
+    changes = above_one = 0
+    for seed in range(40):
+        try:
+            game = hogeq.Game(of_rules(Forgetful(seed, endless=(-0.5, 0.0, 0.5)[seed % 3])))
+        except ValueError:
+            continue  # the game is over at the start
+        rows, actions = game.strategy("uniform").policy.shape
+        random = np.random.default_rng(seed)
+        first, second, rival = random.dirichlet(np.ones(actions), (3, rows))
+        second[::2] = one_hot(second[::2].argmax(axis=1), actions)
+        found = game.diff(first, second, [rival, "uniform"])
+        above_one += int(found.reach.max() > 1.0)
+        for row in range(rows):
+            changed = first.copy()
+            changed[row] = second[row]
+            means = [game.value(changed, one).mean for one in (rival, "uniform")]
+            assert np.mean(means) - found.before == pytest.approx(found.gains[row], abs=1e-12)
+            changes += 1
+    assert changes > 50
+    assert above_one > 10

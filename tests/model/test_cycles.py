@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq import CHANCE, END, Game, GameRules
+from hogeq import CHANCE, END, Budget, Game, GameRules
 from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
 from hogeq.kernels import graph_loops
 from hogeq.model.game import HogEngine, compile_game
@@ -66,6 +66,14 @@ def test_a_game_that_hardly_ever_moves_loses_no_digits() -> None:
     assert win_rate(game, hasty, patient).first == pytest.approx(first, rel=1e-12)
     turns = reach(game, hasty, patient)[0, 0, 0]
     assert turns * (2.0**-49 + 2.0**-50 - 2.0**-99) == pytest.approx(1.0 - 2.0**-51, rel=1e-12)
+
+
+@pytest.mark.parametrize("probability", [3e-308, 1e-308, 5e-324])
+def test_an_ascent_ends_where_hardly_any_turn_leaves_a_position(probability: float) -> None:
+    game = Game({"goal": 3, "max_dice": 1, "sides": 2, "zero_dice": 0, "pig_out": 0})
+    never, rarely = np.tile([1.0, 0.0], (3, 3, 1)), np.tile([1.0, probability], (3, 3, 1))
+    assert 1.0 <= reach(game.engine, never, rarely).sum() < np.inf
+    assert game.attack(rarely, Budget(starts=1, kicks=0)).value >= 0.5
 
 
 def test_iteration_where_hardly_any_turn_scores_ends_within_rounding() -> None:
@@ -194,7 +202,8 @@ def test_a_pass_over_a_large_block_can_be_interrupted(
     assert fortunes == pytest.approx(np.arange(1, goal) / goal, abs=1e-9)
     assert whole[0].max() == pytest.approx(goal / 2, rel=1e-9)
     for name in ("iterate", "circulate"):
-        kernel, calls = getattr(graph_loops, name), []
+        kernel = getattr(graph_loops, name)
+        calls: list[int] = []
 
         def interrupted(*arrays: Any, kernel: Any = kernel, calls: list[int] = calls) -> bool:
             calls.append(1)

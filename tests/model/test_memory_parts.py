@@ -283,3 +283,31 @@ def test_openspiel_plays_a_part_with_a_memory() -> None:
     assert wins(root) == pytest.approx(0.5)  # both seats play the same
     first = root.child(0)
     assert wins(first) == pytest.approx(Match(play, ones, ones).value(0, play.start), abs=1e-12)
+
+
+class Tired(hogeq.MemoryPart):
+    """1 more point until somebody has rolled a die."""
+
+    text = "state"
+    start = "fresh"
+
+    def update(self, value: Any, dice: int, points: int, again: bool) -> Any:
+        del points, again
+        return "tired" if dice else value
+
+    def effect(self, rules: Any, score: int, opponent: int, memory: Any, dice: int) -> int:
+        del rules, score, opponent, dice
+        return int(memory == "fresh")
+
+
+def test_scores_at_which_play_stays_only_by_a_memory_that_is_not_met_there_end() -> None:
+    hogeq.rule_part("memory")(Tired)
+    rules = hogeq.rules_from(
+        {"goal": 2, "max_dice": 1, "sides": 2, "zero_dice": 0, "pig_out": 0, "memory": "Tired"}
+    )
+    game = compile_game(rules)
+    none = np.zeros((2, 2), np.int8)
+    tired = np.array([[1, 0], [0, 0]], np.int8)  # one die at 0 to 0, and none from there on
+    assert win_rate(game, none, none).first == 1.0
+    with pytest.raises(ValueError, match="may never end: at 0 to 1"):
+        win_rate(game, tired, tired)

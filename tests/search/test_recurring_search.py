@@ -147,6 +147,16 @@ def test_a_response_that_is_called_exact_is_so_in_every_digit(
     assert written == f"{shown:.{decimals}f} %"
 
 
+def test_seats_of_a_best_response_have_the_digits_that_are_true() -> None:
+    rules = {"goal": 3, "max_dice": 1, "sides": 2, "zero_dice": 0, "pig_out": 0}
+    found = respond(compile_game(rules_from(rules)), np.ones((3, 3), int))
+    seats = found.to_json()["seats"]
+    for seat, exact in zip(seats, (Fraction(16, 27), Fraction(11, 27)), strict=True):
+        places = len(str(seat)) - len("0.")
+        assert 12 <= places <= 15
+        assert seat == round(float(exact), places)
+
+
 def test_ends_that_rounding_may_part_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
     game = compile_game(rules_from({"edition": "fa25", "goal": 12, "max_dice": 2, "pig_out": 0}))
     monkeypatch.setattr(enclosures, "enclose", partial(enclosures.enclose, rounds=3))

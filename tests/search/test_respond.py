@@ -95,14 +95,15 @@ def test_more_starts_never_find_less_and_keep_what_was_found() -> None:
     assert len(set(finds[-1].found)) > 1
 
 
-def test_no_attack_wins_less_than_half() -> None:
+@pytest.mark.parametrize("seconds", [None, 0.0])
+def test_no_attack_wins_less_than_half(seconds: float | None) -> None:
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 4}))
     solver = CFRBR(responders=4, averaging="last")
     state = solver.init(game)
     for _ in range(40):
         state = solver.step(game, state)
     policy = solver.average(game, state)
-    poor = attack(game, policy, Budget(starts=1, anneal_steps=0, kicks=0))
+    poor = attack(game, policy, Budget(starts=1, anneal_steps=0, kicks=0, seconds=seconds))
     assert max(poor.found) < 0.49
     assert poor.win_rate >= 0.5
     assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)

@@ -137,10 +137,9 @@ def attack_(
             text += ["", f"exploitability: {gap}"]
         gained, choices = game.gains(found.strategy, target), game.rules.choices
         data |= gained.to_json(found.matrix, choices)
-        worth = "win rate gained" + " to first order" * game.positions_recur
         if len(game.memories) > 1 or not found.is_proved:  # else the search decided nothing
             text += found.lines()
-        text += gained.text(found.matrix, choices, worth)
+        text += gained.text(found.matrix, choices)
     elif found.lines():
         text += ["", *found.lines()]
     if plot is not None:

@@ -184,9 +184,9 @@ def diff(
 ) -> Result:
     """Cells in which two tables differ, and the gain of each change.
 
-    A gain is of win rate against --against, the mean of several, by that change alone. Of games
-    other than Hog: information sets of strategies, and payoffs against A itself unless --against is
-    given.
+    A gain is of win rate against --against, the mean of several, by that change alone. A cell is
+    met in a share of games; where positions recur, so many times a game. Of games other than Hog:
+    information sets of strategies, and payoffs against A itself unless --against is given.
 
     JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
     against A), changes (score, opponent, before, after, gain, reach), the best first. Of other
