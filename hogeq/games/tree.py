@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,7 +128,12 @@ class TreeGame(RowGame):
 
         budget = Budget.of(budget)
         deadline, target = Deadline(budget.limit), self.strategy(strategy).whole()
-        return nash_conv(self.tree, target, self.attack(target, budget), deadline)
+
+        def respond() -> Response:
+            left = budget if deadline.left == inf else replace(budget, seconds=deadline.left)
+            return self.attack(target, left)
+
+        return nash_conv(self.tree, target, respond, deadline)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

@@ -182,14 +182,18 @@ def policy_frame(rows: NamedRows, policy: Floats, seat: int | None = None) -> "D
 def policy_json(rows: NamedRows, policy: Floats) -> str:
     """Write a policy as OpenSpiel's ``TabularPolicy.to_dict`` has it: of each state its actions.
 
-    An action has its number in OpenSpiel and its probability.
+    An action has its number in OpenSpiel and its probability. States of one name are refused.
     """
-    lines = []
+    lines: dict[str, str] = {}
     for row in rows.listed():
         chances = policy[row.place].tolist()
         pairs = [[int(move), chance] for move, chance in zip(row.moves, chances, strict=False)]
-        lines += [f"{json.dumps(state)}: {json.dumps(pairs)}" for state in row.states]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+        for state in row.states:
+            if state in lines:
+                several = f"{rows.name}: several information sets are named {shown(state)}"
+                raise StrategyError(f"{several}; allowed: different names, or a .csv or .npz file")
+            lines[state] = f"{json.dumps(state)}: {json.dumps(pairs)}"
+    return "{\n" + ",\n".join(lines.values()) + "\n}\n"
 
 
 def policy_html(

@@ -17,6 +17,7 @@ proofs. Branch and bound halves boxes, and sets of actions; its steps are the pr
 Boxes and bounds are rounded outward.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
@@ -107,6 +108,7 @@ class Decision:
         self.before = padded[form.before]  # (J,), sequence that leads to each past
         self.payoffs = np.zeros(1 + pasts * actions)  # by sequence; others and chance weighed in
         self.payoffs[padded] = payoffs
+        self.entries = max(len(self.payoffs), self.legal.size)  # of an array of one policy
         self.row = np.ascontiguousarray(form.row)  # (J,), as compiled passes read it
         self.rows = np.unique(form.row)
         self.visits: Ints = np.zeros(num_rows, np.int64)  # most of each row in a play
@@ -213,7 +215,9 @@ class Decision:
         Regret matching+ on derivatives from random policies; then ascents from the best of these.
         """
         random, legal = np.random.default_rng(0), self.legal[..., None]
-        starts = min(STARTS, max(1, ENTRIES // len(self.payoffs)))
+        starts = min(STARTS, max(1, ENTRIES // self.entries))
+        if not deadline.allows(starts * self.entries):
+            return start
         weights = random.exponential(size=(*start.shape, starts)) * legal
         weights[..., 0] = self.legal  # the first is uniform
         policies = np.repeat(start[..., None], starts, axis=2)  # (R, K, starts)
@@ -302,7 +306,7 @@ class Decision:
         # Of rows of one past that are met once bounds are exact: these are not split.
         inexact = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
         margin = float(self._margin(np.ones((len(self.sizes), 1, 1)))[0])
-        most_leaves = ENTRIES // (8 * len(self.payoffs))  # at once, one more at least
+        most_leaves = ENTRIES // (8 * self.entries)  # at once, one more at least
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
@@ -401,14 +405,24 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
     plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
     payoffs.middle[0] = payoffs.radius[0] = 0.0
-    decision, unit = Decision(payoffs.form, payoffs.middle), float(payoffs.unit)
-    shares = decision.gaps(strategy.policy, deadline, payoffs.form.most(payoffs.radius))
+    form, rows = _own_rows(payoffs.form)
+    decision, unit = Decision(form, payoffs.middle), float(payoffs.unit)
+    policy = strategy.policy[rows, : form.tree.num_actions]
+    shares = decision.gaps(policy, deadline, form.most(payoffs.radius))
     enclosed = shares.edt, shares.ex_ante, shares.cdt
     edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in enclosed)
     lower, upper = agreed(*cdt)
     gaps = Gaps(min(max(unit * shares.kkt, lower), upper), edt, ex_ante)
     gaps.cdt = cdt
     return gaps
+
+
+def _own_rows(form: SequenceForm) -> tuple[SequenceForm, Ints]:
+    """Leave the rows of others out, which may be many and wide; give the rows that are left."""
+    tree, rows = form.tree, np.unique(form.row)
+    names = [tree.names[row] for row in rows]
+    own = replace(tree, seat=tree.seat[rows], num_legal=tree.num_legal[rows], names=names)
+    return replace(form, tree=own, row=np.searchsorted(rows, form.row)), rows
 
 
 def _most_in_boxes(values: Floats, lower: Floats, upper: Floats, rows: Ints) -> Floats:

@@ -85,6 +85,7 @@ def _shortened(probabilities: list[float]) -> list[float]:
 class Plan(NamedTuple):
     """Realisation plan: by which probability a player's own actions allow each sequence."""
 
+    form: SequenceForm  # whose S sequences these are
     weights: Floats  # (S,), realisation weights in float64
     roundings: float  # of each weight: the relative error is gamma(roundings) at most
     exact: Fractions | None = None  # (S,), the weights in fractions, if they were computed so
@@ -105,9 +106,9 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
     work = len(strategy.chances) * max(len(form.row) * depth, form.size)
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
-            return Plan(weights, 0, _exact_plan(form, strategy, deadline))
+            return Plan(form, weights, 0, _exact_plan(form, strategy, deadline))
     roundings_of_products = (3 + missed(tree, strategy)) * depth
-    return Plan(weights, roundings_of_products + 4 * len(strategy.chances) + 8)
+    return Plan(form, weights, roundings_of_products + 4 * len(strategy.chances) + 8)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
@@ -139,10 +140,10 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
     is_pure = bool((dag.sequences.data == 1.0).all())
     if is_pure and fits(tree) and len(dag.row) * len(tree.levels) <= MOST_WORK:
         with suppress(TooSlowError):
-            return Plan(weights, 0, _exact_plan_of_shares(dag, shares, deadline))
+            return Plan(dag.form, weights, 0, _exact_plan_of_shares(dag, shares, deadline))
     # A sum and a quotient make a share, a sum and a product a choice, a sum a sequence.
     steps = len(dag.source) + len(dag.allowed) + len(dag.row) * 4
-    return Plan(weights, steps + len(dag.row) + 3 * len(tree.levels) + 8)
+    return Plan(dag.form, weights, steps + len(dag.row) + 3 * len(tree.levels) + 8)
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
@@ -236,7 +237,7 @@ class Payoffs:
         self,
         tree: FlatTree,
         player: int,  # 0 or 1, whose payoffs these are
-        plan: Plan,  # of the other player, by the sequences of its `solving_form`
+        plan: Plan,  # of the other player
         deadline: Deadline = FOREVER,
         form: SequenceForm | None = None,  # of the player; by default its `solving_form`
     ) -> None:
@@ -247,30 +248,29 @@ class Payoffs:
         self.exact: Fractions | None = None
         if numbers is not None and plan.exact is not None and self.form.size <= MOST_WORK:
             with suppress(TooSlowError):
-                self.exact = self._exactly(numbers, player, plan.exact)
+                self.exact = self._exactly(numbers, player, plan)
                 self.lost = self._take_off(self.exact)
                 self.rescale(max(map(abs, self.lost)))
                 return
             self.exact = None
         self._with_margins(tree, player, plan)
 
-    def _exactly(self, numbers: Numbers, player: int, other_plan: Fractions) -> Fractions:
-        """Payoffs (S,) of sequences in fractions, given the other player's weights (S',)."""
-        payoffs = [Fraction()] * self.form.size
-        sequences = [array.tolist() for array in self._sequences_at_ends(player)]
+    def _exactly(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
+        """Payoffs (S,) of sequences in fractions, given the other player's exact plan."""
+        payoffs, other_weights = [Fraction()] * self.form.size, plan.exact or []
+        sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
         ends = zip(*sequences, numbers.chance, numbers.paid, strict=True)
         for own_sequence, other_sequence, chance, paid in in_time(ends, self.deadline):
-            weight = other_plan[other_sequence]
+            weight = other_weights[other_sequence]
             if weight and chance:
                 own_payoff = paid if player == 0 else numbers.total - paid
                 payoffs[own_sequence] += chance * weight * own_payoff
         return payoffs
 
-    def _sequences_at_ends(self, player: int) -> tuple[Ints, Ints]:
-        """Sequences of the player and of the other at the E terminal nodes, (E,) each."""
-        tree = self.form.tree
-        ends = np.flatnonzero(tree.player == TERMINAL)
-        return self.form.at[ends], solving_form(tree, 1 - player).at[ends]
+    def _sequences_at_ends(self, plan: Plan) -> tuple[Ints, Ints]:
+        """Sequences of the player and of the other's plan at the E terminal nodes, (E,) each."""
+        ends = np.flatnonzero(self.form.tree.player == TERMINAL)
+        return self.form.at[ends], plan.form.at[ends]
 
     def _take_off(self, payoffs: Fractions) -> Fractions:
         """Take off each sequence the best at its information set, by backward induction.
@@ -294,7 +294,7 @@ class Payoffs:
         """Set the payoffs of sequences in float64, and the radius that bounds all roundings."""
         size = self.form.size
         ends = np.flatnonzero(tree.player == TERMINAL)
-        own_sequence, other_sequence = self._sequences_at_ends(player)
+        own_sequence, other_sequence = self._sequences_at_ends(plan)
         sign = 1 - 2 * player  # the payoffs of the tree are player 0's
         come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
         come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[other_sequence]

@@ -3,6 +3,7 @@
 A member deviates from a policy, not from a common draw of its team. Ends are rounded outward.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import settle
-from hogeq.trees.shuffling import solving_form
+from hogeq.trees.sequences import sequence_form
 
 
 class Deviation(NamedTuple):
@@ -65,16 +66,30 @@ class NashConv(NamedTuple):
         return [("NashConv", written[0], "gains of both sides"), *alone]
 
 
-def nash_conv(tree: FlatTree, target: Strategy, response: Response, limit: Deadline) -> NashConv:
-    """Measure a policy by what sides gain, given their responses, and what players gain alone."""
+def nash_conv(
+    tree: FlatTree, target: Strategy, respond: Callable[[], Response], limit: Deadline
+) -> NashConv:
+    """Measure a policy by what sides gain, given their responses, and what players gain alone.
+
+    Players come first, in half of the time. After the responses come those that it was too short
+    for; who is still left gains no more than both sides.
+    """
     target.unmixed("NashConv")
-    lower, upper = (2.0 * (end - tree.shift) for end in (response.value, response.bound))
     players = range(tree.num_players if tree.sides is None else len(tree.sides))
-    members = [
-        _deviation(tree, target, player, limit.share(1.0 / (len(players) - player)))
-        for player in players
-    ]
-    return NashConv(lower, upper, tuple(members), response)
+    found: dict[int, Deviation] = {}
+
+    def deviate(deadline: Deadline) -> None:
+        for player in players:
+            if player not in found and not deadline.is_over:
+                share = deadline.share(1.0 / (len(players) - player))
+                found[player] = _deviation(tree, target, player, share)
+
+    deviate(limit.share(0.5))
+    response = respond()
+    deviate(limit)
+    lower, upper = (2.0 * (end - tree.shift) for end in (response.value, response.bound))
+    members = tuple(found.get(player, Deviation(player, 0.0, upper)) for player in players)
+    return NashConv(lower, upper, members, response)
 
 
 def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -> Deviation:
@@ -84,7 +99,9 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
         return Deviation(player, 0.0, 0.0)
     side = int(tree.seat[own][0])
     alone = _against_all_others(tree, own, side)
-    payoffs = Payoffs(alone, side, plan_of(solving_form(alone, 1 - side), target, limit), limit)
+    # Others play a policy, and need no order in which they would forget less.
+    others = plan_of(sequence_form(alone, 1 - side), target, limit)
+    payoffs = Payoffs(alone, side, others, limit)
     least, most = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
     found = settle(payoffs, limit, deadline=limit)
     gains = below(found.least - most), above(found.most - least)

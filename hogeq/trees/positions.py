@@ -199,7 +199,7 @@ class _Walk:
             if given not in self.drawn:
                 drawn = [chance for _, chance, _ in drawn_moves(moves)]
                 self.is_rounded = self.is_rounded or not are_held(drawn)
-                scaled = tuple(map(float, drawn))
+                scaled = tuple(filter(None, map(float, drawn)))
                 self.drawn[given] = self.chances.setdefault(scaled, len(self.chances))
             row = self.drawn[given]
         else:
@@ -209,8 +209,10 @@ class _Walk:
             row = self.sets.row_of(node._replace(moves=numbers))
         self.player.append(NATURE if node.player == CHANCE else node.player)
         self.row.append(row)
-        self.degree.append(len(moves))
-        for number, (_, _, state) in enumerate(moves):
+        # A branch of probability 0, as a double, is no way out, and is left out.
+        followed = [(number, move[2]) for number, move in enumerate(moves) if float(move[1])]
+        self.degree.append(len(followed))
+        for number, state in followed:
             self.after.append(self.number_of(state, here, number))
 
     def number_of(self, state: Any, here: int, move: int) -> int:

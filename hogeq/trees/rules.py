@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import is_dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
 from numbers import Rational
@@ -22,6 +23,7 @@ from hogeq.trees.teams import sides_of
 
 END: Final = TERMINAL
 MOST_KEPT: Final = 100_000  # states of which the nodes are kept
+EXPONENTS: Final = range(-1000, 301)  # of decimals
 
 Kind = TypeVar("Kind", bound="type[GameRules]")
 
@@ -146,7 +148,8 @@ def node_of(rules: GameRules, state: Any) -> Node:
     if player == CHANCE:
         drawn: Iterable[tuple[Any, Any]] = dict(rules.chances(state)).items()
         if type(rules).chances is not GameRules.chances:  # else they are right
-            _numbers([chance for _, chance in drawn], "chances")
+            chances = _numbers([chance for _, chance in drawn], "chances")
+            drawn = zip([action for action, _ in drawn], chances, strict=True)
     else:
         known = rules.knows(state, player)
         hash(known)  # or it is refused here
@@ -168,7 +171,11 @@ def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
 
 
 def _number(given: Any) -> Fraction | float:
-    """Give a whole number or a fraction as it is, another one as a double."""
+    """Give a whole number, a fraction or a decimal as it is, another one as a double."""
+    if isinstance(given, Decimal):
+        if not (given.is_finite() and given.adjusted() in EXPONENTS):
+            raise NodeError(refusal("number", given, "finite ones, 1e-1000 to 1e300 in size"))
+        given = Fraction(given)
     if isinstance(given, float) or not isinstance(given, Rational):
         return float(given)
     whole = int(given.numerator)
@@ -177,9 +184,7 @@ def _number(given: Any) -> Fraction | float:
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
     node = node_of(rules, state)
-    moves = [
-        (number_of(action, numbers), _number(chance), after) for action, chance, after in node.moves
-    ]
+    moves = [(number_of(action, numbers), chance, after) for action, chance, after in node.moves]
     return node._replace(moves=moves)
 
 

@@ -222,6 +222,42 @@ def test_json_is_what_openspiel_gives(tmp_path: Path) -> None:
     np.testing.assert_array_equal(game.strategy(theirs).array, policy.array)
 
 
+class Alike(hogeq.GameRules):
+    """A player sees one of two draws, whose names print alike."""
+
+    players = 1
+
+    def initial(self) -> Any:
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        return (hogeq.CHANCE, 0, hogeq.END)[len(state)]
+
+    def actions(self, state: Any) -> Any:
+        return [0, 1] if state else [1, "1"]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return (*state, action)
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - there is one
+        return state[0]
+
+    def payoffs(self, state: Any) -> Any:
+        return [state[1]]
+
+
+def test_states_that_print_alike_are_not_written_to_json(tmp_path: Path) -> None:
+    game: Any = hogeq.Game(Alike())
+    policy = game.strategy([[0.25, 0.75], [0.5, 0.5]])
+    with pytest.raises(StrategyError, match=r"^Alike: several .* named 'player 0: 1'; allowed: "):
+        policy.write(tmp_path / "p.json")
+    assert list(tmp_path.iterdir()) == []
+    for suffix in (".csv", ".npz"):  # lines and rows have an order
+        policy.write(tmp_path / f"p{suffix}")
+        again = game.strategy(tmp_path / f"p{suffix}")
+        np.testing.assert_array_equal(again.policy, policy.policy)
+
+
 def test_a_policy_of_full_size_is_a_file(tmp_path: Path) -> None:
     """At no size is the game walked to read it: all scores are there."""
     game = hogeq.Game({"edition": "su20", "goal": 50, "max_dice": 2})

@@ -4,6 +4,7 @@ import itertools
 import math
 import tracemalloc
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -30,6 +31,7 @@ from hogeq.trees.exact_numbers import distribution, meant
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
+from hogeq.trees.positions import of_rules
 from hogeq.trees.responses import respond
 from hogeq.trees.rules import GameRules, from_rules
 from hogeq.trees.saved import load_tree_file, save_tree
@@ -701,6 +703,8 @@ class Choice(GameRules):
     ("players", "teams", "first", "value"),
     [
         (1, None, [10**16 + 1], Fraction(10**16 + 1)),
+        (1, None, [Decimal(10**16 + 1)], Fraction(10**16 + 1)),
+        (3, "01/2", [Decimal(10**16 + 1), Decimal(-(10**16)), -1], Fraction(1)),
         (3, "02/1", [2**53 + 1, -(2**53) - 1, 0], Fraction(2**53 + 1)),
         (3, "01/2", [10**16 + 1, -(10**16), -1], Fraction(1)),
         (3, "01/2", [10**17 + 3, -(10**17), -3], Fraction(3)),
@@ -732,3 +736,24 @@ def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
         from_rules(Choice(2, whole, [1, -1]))
     sloppy = [0.1 * 3, -0.3]
     assert from_rules(Choice(2, [1.0, -1.0], sloppy)).shift == 0.0
+
+
+def test_floats_are_added_to_fractions_and_decimals_as_what_they_stand_for() -> None:
+    rules = Choice(2, [0.1, Fraction(999, 10)], [Decimal("0.7"), 99.3])
+    assert from_rules(rules).shift == of_rules(rules).graph.total / 2 == 50.0
+    third = Decimal(1) / 3  # of 28 digits
+    with pytest.raises(hogeq.HogeqError, match="is not zero-sum: payoffs sum to"):
+        from_rules(Choice(2, [0, 1], [third, Fraction(2, 3)]))
+
+
+@pytest.mark.parametrize("number", ["nan", "snan", "inf", "-inf", "1e999999999", "1e-999999999"])
+def test_a_decimal_that_is_no_payoff_is_refused_in_a_line(number: str) -> None:
+    rules = Choice(1, [0], [Decimal(number)])
+    for build in (from_rules, of_rules):
+        with pytest.raises(hogeq.HogeqError, match=r"number: got Decimal.*; allowed: finite ones"):
+            build(rules)
+
+
+def test_positions_refuse_decimals_that_no_double_stands_for() -> None:
+    with pytest.raises(hogeq.HogeqError, match="payoffs, and a sum of both players', that a doub"):
+        of_rules(Choice(1, [0], [Decimal(10**16 + 1)]))

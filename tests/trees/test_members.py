@@ -9,8 +9,11 @@ import pytest
 
 import hogeq
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
+from hogeq.trees.members import nash_conv
 from tests.cli.calls import ask, ok
 from tests.trees.test_teams import PARTNERS
+from tests.trees.test_time import LOOKS, ticking
 
 State = tuple[int, ...]
 
@@ -111,3 +114,27 @@ def test_without_teams_players_alone_are_the_sides() -> None:
     if mixture.profile.kind == "mixture":
         with pytest.raises(hogeq.HogeqError, match="NashConv"):
             hogeq.Game("kuhn(players=3,ranks=3)", teams="01/2").nash_conv(mixture)
+
+
+def test_ends_hold_whenever_the_time_is_over() -> None:
+    game = hogeq.Game(Forgetful(), teams="01/2")
+    policy = game.strategy(np.random.default_rng(1).dirichlet([1.0, 1.0], game.tree.num_rows))
+    whole = game.nash_conv(policy)
+    for looks in LOOKS:
+        found = nash_conv(game.tree, policy, lambda: whole.response, ticking(looks))
+        for one, known in zip(found.members, whole.members, strict=True):
+            assert one.lower <= known.upper <= one.upper + 1e-12
+    none_left = game.nash_conv(policy, hogeq.Budget(seconds=0.0))
+    assert [one[1:] for one in none_left.members] == [(0.0, none_left.upper)] * 3
+
+
+def test_players_alone_do_not_wait_for_their_team() -> None:
+    game = hogeq.Game(Forgetful(), teams="01/2")
+    whole, clock = game.nash_conv("uniform"), [0.0]
+
+    def respond() -> hogeq.Response:
+        clock[0] = 20.0
+        return whole.response
+
+    limit = Deadline(10.0, lambda: clock[0])
+    assert nash_conv(game.tree, game.strategy("uniform"), respond, limit) == whole

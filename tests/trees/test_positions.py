@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
@@ -397,6 +398,52 @@ def test_certain_loops_need_a_payoff() -> None:
     game: Any = hogeq.Game(rules)
     assert game.graph.endless == 0.0
     assert game.tablebase().ends == (0.0, 0.0)  # one goes on, and the other comes back
+
+
+class Waiting(hogeq.GameRules):
+    """A player stops and loses 1, or waits; chance leads from there out, to a bonus, and on."""
+
+    players = 1
+
+    def __init__(self, leave: Any, endless: Any = None) -> None:
+        self.leave, self.endless = leave, endless
+
+    def initial(self) -> Any:
+        return "choose"
+
+    def to_move(self, state: Any) -> int:
+        return {"choose": 0, "bonus": 0, "again": 0, "wait": hogeq.CHANCE}.get(state, hogeq.END)
+
+    def actions(self, state: Any) -> Any:
+        return {"choose": ["stop", "wait"], "bonus": ["take"], "again": ["wait"]}[state]
+
+    def chances(self, state: Any) -> Any:  # noqa: ARG002 - there is one
+        return {"bonus": self.leave, "again": 1 - self.leave}
+
+    def next(self, state: Any, action: Any) -> Any:  # noqa: ARG002 - actions tell
+        return action
+
+    def payoffs(self, state: Any) -> Any:
+        return [{"stop": -1, "take": 5}[state]]
+
+
+@pytest.mark.parametrize("never", [0, 0.0, Fraction(0), Decimal(0), Fraction(1, 10**400)])
+def test_a_branch_of_probability_0_is_no_way_out(never: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Waiting: .*play can go on for ever; allowed"):
+        hogeq.Game(Waiting(never))
+    for endless, value in ((-2, -1.0), (3, 3.0)):
+        game: Any = hogeq.Game(Waiting(never, endless))
+        assert {*game.positions.states} == {"choose", "wait", "again"}
+        assert game.positions.is_rounded == (never != 0)
+        found = game.tablebase()
+        assert found.ends[0] <= value <= found.ends[1]
+        assert found.value == pytest.approx(value)
+    assert hogeq.Game(Waiting(0.25)).tablebase().value == pytest.approx(5.0)
+
+
+def test_a_decimal_chance_that_no_double_stands_for_is_no_other_number() -> None:
+    assert not of_rules(Waiting(Decimal("0.1"))).is_rounded
+    assert of_rules(Waiting(Decimal("0.12345678901234567890123"))).is_rounded
 
 
 REFUSED: dict[str, tuple[str, Callable[..., Any], str]] = {

@@ -171,6 +171,22 @@ def test_best_responses_after_a_shuffle_are_those_of_all_pure_strategies() -> No
     assert new >= 20
 
 
+def test_the_bound_by_full_memory_does_not_depend_on_the_order_of_a_plan() -> None:
+    """It was below the payoff of a best response where a player's rows are shuffled."""
+    trees = [tree_of(mixed_orders(seed)) for seed in range(150)]
+    shuffled_trees = [
+        tree
+        for tree in trees
+        if {*tree.seat.tolist()} == {0, 1} and solving_form(tree, 0) is not sequence_form(tree, 0)
+    ]
+    assert len(shuffled_trees) >= 5
+    for seed, tree in enumerate(shuffled_trees):
+        game = hogeq.Game(tree)
+        (policy,) = drawn_policies(tree, seed, 1)
+        found = game.attack(policy, hogeq.Budget(seconds=5.0))
+        assert game.bound(policy) == found.full_memory >= found.value
+
+
 def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     values = []
     for seed in range(400):

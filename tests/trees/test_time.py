@@ -300,3 +300,53 @@ def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
     for looks in LOOKS:
         gaps = decision.gaps(made.uniform(), ticking(looks))
         assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
+
+
+class Wide(hogeq.GameRules):
+    """One player has an information set of many actions, the other as many sets of two."""
+
+    def __init__(self, actions: int) -> None:
+        self.many = actions
+
+    def initial(self) -> tuple[int, ...]:
+        return ()
+
+    def to_move(self, state: tuple[int, ...]) -> int:
+        return (0, 1, hogeq.END)[len(state)]
+
+    def actions(self, state: tuple[int, ...]) -> range:
+        return range(2 if state else self.many)
+
+    def next(self, state: tuple[int, ...], action: int) -> tuple[int, ...]:
+        return (*state, action)
+
+    def payoffs(self, state: tuple[int, ...]) -> tuple[float, float]:
+        paid = (7919 * state[0] + 104729 * state[1]) % 1000 / 1000
+        return paid, -paid
+
+
+def test_gaps_of_a_player_take_no_table_of_the_rows_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shapes: list[tuple[int, ...]] = []
+    measure = Decision.gaps
+
+    def noted(decision: Decision, policy: Any, *rest: Any) -> Any:
+        shapes.append(policy.shape)
+        return measure(decision, policy, *rest)
+
+    monkeypatch.setattr(Decision, "gaps", noted)
+    game = hogeq.Game(Wide(40))
+    gaps, conv = game.gaps("uniform"), game.nash_conv("uniform")
+    assert shapes == [(1, 40), (40, 2)]
+    for one, member in zip(gaps, conv.members, strict=True):
+        assert one.ex_ante[0] <= member.lower <= member.upper <= one.ex_ante[1]
+        assert one.ex_ante[1] - one.ex_ante[0] < 1e-6
+
+
+def test_a_search_that_would_not_end_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = tree_of(Driver())
+    decision, start = Decision.of(tree, tree.uniform()), np.array([[0.25, 0.75]])
+    assert not np.array_equal(decision.search(decision.rows, start, Deadline()), start)
+    monkeypatch.setattr(Decision, "values", lambda *_: pytest.fail("a pass was made"))
+    assert decision.search(decision.rows, start, Deadline(1e-6, lambda: 0.0)) is start
