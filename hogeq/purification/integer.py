@@ -24,6 +24,7 @@ from hogeq.support.aliases import Floats, Ints, Matrix, Singles
 from hogeq.support.files import redirected
 from hogeq.support.parameters import Count, Natural, PositiveShare, Seed, Share, parameters
 from hogeq.support.progress import phase
+from hogeq.support.workers import interruptible
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
 PROGRAMS: Final = 8  # most programs for one candidate
@@ -401,7 +402,8 @@ def nearest_choice(
     excess_column = csr_array((one_roll_a_row.shape[0], 1))
     below_level = csr_array(np.column_stack([changes, -np.ones(len(rates))]))
     with redirected(1):  # HiGHS leaves a line of its developers' there
-        result = milp(
+        result = interruptible(
+            milp,
             np.append(-gain / total if total else gain, EXCESS),
             constraints=[
                 LinearConstraint(below_level, ub=level - rates),

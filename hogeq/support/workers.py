@@ -20,6 +20,7 @@ from multiprocessing import active_children
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Thread
 from threading import local as thread_local
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -39,6 +40,7 @@ ATTEMPTS: Final = 3
 """Times that a task, alone in its process, may kill it before it counts as failed."""
 
 CONNECT_SECONDS: Final = 10  # seconds to wait for a scheduler to answer
+SLICE: Final = 0.1  # seconds of a wait, between which Python sees Ctrl-C on every system
 HEAVY: Final = 2**14
 """Bytes of a pickled function from which a cluster is sent it once, not with every task."""
 
@@ -109,6 +111,30 @@ class _ThreadPools(thread_local):
 
 
 _thread_pools = _ThreadPools()
+
+
+def interruptible(
+    function: Callable[..., Result],
+    *given: Any,
+    **more: Any,
+) -> Result:
+    """Call compiled code that releases the GIL, as HiGHS does, so that Ctrl-C ends the wait for it.
+
+    Python handles signals between its own steps alone. So the call is made in another thread, which
+    is left behind when the calling one is interrupted, and does not keep the process alive.
+    """
+    call: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            call.set_result(function(*given, **more))
+        except BaseException as error:  # noqa: BLE001 - it is raised in the calling thread
+            call.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    while not call.done():
+        wait([call], SLICE)
+    return call.result()
 
 
 # --- other processes ------------------------------------------------------------------------------

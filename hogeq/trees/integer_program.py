@@ -8,6 +8,7 @@ from scipy.sparse import coo_array, csr_array, hstack
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
+from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.sequences import SequenceForm, first_of_most, ranges
 
@@ -60,7 +61,8 @@ def by_program(
             ]
         )
         constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
-    answer = milp(
+    answer = interruptible(
+        milp,
         np.concatenate([-FINE * payoffs, np.zeros(binaries)]),
         integrality=(np.arange(sequences + binaries) >= sequences).astype(int),
         bounds=Bounds(0.0, 1.0),

@@ -31,6 +31,7 @@ from scipy.sparse.linalg import spsolve_triangular
 
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
+from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import BeliefDag, whole_dag
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
@@ -455,7 +456,8 @@ class Maxmin:
         goal[sequences + cells] = -FINE  # the value at the root
         lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
         upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
-        answer = linprog(
+        answer = interruptible(
+            linprog,
             goal,
             A_ub=at_most.tocsr(),
             b_ub=at_most_sides,

@@ -11,6 +11,7 @@ from scipy.sparse import block_array, csr_array
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag
 from hogeq.trees.integer_program import ENDED, FINE, SOLVED
 from hogeq.trees.sequence_payoffs import against
@@ -101,6 +102,7 @@ def solve_restricted(
     lower = np.append(np.zeros(len(first.allowed)), -free)
     upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
     solve = partial(
+        interruptible,
         linprog,
         np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
         A_ub=upper,

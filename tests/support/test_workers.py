@@ -4,13 +4,14 @@ import os
 import subprocess
 import sys
 import time
+from _thread import interrupt_main
 from multiprocessing import get_context
 from threading import Event, get_ident
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hogeq.support.workers import compute, cores, width, workers
+from hogeq.support.workers import compute, cores, interruptible, width, workers
 
 
 def _meet(events: tuple[Event, Event]) -> int:
@@ -70,6 +71,25 @@ def test_processes_compute_what_can_be_sent_and_threads_what_must_stay() -> None
     with workers(2, on="local"):
         assert os.getpid() not in compute(_process, [1, 2, 3])
         assert set(compute(lambda _task: os.getpid(), [1, 2, 3], local=True)) == {os.getpid()}
+
+
+def test_an_interruption_leaves_compiled_code_behind() -> None:
+    assert interruptible(max, [1, 3, 2], key=lambda number: -number) == 1
+    with pytest.raises(ZeroDivisionError):
+        interruptible(divmod, 1, 0)
+    begun, end = Event(), Event()
+
+    def compiled() -> None:
+        begun.set()
+        interrupt_main()
+        end.wait(10)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interruptible(compiled)
+        assert begun.is_set()
+    finally:
+        end.set()
 
 
 def _process(_task: int) -> int:

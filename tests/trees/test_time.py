@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from itertools import count
+from threading import Thread, current_thread
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +15,7 @@ from hogeq.search.results import Budget
 from hogeq.solvers import dags
 from hogeq.support.aliases import Ints
 from hogeq.support.deadline import Deadline
-from hogeq.trees import integer_program, sequences
+from hogeq.trees import integer_program, maxmin, restricted, sequences
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
@@ -200,6 +202,29 @@ def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> 
     found = game.attack("uniform", Budget(starts=1, kicks=0, exact_seconds=0.0))
     assert found.value <= found.bound
     assert game.bound("uniform") == pytest.approx(found.full_memory, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("module", "solver", "ask"),
+    [
+        (integer_program, "milp", lambda game: game.attack("uniform", Budget(starts=1, kicks=0))),
+        (restricted, "linprog", lambda game: game.equilibrium(0.5, "columns")),
+        (maxmin, "linprog", lambda game: game.in_policies(0.5)),
+    ],
+)
+def test_programs_can_be_interrupted(
+    module: ModuleType, solver: str, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve, threads = getattr(module, solver), list[Thread]()
+
+    def noted(*given: Any, **more: Any) -> Any:
+        threads.append(current_thread())
+        return solve(*given, **more)
+
+    monkeypatch.setattr(module, solver, noted)
+    ask(hogeq.Game("leduc_poker", forget="last:1"))
+    assert threads
+    assert current_thread() not in threads
 
 
 def test_a_search_whose_effort_is_not_given_ends_in_the_time_of_its_proof() -> None:
