@@ -251,17 +251,16 @@ def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
     # Fractions and whole numbers are what was meant; others may have been rounded before.
     is_exact = all(isinstance(payoff, Fraction | int) for payoff in given)
     missed = 0.0 if is_exact else ROUNDED * max(abs(float(payoff)) for payoff in given)
-    paid = given
-    if sides is not None:
-        fractions = [
-            Fraction(payoff) if isinstance(payoff, Fraction | int) else meant(payoff)
-            for payoff in given
-        ]
-        paid = paid_to(fractions, sides)
+    paid = given if sides is None else paid_to([*map(_fraction, given)], sides)
     total: Any = sum(paid) if len(paid) > 1 else 0
     if total and any(isinstance(payoff, float) for payoff in paid):
-        total = float(sum(map(meant, paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
+        total = float(sum(map(_fraction, paid)))  # -5.0 and 5.3 make 0.3, not 0.2999999999999998
     return _Paid(len(paid), float(paid[0]), is_held(paid[0]), total, missed)
+
+
+def _fraction(payoff: Fraction | float) -> Fraction:
+    """Give the fraction that a payoff is, or that a double stands for."""
+    return Fraction(payoff) if isinstance(payoff, Fraction | int) else meant(payoff)
 
 
 class InformationSets:
