@@ -122,11 +122,11 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     policy = other.policy.reshape(game.goal**2, 1, -1, 1)
     best = rolls.reshape(game.goal**2, 1, -1, 1).astype(np.int64)
 
-    def values_by_memory(player: int, cells: Ints, roll_values: Floats) -> Floats:
+    def values_by_memory(player: int, cells: Ints, values_of_rolls: Floats) -> Floats:
         """Values (m, 1, H) of cells, by those of rolls (m, 1, H, K): player 0 makes `rolls`."""
         if player == 1:
-            return (roll_values @ policy[cells])[..., 0]
-        return np.take_along_axis(roll_values, best[cells], axis=3)[..., 0]
+            return (values_of_rolls @ policy[cells])[..., 0]
+        return np.take_along_axis(values_of_rolls, best[cells], axis=3)[..., 0]
 
     _, starts = hidden.backward_by(game, 2, values_by_memory)
     return WinRate.from_starts(*starts[0])

@@ -72,7 +72,7 @@ def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> 
 
     One variable is added: the least win rate.
     """
-    return _moved(models, policy, radius, [(None, None)], 0.0)
+    return _moved(models, policy, radius, 0.0)
 
 
 def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) -> Floats:
@@ -84,8 +84,7 @@ def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) 
     """
     for radius in RADII:
         models = [_linearised(game, policy, counter) for counter in pool]
-        near = sum(rate <= 0.5 + NEAR for rate, _ in models)
-        moved = _moved(models, policy, radius, [(0.0, SURPLUS)] * near, 0.5)
+        moved = _moved(models, policy, radius, 0.5, SURPLUS)
         rate, pool = _best_counter_rate(game, moved, pool, deadline)
         if rate <= 0.5 + TIE:
             return moved
@@ -96,21 +95,25 @@ def _moved(
     models: list[tuple[float, Floats]],
     policy: Floats,
     radius: float,
-    gain_bounds: list[tuple[float | None, float | None]],
     base: float,
+    most_gain: float | None = None,
 ) -> Floats:
     """Maximise the sum of gains by a change of a policy within a trust region; itself if it fails.
 
-    Each near counter has a gain of its own, or all have one: linear models of the win rates are at
-    least `base` plus the gain. The variables are the changes of all probabilities, (R * K,), and
-    the gains.
+    Linear models of the win rates are at least `base` plus a gain: each near counter has one of its
+    own, from 0 to `most_gain`; if that is None, all have one, of any size. The variables are the
+    changes of all probabilities, (R * K,), and the gains.
     """
     from scipy.optimize import linprog
 
     rates = np.array([rate for rate, _ in models])
     gradients = np.stack([gradient for _, gradient in models])
     near = rates <= max(rates.min(), base) + NEAR
-    gains = np.eye(near.sum()) if len(gain_bounds) > 1 else np.ones((near.sum(), 1))
+    gains = np.ones((near.sum(), 1))
+    gain_bounds: list[tuple[float | None, float | None]] = [(None, None)]
+    if most_gain is not None:
+        gains = np.eye(near.sum())
+        gain_bounds = [(0.0, most_gain)] * near.sum()
     probabilities = policy.ravel()
     row_sums = np.kron(np.eye(len(policy)), np.ones(policy.shape[1]))
     least_changes = np.maximum(-probabilities, -radius)

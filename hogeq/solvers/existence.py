@@ -234,11 +234,15 @@ class _Decision:
             self.policy, self.loss = policy, rate - 0.5
         if rate > 0.5 + SMALLEST:
             return None
-        for centred in (policy, centre(self.game, policy, self.pool, self.deadline)):
-            for largest_denominator in DENOMINATORS:
-                decided = self.certified(rational(centred, largest_denominator), "policy")
-                if decided is not None:
-                    return decided
+        decided = self.by_fractions(policy)
+        return decided or self.by_fractions(centre(self.game, policy, self.pool, self.deadline))
+
+    def by_fractions(self, policy: Floats) -> Existence | None:
+        """Try fractions near a policy, of ever larger denominators."""
+        for largest_denominator in DENOMINATORS:
+            decided = self.certified(rational(policy, largest_denominator), "policy")
+            if decided is not None:
+                return decided
         return None
 
     def by_boxes(self, matrices: Ints) -> Existence | None:

@@ -295,13 +295,13 @@ class DiscountedCFR(RegretMinimiser):
 
 def self_played(game: Engine, deadline: Deadline = FOREVER) -> Floats:
     """Average policy (G, G, K) of a hundred iterations of discounted CFR; fewer without time."""
-    solver = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
-    state = solver.init(game)
+    minimiser = DiscountedCFR(average_weight="reach", regret_weight="reach", alternating=False)
+    state = minimiser.init(game)
     for _ in range(SELF_PLAY):
-        state = solver.step(game, state)
+        state = minimiser.step(game, state)
         if deadline.is_over:
             break
-    return solver.average(game, state)
+    return minimiser.average(game, state)
 
 
 @solver("pcfr_plus")

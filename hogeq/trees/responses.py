@@ -120,12 +120,12 @@ def respond(
         program_limit, seat_limit = limit.share(1.0 / seats), deadline.share(1.0 / seats)
         plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
         payoffs, search_limit = Payoffs(tree, player, plan, seat_limit), seat_limit.share(SEARCHING)
-        settled = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
+        result = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
         if form is plain:
-            return settled
+            return result
         # Full memory is of the order in which rows are met.
         most = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
-        return settled._replace(full_memory=most)
+        return result._replace(full_memory=most)
 
     finer = 1.0
     while True:

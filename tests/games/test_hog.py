@@ -45,7 +45,7 @@ def test_the_memory_has_names() -> None:
     assert given == hogeq.Memory(own=3)
     assert game.memory_fields(given) == {"own_last": 3, "opponent_last": 0}
     assert game.memory({}) is None
-    with pytest.raises(hogeq.HogeqError, match="--turn: rules su20 .* do not remember that"):
+    with pytest.raises(hogeq.HogeqError, match=r"--turn: rules su20 .* do not remember that"):
         game.memory({"turn": 1})
     shares = np.full(len(game.memories), 1.0 / len(game.memories))
     assert game.by_memory_axes(shares).shape == tuple(len(one.ticks) for one in game.memory_axes)

@@ -8,11 +8,20 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.branching import Closing, Status
+from hogeq.search.branching import Closing, ResponseGraph, Status
 from hogeq.search.rationals import floats, rational, solved
 from hogeq.solvers import existence
+from hogeq.solvers.descent import NEAR, centre
 from hogeq.solvers.responses import matrix_game
-from hogeq.solvers.symmetric import Oracle, dyadic_weights, equalising_weights, minimal_support
+from hogeq.solvers.symmetric import (
+    TIE,
+    Oracle,
+    SymmetricGame,
+    dyadic_weights,
+    equalising_weights,
+    minimal_support,
+)
+from hogeq.support.deadline import Deadline
 
 TWO_COINS: dict[str, Any] = {  # docs/mixtures.md proves 1/216 by hand
     "goal": 4,
@@ -47,6 +56,21 @@ def test_what_exists_is_not_beaten(edition: str, goal: int, dice: int, kind: str
     assert (found.kind, found.exists, found.lower, found.upper) == (kind, True, 0.0, 0.0)
     policy = found.policy.reshape(game.engine.shape)
     assert game.attack(policy, hogeq.Budget(starts=4, kicks=5)).value == pytest.approx(0.5)
+
+
+def test_a_policy_moves_off_a_pool_that_it_beats() -> None:
+    """Then no counter is near 1/2: those are near that win most."""
+    game = hogeq.Game({"edition": "su20", "goal": 5, "max_dice": 1})
+    engine = game.engine
+    uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+    symmetric = SymmetricGame(ResponseGraph.of(engine.graph.against(uniform)))
+    policy = game.existence(10.0).policy
+    matrices = np.random.default_rng(0).integers(engine.num_actions, size=(50, symmetric.rows))
+    rates = symmetric.against_policy(policy)
+    beaten = matrices[[rates.value(matrix) < 0.5 - 2.0 * NEAR for matrix in matrices]]
+    assert len(beaten)
+    moved = centre(symmetric, policy, beaten, Deadline())
+    assert symmetric.against_policy(moved).respond([], 0.5 + TIE).status == Status.CLOSED
 
 
 def test_coins_decided_by_all_matrices() -> None:

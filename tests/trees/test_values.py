@@ -388,3 +388,15 @@ def test_sums_of_payoffs_are_those_of_the_numbers_that_were_meant(held: Any) -> 
     assert Fraction(found.value) <= Fraction(2, 5) <= Fraction(found.bound)
     for (lower, upper), known in zip(game.value("uniform").ends, (0.15, -4.5, 4.8), strict=True):
         assert Fraction(lower) <= Fraction(str(known)) <= Fraction(upper)
+
+
+class Thirds(Sums):
+    """The payoff of one player is a fraction, that of the other a double."""
+
+    def payoffs(self, state: int) -> Any:
+        return (Fraction(1, 3), 0.5) if state == 1 else (0.5, Fraction(1, 3))
+
+
+@pytest.mark.parametrize("held", [from_rules, of_rules])
+def test_fractions_and_doubles_are_added_up(held: Any) -> None:
+    assert hogeq.Game(held(Thirds())).value("uniform").mean == pytest.approx(5 / 12)
