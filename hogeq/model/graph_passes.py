@@ -431,16 +431,17 @@ class GraphPasses:
         how = int(role), float(temperature), float(damping), self.me, self.use_mirrors, total
         filled = self.action_values, self._total_row_reach
         arrays = policies, weights, self.payoff, self.reach, self.values, filled, self._scratch
+        loop = self._loop
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
                 self._value(run, policies, responders)
-            elif run.kind == PLAIN:
+            elif run.kind == PLAIN or loop is None:  # without a loop all are
                 graph_passes.act(self.lists, run.first, run.last, how, *arrays)
             elif run.kind == SMALL:
-                graph_loops.settle(self.lists, self._loop, run.first, run.last, how, *arrays)
+                graph_loops.settle(self.lists, loop, run.first, run.last, how, *arrays)
             else:
                 for block in reversed(range(run.first, run.last)):
-                    self._settle_large(block, how, *arrays)
+                    self._settle_large(loop, block, how, *arrays)
         changes = (policies[0] != before).any(axis=-1).sum() if role == ASCEND else 0
         position, memory = self.graph.start.T
         return self.values[:, position, memory], int(changes)
@@ -473,11 +474,11 @@ class GraphPasses:
                 changed[0, row] = policies[0, row]
             self.values[:, positions] = before
 
-    def _settle_large(self, block: int, how: tuple[Any, ...], *arrays: Any) -> None:
+    def _settle_large(self, loop: Loop, block: int, how: tuple[Any, ...], *arrays: Any) -> None:
         """Value a large block, with rows as the role sets them."""
         from hogeq.kernels import graph_loops
 
-        lists, loop, (policies, *_) = self.lists, self._loop, arrays
+        lists, (policies, *_) = self.lists, arrays
         bounds = how[0] == COUNTERFACTUAL
         goes_on = graph_loops.settle_large(lists, loop, block, True, how, *arrays)
         while goes_on:
