@@ -74,7 +74,7 @@ class Turn(NamedTuple):
     >>> import hogeq
     >>> played = hogeq.Transcript.of([[3, 5], [6]], hogeq.rules_from("fa25"), ("Ann", "Bob"))
     >>> isinstance(played.turns[1], hogeq.Turn), played.turns[1].after.scores
-    (True, (8, 9))
+    (True, (11, 7))
     """
 
     before: Situation
@@ -254,11 +254,9 @@ class Session:
     Examples
     --------
     >>> import hogeq
-    >>> session = hogeq.Game({"edition": "fa22", "goal": 20}).play("always_roll:4", first="you")
-    >>> session.play(3).after.scores, session.yours
-    ((1, 0), False)
-    >>> session.play().dice, [turn.dice for turn in session.undo()]
-    (4, [3, 4])
+    >>> session = hogeq.Game("fa22").play("always_roll:4", first="you")
+    >>> session.play(3).dice, session.yours, session.play().dice
+    (3, False, 4)
     """
 
     PLAYERS = PLAYERS

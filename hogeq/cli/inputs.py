@@ -168,7 +168,7 @@ class Chosen:
 
         with refusing():
             for name in named:
-                Game.require_strategy(name)
+                Game.require_strategy(name, hog=False)
             Game.require(self._run or str(self.spec))
 
     def _compiled(self) -> "Chosen":
@@ -249,14 +249,14 @@ def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
 def _require_known(strategies: Iterable[str]) -> None:
     """Refuse names of no strategy, and runs of games other than Hog."""
     for name in strategies:
-        from hogeq import Hog
+        from hogeq import Game
 
         game = GameName(name).config.get("game")
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
         if not set("*?[") & set(name):  # a pattern of files
-            Hog.require_strategy(name)
+            Game.require_strategy(name, hog=True)
 
 
 def solves(spec: str) -> bool:

@@ -16,11 +16,11 @@ from functools import cached_property, partial
 from itertools import islice, product
 from pathlib import Path, PurePath
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq import Hog, Rules, Strategy
+from hogeq import Rules, Strategy
 from hogeq.contest import probe
 from hogeq.support.channel import Cell, EntryOutput
 from hogeq.support.child import ERROR
@@ -28,6 +28,9 @@ from hogeq.support.files import read_whole
 from hogeq.support.kinds import SUBMISSION
 from hogeq.support.messages import EXACT, Text, loss, printable
 from hogeq.support.sandbox import Entry, run_entry
+
+if TYPE_CHECKING:
+    from hogeq import Hog
 
 PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
@@ -215,7 +218,7 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) ->
 class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
-    def __init__(self, game: Hog, main: Path, more: Sequence[str] = ()) -> None:
+    def __init__(self, game: "Hog", main: Path, more: Sequence[str] = ()) -> None:
         self.game = game
         self.rule_functions = functions_of(game.rules)
         self.main = PurePath(main.name)
@@ -392,7 +395,7 @@ def _fault_line(output: EntryOutput) -> str:
     return output.fault[1] if output.fault else ""
 
 
-def _win_rate(game: Hog, table: Strategy, against: Strategy) -> float:
+def _win_rate(game: "Hog", table: Strategy, against: Strategy) -> float:
     """Win rate; games that never end are half wins."""
     return float(game.round_robin([table, against])[0, 1])
 

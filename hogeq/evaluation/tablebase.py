@@ -167,10 +167,10 @@ class UnreachedError(BadInputError):
     --------
     >>> import hogeq
     >>> try:
-    ...     hogeq.Game("su20").analyze(1, 99, "always_roll:10")
+    ...     hogeq.Game("su20").analyze(99, 99, "always_roll:0")
     ... except hogeq.UnreachedError as error:
-    ...     print(error.where)
-    score 1, opponent 99
+    ...     print(error)
+    play never comes to 99 points against 99
     """
 
 

@@ -266,11 +266,15 @@ class Game:
         require_game(name)
 
     @staticmethod
-    def require_strategy(name: str) -> None:
-        """Refuse a text that names neither a strategy of such games nor a file."""
+    def require_strategy(name: str, *, hog: bool) -> None:
+        """Refuse a text that names neither a strategy, of Hog or of other games, nor a file."""
+        if hog:
+            from hogeq.baselines.registry import require_known
+
+            return require_known(name)
         from hogeq.trees.strategies import require_named
 
-        require_named(name)
+        return require_named(name)
 
     def certify(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hogeq.baselines import solved
 from hogeq.baselines.opponents import opponents, strongest
-from hogeq.baselines.registry import find_strategy, require_known
+from hogeq.baselines.registry import find_strategy
 from hogeq.evaluation import values
 from hogeq.games import small
 from hogeq.games.given import StrategySpec
@@ -176,11 +176,6 @@ class Hog(ByScores):
         elif isinstance(given, Mapping) or is_profile(given):
             given = hog_profile(given, self.rules)
         return self._named(strategy_of(self._engine, given))
-
-    @staticmethod
-    def require_strategy(name: str) -> None:
-        """Refuse a text that names neither a strategy of Hog nor a file."""
-        require_known(name)
 
     @property
     def strongest(self) -> str:

@@ -18,8 +18,9 @@ class EndlessError(BadInputError):
     Examples
     --------
     >>> import hogeq
+    >>> game = hogeq.Game({"goal": 6, "max_dice": 2, "zero_dice": [0] * 6})
     >>> try:
-    ...     hogeq.Game("hog12").win_rate("always_roll:0", "always_roll:0")
+    ...     game.win_rate("always_roll:0", "always_roll:0")
     ... except hogeq.EndlessError:
     ...     print("never ends")
     never ends

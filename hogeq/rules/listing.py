@@ -19,7 +19,7 @@ def rule_parts() -> dict[str, dict[str, str]]:
     Examples
     --------
     >>> import hogeq
-    >>> hogeq.rule_parts()["swap"]["none"], "hog_pile" in hogeq.rule_parts()["landing"]
+    >>> hogeq.rule_parts()["swap"]["none"], "sus_fuss" in hogeq.rule_parts()["landing"]
     ('', True)
     """
     return {key: {name: _meaning_of(key, name) for name in parts} for key, parts in _KNOWN.items()}

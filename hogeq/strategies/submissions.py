@@ -35,8 +35,8 @@ class Submission:
     >>> import hogeq
     >>> _ = Path("good.csv").write_text("2,3\n0,1\n", "utf-8")
     >>> found = hogeq.inspect("good.csv", hogeq.rules_from({"goal": 2, "max_dice": 4}))
-    >>> found.size, found.strategy[0, 1][3], found.faults
-    (8, 1.0, ())
+    >>> found.size, found.strategy.array.tolist(), found.faults
+    (8, [[2, 3], [0, 1]], ())
     """
 
     size: int  # bytes of the file

@@ -508,7 +508,7 @@ def test_a_full_disk_at_any_file_leaves_a_call_that_can_be_repeated(
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("place", ["judging.inspect_submission", "staff.round_robin"])
+@pytest.mark.parametrize("place", ["contest.judging.inspect_submission", "Hog.round_robin"])
 def test_an_interrupted_call_leaves_nothing(
     here: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -518,7 +518,7 @@ def test_an_interrupted_call_leaves_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"hogeq.contest.{place}", stopped)
+        patch.setattr(f"hogeq.{place}", stopped)
         assert CliRunner().invoke(app, [*RUN, "--jobs", "1"]).exit_code == 130
     assert not Path("out").exists()
     ok(*RUN)

@@ -18,19 +18,22 @@ KUHN = "kuhn(players=2,ranks=3)"
 PIG = f"pig(goal={4})"
 
 OF_ALL = """
-attack bound equilibrium exploitability graph name strategy tablebase trust units value
+attack bound certify check equilibrium exploitability graph name require require_strategy strategy
+tablebase trust units value
 """
 OF_TREES = """
-action_values audit diff engine gaps in_policies joined nash_conv playable purify rows solve tree
-write
+action_values audit audit_text diff engine gaps in_policies joined kkt_gap nash_conv playable purify
+rows solve tree write
 """
 OF_POSITIONS = """
-action_values analyze diff engine joined playable positions purify reach rows solve values
+action_values analyze diff engine joined kkt_gap playable positions purify reach rows solve values
 """
 OF_HOG = """
-action_values analyze audit belief components_at diff engine existence explain gains improve
-in_policies mean_values memories playable purify reach review round_robin rules second solve values
-win_rate
+action_values analyze answer_field audit baselines belief by_memory_axes can_be_endless compiled
+components_at diff engine existence explain gains improve improvements in_policies kkt_gap
+mean_values memories memory memory_axes memory_fields memory_line play playable positions_recur
+prepare purify reach reasons review round_robin rules search second small_audit solve spread
+strongest tree_sizes turn_data values win_rate write
 """
 
 

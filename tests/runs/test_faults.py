@@ -25,14 +25,14 @@ import yaml
 from matplotlib.figure import Figure
 from pydantic import AllowInfNan
 
+from hogeq import Hog
 from hogeq.cli import main
 from hogeq.model.game import compile_game
-from hogeq.runs import runner, summary
+from hogeq.runs import runner
 from hogeq.runs.config import load_config
 from hogeq.runs.files import CHECKPOINT, CONFIG, MANIFEST, METRICS, ResultsError, read_metrics
 from hogeq.runs.runner import Interrupted, RunError
 from hogeq.runs.runner import run_experiment as run
-from hogeq.search.attack import attack
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.regret import CFRPlus
 from hogeq.support.parameters import parameters
@@ -247,9 +247,10 @@ def test_a_signal_while_measuring(
         if calls == 0:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(10)
-        return attack(*arguments, **more)
+        return search(*arguments, **more)
 
-    monkeypatch.setattr(summary, "attack", interrupted)
+    search = Hog.search
+    monkeypatch.setattr(Hog, "search", interrupted)
     with pytest.raises(Interrupted):
         run(trial(), tmp_path)
     run(trial(), resume=tmp_path / "trial")
@@ -369,7 +370,7 @@ def test_an_internal_failure_is_status_1(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("some bug")
 
-    monkeypatch.setattr(summary, "attack", fail)
+    monkeypatch.setattr(Hog, "search", fail)
     assert main(["run", str(written(tmp_path)), "--out-root", str(tmp_path / "r")]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -56,12 +56,12 @@ def check(
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["check"])
     rules = chosen.choose()
-    from hogeq import Hog
+    from hogeq import Game
     from hogeq.contest.functions import PROJECT, Project, compare_functions, main_file
     from hogeq.contest.submission import as_one_file, contest_notes, inspect_submission, is_named
 
     if against is not None:
-        Hog.require_strategy(against)
+        Game.require_strategy(against, hog=True)
     more = [PROJECT] if file.is_dir() else []
     with refusing():
         file = (more and main_file(file)) or file

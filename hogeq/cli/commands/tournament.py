@@ -255,7 +255,7 @@ def _entrants(
     handed_in: tuple[Path, Path | None, str | None],
 ) -> "tuple[list[Entrant], Grades | None]":
     """List the entries, of one folder or zip if the pages of a contest are written."""
-    from hogeq import Hog
+    from hogeq import Game
     from hogeq.contest.folders import entrants, named_entries
     from hogeq.contest.handed_in import METADATA
     from hogeq.contest.roster import Grades
@@ -277,7 +277,7 @@ def _entrants(
         return entrants(source, written), None
     grades = Grades(source, unpacked, roster, points)
     for rival in grades.rivals:
-        Hog.require_strategy(rival)
+        Game.require_strategy(rival, hog=True)
     return grades.handed.entrants, grades
 
 
