@@ -198,10 +198,10 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
     """Build the part of the DAG that some pure strategies (n, R, K) come to.
 
     Where rows have no order, there is no DAG: then one decision draws one of the strategies, which
-    may be policies. So it does where there is no time to build the part.
+    may be policies. So it does where the part is too large, or there is no time to build it.
     """
     if form.inflated.rank is not None:
-        with suppress(TooSlowError):
+        with suppress(TooLargeError):
             plans = strategies.argmax(axis=2)[:, form.origin]
             return belief_dag(form, plans, deadline=deadline)
     return drawing(form, strategies)

@@ -339,9 +339,8 @@ def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
 def _listed(tree: FlatTree, player: int) -> SequenceForm:
     """List refined information sets level by level, in the order of their first nodes."""
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
-    numbers: dict[tuple[int, int], int] = {}  # by row and the sequence before
-    first: list[int] = []
-    action, counts = tree.action, tree.num_legal.tolist()
+    numbers: dict[int, int] = {}  # by the sequence before and the row, as one number
+    first, action = [np.zeros(0, np.int64)], tree.action
     start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)  # as in the form
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
@@ -351,17 +350,18 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
         distinct, places, pair_of_node = np.unique(pairs, return_index=True, return_inverse=True)
+        order, begun = np.argsort(places), len(numbers)  # in the order of nodes
         number_of_pair = np.empty(len(distinct), np.int64)
-        for pair in np.argsort(places).tolist():  # in the order of nodes
-            before, row = divmod(int(distinct[pair]), tree.num_rows)
-            number = numbers.setdefault((row, before), len(numbers))
-            number_of_pair[pair] = number
-            if number == len(first):
-                first.append(int(own[places[pair]]))
-                start[number + 1] = start[number] + counts[row]
+        number_of_pair[order] = [
+            numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
+        ]
+        new = own[places[order[number_of_pair[order] >= begun]]]
+        after = np.cumsum(tree.num_legal[tree.row[new]])
+        start[begun + 1 : len(numbers) + 1] = start[begun] + after
+        first.append(new)
         refined[own] = number_of_pair[pair_of_node]
-    rows, befores = np.array([*numbers], np.int64).reshape(-1, 2).T
-    return SequenceForm(tree, player, rows, befores, at, np.array(first, np.int64), refined)
+    befores, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
+    return SequenceForm(tree, player, rows, befores, at, np.concatenate(first), refined)
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:

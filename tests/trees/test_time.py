@@ -1,6 +1,7 @@
 """Limits of time: whenever it is over, what was valid so far is given, and nothing is refused."""
 
 from collections import defaultdict
+from functools import partial
 from itertools import count
 from threading import Thread, current_thread
 from types import ModuleType
@@ -15,12 +16,13 @@ from hogeq.search.results import Budget
 from hogeq.solvers import dags
 from hogeq.support.aliases import Ints
 from hogeq.support.deadline import Deadline
-from hogeq.trees import integer_program, maxmin, restricted, sequences
+from hogeq.trees import beliefs, integer_program, maxmin, restricted, sequences
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.trees.test_inflation import payoffs_against
@@ -208,23 +210,23 @@ def test_no_seconds_make_no_integer_program(monkeypatch: pytest.MonkeyPatch) -> 
     ("module", "solver", "ask"),
     [
         (integer_program, "milp", lambda game: game.attack("uniform", Budget(starts=1, kicks=0))),
-        (restricted, "linprog", lambda game: game.equilibrium(0.5, "columns")),
-        (maxmin, "linprog", lambda game: game.in_policies(0.5)),
+        (restricted, "linprog", lambda game: game.equilibrium(60.0, "columns")),
+        (maxmin, "linprog", lambda game: Maxmin(game.tree, 0, 60.0).solve([], np.inf)),
     ],
 )
 def test_programs_can_be_interrupted(
     module: ModuleType, solver: str, ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    solve, threads = getattr(module, solver), list[Thread]()
+    threads: list[Thread] = []
 
-    def noted(*given: Any, **more: Any) -> Any:
+    def noted(*_: Any, **__: Any) -> None:
         threads.append(current_thread())
-        return solve(*given, **more)
+        raise EOFError
 
     monkeypatch.setattr(module, solver, noted)
-    ask(hogeq.Game("leduc_poker", forget="last:1"))
-    assert threads
-    assert current_thread() not in threads
+    with pytest.raises(EOFError):
+        ask(hogeq.Game("leduc_poker", forget="last:1"))
+    assert threads != [current_thread()]
 
 
 def test_a_search_whose_effort_is_not_given_ends_in_the_time_of_its_proof() -> None:
@@ -315,6 +317,24 @@ def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
     assert spanned(form, pure, ticking(0)).row.tolist() == [-1]
     assert (spanned(form, pure).row >= 0).all()
+
+
+def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("an ascent")
+
+    monkeypatch.setattr(Maxmin, "ascend", refuse)
+    found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.0)
+    assert found.lower < found.upper
+
+
+def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beliefs, "belief_dag", partial(belief_dag, most=1))
+    form = sequence_form(tree_of(Partners(3, 3)), 0)
+    pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
+    assert spanned(form, pure).row.tolist() == [-1]
+    found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.2)
+    assert found.lower <= found.upper
 
 
 def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
