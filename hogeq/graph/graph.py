@@ -445,9 +445,9 @@ def _check_rows(graph: Graph) -> None:
     fixed_rows, sets = np.unique(np.stack([graph.row[nature], set_at[nature]]), axis=1)
     _check_chances("fixed", graph.fixed[fixed_rows], action_sets[sets])
     sums = np.add.reduceat(graph.chance, graph.first[:-1])  # (W,)
-    is_positive = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
+    is_not_negative = np.minimum.reduceat(graph.chance, graph.first[:-1]) >= 0.0
     is_one = np.abs(sums - 1.0) <= ROW_SUM
-    _require("chance", is_positive & is_one, "probabilities that sum to 1")
+    _require("chance", is_not_negative & is_one, "probabilities that sum to 1")
     _check_chances("start_chance", graph.start_chance[None], np.ones((1, 1), bool))
 
 

@@ -235,7 +235,11 @@ class _Decision:
         if rate > 0.5 + SMALLEST:
             return None
         decided = self.by_fractions(policy)
-        return decided or self.by_fractions(centre(self.game, policy, self.pool, self.deadline))
+        if decided is None:
+            centred = centre(self.game, policy, self.pool, self.deadline)
+            if centred is not policy:
+                decided = self.by_fractions(centred)
+        return decided
 
     def by_fractions(self, policy: Floats) -> Existence | None:
         """Try fractions near a policy, of ever larger denominators."""
