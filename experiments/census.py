@@ -2,14 +2,15 @@
 
     python experiments/census.py                       # all that is not there yet
     python experiments/census.py --goals 14 --editions su20 --dice 2 --sides 6 --seconds 600
-    python experiments/census.py --again 1             # all that is there
+    python experiments/census.py --again 1             # all that is decided there
     python experiments/check_existence.py results/existence/proofs
 
 Writes a line of results/existence/census.jsonl for each game as soon as it is decided, and its
 proof to results/existence/proofs; games that are there are passed over, unless they are open and
-there are more seconds now, or all are to be decided `again`. What is proved is never replaced by
-less. Then results/existence.md, results/existence_memory.md and
-results/existence.png are made of all lines. Seconds are the processor's.
+there are more seconds now. With `again` those that are decided there are decided again, and no
+others. What is proved is never replaced by less. Then results/existence.md,
+results/existence_memory.md and results/existence.png are made of all lines. Seconds are the
+processor's.
 """
 
 import argparse

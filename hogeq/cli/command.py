@@ -156,13 +156,13 @@ class Command(TyperCommand):
         strategies = texts(given[name] for name in STRATEGIES if name in given)
         named = [name for name in strategies if name not in OPTIMAL]
         is_of_one_game = "rules_name" in self.by_name
-        games = [given["rules_name"]] if is_of_one_game else given.get("rules") or []
+        games = [given["rules_name"]] if is_of_one_game else texts([given.get("rules")])
         for one in games:
             if "game_name" in self.by_name:
                 how = [given.get(name) for name in ("game_name", "forget", "teams")]
                 chosen = Chosen(one, *how, trust=given["trust"])
             else:
-                chosen = Chosen.hog(one, given["trust"], HOG_ALONE[str(self.name)])
+                chosen = Chosen.hog(one, given["trust"], HOG_ALONE.get(str(self.name), ""))
             chosen.settle(named, own_goals=True)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

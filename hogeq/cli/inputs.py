@@ -60,12 +60,13 @@ class Chosen:
         self._run, self.scores = "", (0, 0)
 
     @classmethod
-    def hog(
-        cls, rules: str | None, trust: bool = False, why: str = "the command is of Hog"
-    ) -> "Chosen":
-        """Choose a game of Hog alone; `why` is the reason in a refusal of others."""
+    def hog(cls, rules: str | None, trust: bool = False, why: str = "") -> "Chosen":
+        """Choose a game of Hog alone; `why` is the reason in a refusal of others, if there is one.
+
+        Reasons of hogeq's own commands are in `hogeq.cli.options.HOG_ALONE`.
+        """
         chosen = cls(rules, trust=trust)
-        chosen.hog_alone = why
+        chosen.hog_alone = why or "the command is of Hog"
         return chosen
 
     @classmethod

@@ -396,7 +396,7 @@ function countTo(element, score) {
   const began = performance.now();
   const draw = (now) => {
     if (Number(element.dataset.score) !== score) return;
-    const share = Math.min(1, (now - began) / 450);
+    const share = Math.min(1, Math.max(0, now - began) / 450); // a frame may be from before
     element.textContent = String(Math.round(from + (score - from) * (1 - (1 - share) ** 3)));
     if (share < 1) requestAnimationFrame(draw);
   };

@@ -6,14 +6,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from hogeq.cli import app, main
+from hogeq.cli import Result, RulesName, StrategyName, app, main
 from hogeq.cli.commands import COMMANDS, GROUPS, name_of
+from hogeq.cli.options import Output, option
 from tests.cli.calls import ok, refused
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -173,6 +174,22 @@ def test_a_typo_is_said_before_a_file_that_is_there(
     line = refused(*arguments)
     assert says in line
     assert "exists already" not in line
+
+
+def test_a_command_of_ones_own_refuses_files_as_all_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = Annotated[Path | None, option("Write it.", "FILE"), Output((".csv",))]
+
+    def first_move(strategy: StrategyName, rules_name: RulesName = None, out: out = None) -> Result:
+        raise AssertionError
+
+    monkeypatch.setattr(app, "registered_commands", [*app.registered_commands])
+    app.command()(first_move)
+    command = "first-move", "always_roll:1", "--out", "worth.txt", "--rules"
+    allowed = "worth.txt: cannot be written; allowed: names ending in .csv"
+    assert allowed in refused(*command, "fa22")
+    assert "unknown edition 'su2'" in refused(*command, "su2")
 
 
 def test_a_folder_names_the_file_in_it(folder: Path) -> None:

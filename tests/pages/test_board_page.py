@@ -121,6 +121,22 @@ def test_a_whole_game_by_keys_has_the_odds_of_python(board: Played, hidden: HogE
     board.page.wait_for_selector("#learn .review tbody tr")
 
 
+def test_a_score_that_moves_is_never_less_than_it_was(board: Played) -> None:
+    board.page.emulate_media(reduced_motion="no-preference")
+    early = """() => {
+        const element = document.createElement("span");
+        element.textContent = "0";
+        const frames = [];
+        const real = window.requestAnimationFrame;
+        window.requestAnimationFrame = (draw) => frames.push(draw);
+        countTo(element, 17);
+        window.requestAnimationFrame = real;
+        frames[0](performance.now() - 100);
+        return element.textContent;
+    }"""
+    assert board.page.evaluate(early) == "0"
+
+
 def test_a_seed_gives_the_same_game_and_a_turn_taken_back_the_same_dice(board: Played) -> None:
     games = []
     for _ in range(2):

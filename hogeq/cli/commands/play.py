@@ -55,7 +55,6 @@ def play(
         option("Save the game, for hogeq review or a board.", "GAME.json"),
         Output((".json",), is_kept=True),
         OF_HOG,
-        OPTIMAL,
     ] = None,
     trust: Trust = False,
 ) -> Result:
