@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from docutils.core import publish_doctree
 from docutils.nodes import system_message
-from sphinx.ext.napoleon import NumpyDocstring
+from sphinx.ext.napoleon.docstring import NumpyDocstring
 from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
