@@ -183,7 +183,14 @@ Seed = Annotated[int, option("Seed of random starts and kicks.", group=SEARCH, m
 Overrides = Annotated[
     list[str] | None, option("Set a key: solver.iterations=50", "KEY=VALUE", name="--set")
 ]
-TimeLimit = Annotated[float, option("Time limit for the code of a .py.", "SECONDS", min=0.1)]
+TimeLimit = Annotated[
+    float,
+    option(
+        "Time limit of each run of the code of a .py; two runs, or four with its folder.",
+        "SECONDS",
+        min=0.1,
+    ),
+]
 PlayerName = Annotated[
     str | None, option("Your name in the contest; for .py. [PLAYER_NAME of a .py read]", "NAME")
 ]

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from typing import IO, Final, NamedTuple
 
 from hogeq import StrategyError
-from hogeq.contest.folders import MOST_FILES, files_within, in_order, listed
+from hogeq.contest.folders import DEEPEST, MOST_FILES, files_within, in_order, listed
 from hogeq.support.files import read_whole
 from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.yaml import parse_yaml
@@ -151,8 +151,9 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
         for number, (path, read) in enumerate(waiting):
             data = read(MOST_BYTES - used)
             used += len(data)
-            if used > MOST_BYTES or number >= MOST_FILES:
-                return used, f"holds too much; allowed: {MOST_FILES:,} files, {MOST_BYTES:,} bytes"
+            if used > MOST_BYTES or number >= MOST_FILES or len(path.parts) > DEEPEST:
+                allowed = f"{MOST_FILES:,} files, {MOST_BYTES:,} bytes, folders {DEEPEST} deep"
+                return used, f"holds too much; allowed: {allowed}"
             if path.is_absolute() or ".." in path.parts or "\\" in str(path):
                 return used, f"{printable(path)}: leads out of its folder"
             is_outer = number < len(submission.members)  # a zip in a zip stays one

@@ -223,6 +223,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         archive.writestr(f"both/{FILE}/x.csv", table(1))
         for number in range(60):
             archive.writestr(f"many/{number}.csv", "1")
+        archive.writestr("deep/" + "a/" * 1500 + FILE, table(1))
         archive.writestr("con/\x1b[2J\u202e.csv", table(1))
         archive.writestr(f"=cmd/{FILE}", table(3))
     data = bytearray(Path("class.zip").read_bytes())
@@ -239,6 +240,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         "long": "cannot be unpacked: ",
         "both": "cannot be unpacked: ",
         "many": "holds too much; ",
+        "deep": "holds too much; allowed: 50 files, 1,048,576 bytes, folders 32 deep",
     }.items():
         assert words in faults[student], student
         assert faults[student].isprintable()
