@@ -184,8 +184,8 @@ def _is_table(text: str) -> bool:
     """Whether nested lists are no profile, which has one of each of two seats."""
     try:
         seats = parse_json(text) if text.lstrip().startswith("[") else [[], []]
-    except ValueError:  # numbers of pygambit
-        return False
+    except ValueError as error:  # numbers of pygambit, or lists that are nested too deeply
+        return isinstance(error.__cause__, RecursionError)
     return len(seats) != 2
 
 

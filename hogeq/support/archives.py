@@ -31,6 +31,7 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         EOFError,
         OSError,
         OverflowError,
+        TypeError,  # of a device whose read gives None
         RuntimeError,  # encrypted, or of a zip version to come
         ValueError,
         zipfile.BadZipFile,

@@ -96,13 +96,17 @@ def opened(
             raise OSError(errno.EINVAL, "is not a file", os.fspath(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"is larger than {most} bytes", os.fspath(path))
-        yield file, status.st_size
+        try:
+            yield file, status.st_size
+        except OSError as error:  # of a read, which names no file
+            error.filename = error.filename or os.fspath(path)
+            raise
 
 
 def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
     """Read a regular file, as `opened` opens it."""
     with opened(path, most, within=within) as (file, size):
-        data = file.read(size + 1)
+        data = file.read(size + 1) or b""  # None where a device would wait
     if len(data) > size:
         raise OSError(errno.EBUSY, "grew while it was read", os.fspath(path))
     return data
@@ -171,7 +175,9 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
         raise
     except UnicodeDecodeError as error:
         raise _NotJSONError(f"is not UTF-8 text at byte {error.start}") from error
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of 5000 digits
+    except RecursionError as error:
+        raise _NotJSONError("is not JSON: nested too deeply") from error
+    except ValueError as error:  # also a number of 5000 digits
         raise _NotJSONError(f"is not JSON: {error}") from error
 
 

@@ -46,7 +46,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     """Tell what a regular file holds; empty if it is of no known kind, or cannot be read."""
     try:
         with opened(Path(path), 2**63 - 1) as (file, _):
-            return kind_of_bytes(file.read(_HEAD))
+            return kind_of_bytes(file.read(_HEAD) or b"")
     except (OSError, ValueError):  # ValueError: a null character in the name
         return ""
 

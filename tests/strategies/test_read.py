@@ -107,7 +107,7 @@ FULL = json.dumps({f"{s},{o}": dice for (s, o), dice in ENTRIES.items()})
     ("content", "says"),
     [
         ("", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
+        ("[" * 100_000, "is not JSON: nested too deeply"),
         ("[[" + "9" * 5000 + "]]", "is not JSON"),
         ("6", "is 6; allowed:"),
         ("null", "is None; allowed:"),

@@ -3,7 +3,7 @@
 import csv
 import errno
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
+from hogeq.support import files, kinds
 from hogeq.support.files import csv_text, parse_json, read_whole, redirected
 from hogeq.support.plugins import PluginError, read_plugin
 
@@ -22,6 +23,24 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="is larger than 4 bytes") as caught:
         read_whole(path, 4)
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="only on Linux")
+def test_a_read_that_fails_names_the_file() -> None:
+    with pytest.raises(OSError, match="error") as caught:
+        read_whole("/proc/self/mem", 100)
+    assert caught.value.filename == "/proc/self/mem"
+
+
+def test_a_device_that_would_wait_has_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waiting:
+        def read(self, _: int) -> None:
+            """Give None, as raw files do that must not wait."""
+
+    for module in (files, kinds):
+        monkeypatch.setattr(module, "opened", lambda *_, **__: nullcontext((Waiting(), 0)))
+    assert read_whole("kmsg", 100) == b""
+    assert kinds.kind_of("kmsg") == ""
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "config.yaml", "metrics.csv", LOCK_FILE])
@@ -50,7 +69,7 @@ def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> 
         (b'{"a": 1, "a": 2}', "key 'a' stands twice"),
         (b"[NaN]", "is not JSON: NaN"),
         (b"\xff", "is not UTF-8 text at byte 0"),
-        (b"[" * 10**5, "is not JSON: "),
+        (b"[" * 10**5, "is not JSON: nested too deeply"),
         (b"9" * 5000, "is not JSON: "),
     ],
 )

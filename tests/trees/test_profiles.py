@@ -18,6 +18,7 @@ from open_spiel.python.policy import TabularPolicy, UniformRandomPolicy
 
 import hogeq
 from hogeq.rules import rules_from
+from hogeq.strategies.profiles import read_profile
 from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.strategies import order_of_rows
@@ -235,6 +236,13 @@ def test_a_broken_archive_is_refused_in_a_line(
     line = refused("compare", "policy.npz", "uniform", "--game", "kuhn_poker")
     assert line.startswith("hogeq: policy.npz: ")
     assert why in line
+
+
+@pytest.mark.parametrize("depth", [900, 100_000])
+def test_nested_lists_are_no_profile_however_deep(tmp_path: Path, depth: int) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text("[" * depth + "]" * depth)
+    assert read_profile(path, rules_from("fa25")) is None
 
 
 @pytest.mark.parametrize("name", ["pipe.npz", "pipe.json", "policy"])
