@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.contest import field
+from hogeq.analysis import field
 from hogeq.evaluation.values import win_rate
 from hogeq.model import graph_passes
 from hogeq.model.game import compile_game

@@ -22,7 +22,7 @@ attack bound certify check equilibrium exploitability graph name require require
 tablebase trust units value
 """
 OF_TREES = """
-action_values audit audit_text diff engine gaps in_policies joined kkt_gap nash_conv playable purify
+action_values audit audit_text diff engine gaps in_policies joined kkt_gap met nash_conv playable purify
 rows solve tree write
 """
 OF_POSITIONS = """
