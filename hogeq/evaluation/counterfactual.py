@@ -5,7 +5,6 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from hogeq.graph.graph import Graph
-from hogeq.model.game import HogEngine
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.rows import plain
@@ -90,9 +89,11 @@ def gains_alone(
     (n,). `gains` (*rows) are those to first order, reach times the difference of action values:
     exact if no row is met twice in a play, as a win rate then is linear in each.
     """
+    from hogeq.model.game import HogEngine  # a compiler, which looking at names does without
+    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
+
     if not isinstance(game, HogEngine | GraphEngine) or not game.positions_recur:
         return gains
-    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
 
     actions, exact = game.num_actions, gains.ravel().copy()
     played, changed = policies.reshape(len(policies), -1, actions), after.reshape(-1, actions)

@@ -30,7 +30,6 @@ from hogeq.support.kinds import is_folder, not_a_strategy
 from hogeq.support.messages import HogeqError, printable, shown
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import Rows
-from hogeq.trees.sequences import sequence_form
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
 FORMS: Final = (
@@ -234,6 +233,8 @@ def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
 
     The sum of the reach of those of a row's nodes that no other node of the row comes before.
     """
+    from hogeq.trees.sequences import sequence_form  # brings scipy with it
+
     policy = np.where(tree.seat[:, None] == 0, a.whole().policy, b.whole().policy)
     reach_probability, probability = reach(tree, policy), np.zeros(tree.num_rows)
     for player in (0, 1):

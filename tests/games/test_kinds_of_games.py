@@ -22,8 +22,8 @@ attack bound certify check equilibrium exploitability graph name require require
 tablebase trust units value
 """
 OF_TREES = """
-action_values audit audit_text diff engine gaps in_policies joined kkt_gap met nash_conv playable purify
-rows solve tree write
+action_values audit audit_text diff engine gaps in_policies joined kkt_gap met nash_conv playable
+purify rows solve tree write
 """
 OF_POSITIONS = """
 action_values analyze diff engine joined kkt_gap playable positions purify reach rows solve values

@@ -1,7 +1,7 @@
 """Responders that pay dual prices: the order of their passes, units of payoffs, what is refused.
 
 What they compute is compared with the theorem in `tests/search/test_certificate_theorem.py` and
-`tests/games/test_certificates.py`.
+`tests/games/test_certified_games.py`.
 """
 
 from dataclasses import replace
