@@ -125,7 +125,7 @@ class GraphWorkspace:
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0."""
         played, shares = self._played(policies), self._weights(weights)
-        if self._engine.positions_recur and policies.sum(axis=-1).max() > 1.0 + 1e-9:
+        if self._engine.positions_recur and policies.sum(axis=-1).max(initial=0.0) > 1.0 + 1e-9:
             raise HogeqError(
                 "reach: rows that sum to more than 1, allowed where positions can recur are "
                 "policies alone (regret_weight: reach or belief)"
