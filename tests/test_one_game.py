@@ -1,6 +1,8 @@
 """One Game for every game: the same lines on Hog, games of OpenSpiel, files and own rules."""
 
 import json
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import hogeq
+from hogeq.cli import main
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support.aliases import Floats
 
@@ -413,11 +416,29 @@ def test_sums_that_differ_are_no_constant(tmp_path: Path) -> None:
         hogeq.Game(path)
 
 
-def test_a_run_does_not_stand_for_another_game(file: str, tmp_path: Path) -> None:
+def test_a_run_does_not_stand_for_another_game(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = run_of(tmp_path, file)
     Path(file).write_text(FORGETFUL.replace("{ 1, -1 }", "{ 2, -2 }"))
-    with pytest.raises(ValueError, match="has changed since this run"):
-        hogeq.Game(folder)
+    changed = re.escape(f"{folder}: {file} has changed since this run")
+    run, other = hogeq.load_run(folder), shutil.copy(file, tmp_path / "other.efg")
+    for refused in (
+        lambda: hogeq.Game(folder),
+        lambda: run.game,
+        lambda: hogeq.Game(file).strategy(folder),
+    ):
+        with pytest.raises(ValueError, match=f"^{changed}$"):
+            refused()
+    capsys.readouterr()
+    assert main(["report", str(folder), "--out", str(tmp_path / "page.html")]) == 2
+    assert capsys.readouterr().err == f"hogeq: {folder}: {file} has changed since this run\n"
+    # What needs no game is there, and the strategy for games that are called something else.
+    assert run.curve[-1].iteration == run.metrics[-1].iteration
+    assert (hogeq.Game(other).strategy(folder).array == run.policy.array).all()
+    Path(file).write_text(FORGETFUL)
+    assert hogeq.load_run(folder).game.rows.digest() != run.game_now.rows.digest()
+    assert (hogeq.Game(file).strategy(folder).array == run.policy.array).all()
 
 
 def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:

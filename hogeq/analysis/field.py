@@ -288,6 +288,8 @@ def _visits(expected: float) -> str:
 class Difference(NamedTuple):
     """How a strategy differs from another; figures are in the game's units.
 
+    In all of them a game of Hog that never ends counts as half a win.
+
     Examples
     --------
     >>> import hogeq
@@ -302,7 +304,7 @@ class Difference(NamedTuple):
     after: float
     """That of the second."""
     match: float
-    """The second against the first; a game of Hog that never ends counts as half a win."""
+    """The second against the first."""
     changes: tuple[Any, ...]
     """Each a `CellChange`, in other games than Hog a `RowChange`: the one that gains most first."""
     gains: Floats

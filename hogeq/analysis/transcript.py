@@ -46,7 +46,7 @@ class TranscriptError(BadInputError):
 @parameters
 class _Top:  # its turns are not yet looked into
     format: Literal["hogeq transcript"]
-    version: Literal[1]
+    version: Annotated[int, Field(ge=1, le=1, description="1")]  # to a Literal, true is 1
     rules: Annotated[
         str | dict[str, Any], Field(description="an edition's name or a mapping of parts")
     ]

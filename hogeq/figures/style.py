@@ -194,7 +194,8 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     """Give an axis a logarithmic scale for values from 0, with ticks in plain digits.
 
     At most so many decades have ticks at 2 and 5 times powers of ten, too. Zeros lie at the lower
-    end: there the scale is linear up to the least of the others.
+    end: there the scale is linear up to the least of the others. No value lies off the axis, not
+    even one that matplotlib leaves out of its limits, as results right of the curves.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
@@ -210,13 +211,16 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     set_limits = getattr(axis.axes, f"set_{name}lim")
     if (values <= EXACT).any():
         set_scale("symlog", linthresh=least, linscale=0.5)
-        set_limits(0.0, None if positive.size else least)
+        high = max(axis.get_view_interval())
+        set_limits(0.0, positive.max(initial=high) if positive.size else least)
         axis.set_major_locator(SymmetricalLogLocator(base=10.0, linthresh=least, subs=digits))
         upper_end = max(axis.get_view_interval())
         ticks = [0.0, *(tick for tick in axis.get_majorticklocs() if least <= tick <= upper_end)]
         axis.set_ticks(ticks, labels=list(map(plain, ticks)))
     else:
         set_scale("log")
+        low, high = axis.get_view_interval()
+        set_limits(positive.min(initial=low), positive.max(initial=high))
         axis.set_major_locator(LogLocator(subs=digits))
         axis.set_major_formatter(FuncFormatter(plain))
     axis.set_minor_formatter(NullFormatter())

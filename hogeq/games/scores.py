@@ -45,7 +45,7 @@ class ByScores(CompiledGame):
 
     @property
     def positions_recur(self) -> bool:
-        """Whether a position can come again, so that gains are exact only to first order."""
+        """Whether a position can come again, so that reach counts visits."""
         return self._engine.positions_recur
 
     def prepare(self, *parts: str, strategies: Iterable[str | None] = ()) -> None:

@@ -10,7 +10,7 @@ from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
 from hogeq.support.kinds import ARCHIVE, EFG, PACKED, TEXT, YAML, kind_of
-from hogeq.support.messages import one_line, refusal, shown
+from hogeq.support.messages import BadInputError, one_line, printable, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
 
@@ -97,6 +97,12 @@ class GameName:
         folder = path if path.is_dir() else path.parent
         load_named(self.config, folder, one_line(path), trust)
 
+    def require_unchanged(self, digest: str) -> None:
+        """Refuse a run whose game, other than Hog, now has another hash than its manifest says."""
+        if made_of(Path(self.text)).get("tree_sha256") not in (None, digest):
+            changed = f"{self.config.get('game')} has changed since this run"
+            raise BadInputError(f"{printable(self.text)}: {changed}")
+
     @staticmethod
     def with_tables(rules: Any, folder: Path, source: str) -> Any:
         """Read the tables that rules, as plain values, name as files seen from `folder`."""
@@ -160,15 +166,15 @@ def _is_yaml(path: Path) -> bool:
     return kind == YAML or (not kind and path.suffix.lower() in SUFFIXES)
 
 
-def made_of(path: Path) -> str | None:
-    """Hash of the game that a run was made on, of its folder or config.yaml; None if unknown."""
+def made_of(path: Path) -> Mapping[str, Any]:
+    """Give what the manifest of a run, by its folder or config.yaml, says of its game, if any."""
     folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - never raises
     file = folder / RUN_FILES[1]
     if not os.path.isfile(file):  # noqa: PTH113 - never raises
-        return None
+        return {}
     tree = parse_yaml(read_text(file), one_line(file))
     game = tree.get("game") if isinstance(tree, Mapping) else None
-    return game.get("tree_sha256") if isinstance(game, Mapping) else None
+    return game if isinstance(game, Mapping) else {}
 
 
 def python_file(source: str, option: str) -> str:

@@ -267,7 +267,7 @@ class Run:
     name: str  # of its config
     folder: Path
     config: "Config"
-    game: "Game"
+    game_now: "Game"  # may have changed since
     metrics: list[Metrics]  # the lines of `metrics.csv`; none if that is missing
     policy: "Strategy"  # the solver's
     matrix: "Strategy"  # made of the policy
@@ -275,9 +275,18 @@ class Run:
     mixture: "Strategy | None" = None  # of solvers that look for one
 
     @property
+    def game(self) -> "Game":
+        """Game of the run, refused if its file has changed since."""
+        from hogeq import GameName, Hog
+
+        if not isinstance(self.game_now, Hog):
+            GameName(self.folder).require_unchanged(self.game_now.rows.digest())
+        return self.game_now
+
+    @property
     def units(self) -> Units:
-        """Units of its game."""
-        return self.game.units
+        """Units of its figures."""
+        return units_in(self.manifest) if self.manifest else self.game_now.units
 
     @property
     def curve(self) -> tuple[Measurement, ...]:
@@ -339,7 +348,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
         name=config.name,
         folder=path,
         config=config,
-        game=game,
+        game_now=game,
         metrics=read_metrics(path / METRICS) if METRICS in files else [],
         policy=game.strategy(path / POLICY),
         matrix=game.strategy(path / MATRIX),

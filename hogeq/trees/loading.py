@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
-from hogeq.rules.reading import (
-    OPENSPIEL,
-    GameName,
-    made_of,
-    python_file,
-)
+from hogeq.rules.reading import OPENSPIEL, GameName, python_file
 from hogeq.support.messages import HogeqError, nearest, printable, refusal, shown, unreadable
 from hogeq.support.teams import Teams, teams_text
 
@@ -112,9 +107,8 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
                 raise HogeqError(refusal(option, given, allowed))
         GameName(name).load_plugins(trust)
         found = _written(config["game"], how["forget"], trust, how["teams"])
-        made = made_of(Path(name))
-        if not isinstance(found, Rules) and made not in {None, found.digest()}:
-            raise HogeqError(f"{printable(name)}: {config['game']} has changed since this run")
+        if not isinstance(found, Rules):
+            GameName(name).require_unchanged(found.digest())
         return found
     suffix = GameName(name).tree_suffix
     if suffix == ".efg":

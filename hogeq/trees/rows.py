@@ -43,6 +43,10 @@ class Rows:
 
     columns: Final = ("player", "infoset", "action")  # of a table of a policy
 
+    def digest(self) -> str:
+        """Hash of all but the name, in any process; hexadecimal."""
+        raise NotImplementedError
+
     @property
     def num_rows(self) -> int:
         """Number of information sets of both players, R."""

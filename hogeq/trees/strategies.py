@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
+from hogeq.rules.reading import GameName, made_of
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv
@@ -111,6 +112,8 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
 
 def _read(tree: Rows, path: Path) -> Strategy:
     """Read a strategy of a tree from a file of any form, or from the folder of a run."""
+    if is_folder(path) and made_of(path).get("name") == tree.name:  # a run of another game may fit
+        GameName(path).require_unchanged(tree.digest())
     path = _file_of(path)
     name = printable(path)
     text = profile_text(path)

@@ -142,6 +142,8 @@ NOT_FOLLOWING: list[tuple[object, str]] = [
     ({}, "format: missing; allowed: hogeq transcript"),
     (changed("format", to="pgn"), "format: got 'pgn'; allowed: hogeq transcript"),
     (changed("version", to=2), "version: got 2; allowed: 1"),
+    (changed("version", to=True), "version: got True; allowed: 1"),
+    (changed("version", to=1.0), "version: got 1.0; allowed: 1"),
     (changed("moves", to=[]), "moves: unknown key, given []; allowed: format, players, "),
     (changed("rules", to="fa99"), "rules: 'fa99' is not here: its rules are not known; allowed: "),
     (changed("rules", to={"goal": 0}), "rules.goal: got 0; allowed: whole numbers from 1"),

@@ -57,6 +57,17 @@ def test_the_end_of_a_curve_is_not_the_result(tmp_path: Path, drawn: list[Figure
     assert min(ends[ends[:, 0] == 200.0, 1]) == pytest.approx(0.03) != METRICS[-1].attack - 0.5
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ends", [(0.5, 0.95), (0.5 + 1e-8, 0.95)])
+def test_a_result_far_from_the_curves_lies_on_the_axis(
+    tmp_path: Path, drawn: list[Figure], ends: tuple[float, float]
+) -> None:
+    figures.convergence(METRICS, tmp_path / "figure.png", result={"matrix": ends})
+    (axes,) = drawn[0].axes
+    low, high = axes.get_ylim()
+    assert low <= ends[0] - 0.5 < ends[1] - 0.5 <= high
+
+
 def test_what_is_0_stands_at_the_lower_edge(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.convergence(SOLVED, tmp_path / "figure.png")
     (axes,) = drawn[0].axes

@@ -58,7 +58,8 @@ def test_commands_that_count_it_as_half_a_win_say_so(
     # The best response never ends some games; what the positions cost adds up all the same.
     assert found["best_response"] == pytest.approx(0.5, abs=1e-13)
     assert found["win_rate"] < found["changed"] < 0.5
-    for command in ("tablebase", "check best.csv", "analyze --score 72 --opponent 75"):
+    commands = "tablebase", "check best.csv", "diff six.csv best.csv"
+    for command in (*commands, "analyze --score 72 --opponent 75"):
         assert "a game that never ends counts as half a win" in ok(*command.split(), *of)
     assert "never ends" not in ok("tablebase", "--rules", "fa22")
 
