@@ -113,6 +113,40 @@ class Walk(hogeq.GameRules):
         return (2.0 if state >= 0 else -state * 7919 % 1009 / 1009.0,)
 
 
+class Forgetter(hogeq.GameRules):
+    """A player alone, who knows what chance drew last; or two players who know a sum of moves."""
+
+    def __init__(self, moves: int, players: int) -> None:
+        self.moves, self.players = moves, players
+
+    def initial(self) -> Any:
+        """Begin with no move."""
+        return ()
+
+    def to_move(self, state: Any) -> int:
+        """Let two move in turn; of one player the first is chance."""
+        if len(state) == self.moves:
+            return hogeq.END
+        return len(state) % 2 if self.players == 2 else (hogeq.CHANCE, 0)[len(state) % 2]
+
+    def actions(self, state: Any) -> list[int]:  # noqa: ARG002
+        """List three."""
+        return [0, 1, 2]
+
+    def next(self, state: Any, action: int) -> Any:
+        """Put the move behind those before."""
+        return (*state, action)
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002
+        """Tell the sum of all moves, which comes again in a play; or the last move."""
+        return sum(state) % 5 if self.players == 2 else (len(state), state[-1])
+
+    def payoffs(self, state: Any) -> tuple[float, ...]:
+        """Pay by a number made of the moves."""
+        paid = sum(3**place * move for place, move in enumerate(state)) * 7919 % 1009 / 1009 - 0.5
+        return (paid, -paid)[: self.players]
+
+
 class Ruin(hogeq.GameRules):
     """Two players in turn move a sum of money by 1 or 2, to all or nothing; positions recur."""
 
@@ -246,6 +280,13 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
         for player in (0, 1):
             sequence_form(game.tree, player)
         group = f"limits: {steps:,} steps, {signs:,} signs"
+        yield from timed(group, of_walk(game, seconds), seconds, only)
+    for players in (1, 2):
+        _run_all(of_walk(hogeq.Game(Forgetter(4, players)), 0.2), only)
+        game = hogeq.Game(Forgetter(12, players))
+        for player in (0, 1):
+            sequence_form(game.tree, player)
+        group = f"limits: {players} who forget, {game.tree.num_nodes:,} nodes"
         yield from timed(group, of_walk(game, seconds), seconds, only)
     for is_seen in (True, False):
         _run_all(of_positions(hogeq.Game(Ruin(6, is_seen)), 0.2), only)

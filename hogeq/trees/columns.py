@@ -171,9 +171,11 @@ class Solving:
     def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
         """Grow a restricted game by best responses until none gains.
 
-        Without time one round is left: what is played at random, or drawn from the pools.
+        Without time one round is left: what is played at random, or drawn from the pools. No other
+        is begun unless there is time to value what it gives.
         """
-        if self.best and deadline.is_over:
+        valuing = self.tree.num_nodes
+        if self.best and not deadline.allows(valuing):
             return
         for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
             if len(side.pool):
@@ -203,7 +205,7 @@ class Solving:
                 is_growing |= answer.payoff - value > LEAST_NEW and side.takes(answer, growth_limit)
             # A smaller share of a smaller gap can be sought.
             is_growing |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
-            is_growing &= not self.is_proved and not deadline.is_over
+            is_growing &= not self.is_proved and deadline.allows(valuing)
             mixed = None
 
     def _restricted_equilibrium(self, sides: Sequence[Side], deadline: Deadline) -> list[Mixed]:

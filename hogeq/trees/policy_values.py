@@ -21,6 +21,7 @@ from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 
 COMPONENTS: Final = 50  # of a mixture that are tried alone
+ENTRIES: Final = 2  # of each node, in the time in which a search begins and ends
 PROVING: Final = 0.1  # share of the time in which what was found is valued with a margin
 
 
@@ -48,11 +49,25 @@ def one_side(
     """Enclose what one side secures by a policy, as payoffs to player 0.
 
     The search begins with the side's mixture: components and average. Its ceiling is by `solved`.
+    Without time for a search, a mixture of one component is the policy, and has its ends already.
     """
     deadline, sign = Deadline.of(limit), 1.0 - 2.0 * player
+    mixture = solved.strategies[player]
+    if len(mixture.chances) == 1 and not deadline.allows(ENTRIES * tree.num_nodes):
+        secured_ends = solved.secured or (solved.lower, solved.upper)
+        return InPolicies(
+            lower=secured_ends[0] if player == 0 else solved.lower,
+            upper=secured_ends[1] if player == 1 else solved.upper,
+            strategy=seated(tree, mixture, player),
+            is_proved=solved.is_proved,
+            method="branch and bound",
+            effort={"boxes": 0, "programs": 0},
+            mixtures=solved,
+            seconds=deadline.spent,
+            player=player,
+        )
     unit, level = stakes(tree), tree.shift + tree.centre
     search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
-    mixture = solved.strategies[player]
     starts = np.concatenate([mixture.policies[:COMPONENTS], averaged(search.form, mixture)[None]])
     known = solved.upper if player == 0 else solved.lower
     # The search leaves out payoffs that come without a move: its bounds are widened by these.

@@ -107,9 +107,11 @@ class SequenceForm:
     @cached_property
     def rank(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
+        if self.is_absent_minded:
+            return None
         rows, later = self.tree.num_rows, np.flatnonzero(self.before)  # after an own action
-        pairs = np.stack([self.row[self.above[later]], self.row[later]])
-        before, after = np.unique(pairs, axis=1)
+        pairs = np.unique(self.row[self.above[later]] * rows + self.row[later])  # as one number
+        before, after = np.divmod(pairs, rows)
         links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
         unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
         ready, rank, number = np.flatnonzero(unranked_before == 0), np.zeros(rows, np.int64), 0
@@ -222,8 +224,9 @@ class SequenceForm:
         acts = self.before - self.start[self.above]  # where there is a step before
         parts, is_whole = _parts_of_rows(self.row, self.above, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
-        pairs = np.stack([self.row, parts])
-        (row_of_part, part), part_at = np.unique(pairs, axis=1, return_inverse=True)
+        most_parts = parts.max() + 1
+        pairs, part_at = np.unique(self.row * most_parts + parts, return_inverse=True)
+        row_of_part, part = np.divmod(pairs, most_parts)
         renamed, new = row_of_part.copy(), np.flatnonzero(part)
         renamed[new] = tree.num_rows + np.arange(len(new))
         origin = np.append(np.arange(tree.num_rows), row_of_part[new])

@@ -16,10 +16,18 @@ from hogeq.search.results import Budget
 from hogeq.solvers import dags
 from hogeq.support.aliases import Ints
 from hogeq.support.deadline import Deadline
-from hogeq.trees import beliefs, integer_program, maxmin, restricted, sequences
+from hogeq.trees import (
+    beliefs,
+    integer_program,
+    maxmin,
+    policy_values,
+    restricted,
+    sequences,
+)
 from hogeq.trees.absent import Decision
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
+from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.maxmin import Maxmin
@@ -324,8 +332,40 @@ def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyP
         raise AssertionError("an ascent")
 
     monkeypatch.setattr(Maxmin, "ascend", refuse)
+    monkeypatch.setattr(policy_values, "ENTRIES", 0)  # a search begins in any time
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.0)
     assert found.lower < found.upper
+
+
+@pytest.mark.parametrize("game", [Partners(3, 3), Driver()])
+def test_without_time_for_a_search_the_mixture_is_the_policy(
+    monkeypatch: pytest.MonkeyPatch, game: object
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a search")
+
+    tree = tree_of(game)
+    solved = dags.equilibrium(tree, 0.0)
+    searched = policy_values.in_policies(tree, solved, 10.0)
+    monkeypatch.setattr(Maxmin, "__init__", refuse)
+    found = policy_values.in_policies(tree, solved, ticking(1))
+    assert found.strategy.policy.tolist() == solved.strategies[0].policy.tolist()
+    assert searched.second is not None
+    assert found.second is not None
+    for wide, narrow in ((found, searched), (found.second, searched.second)):
+        assert wide.lower <= narrow.upper + 1e-9
+        assert narrow.lower <= wide.upper + 1e-9
+        assert not wide.is_proved or wide.upper - wide.lower <= 1e-7
+
+
+@pytest.mark.parametrize("left", [1.0, 1e-9])
+def test_a_round_is_begun_if_there_is_time_to_value_it(left: float) -> None:
+    solving = Solving(tree_of(Partners(3, 3)), 100.0)
+    sides = solving.without_dags()
+    solving.columns(sides, Deadline(0.0))
+    assert solving.iterations == 1
+    solving.columns(sides, Deadline(left, lambda: 0.0))  # a clock that stands still
+    assert (solving.iterations > 1) == (left == 1.0)
 
 
 def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
