@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.strategies.arrays import as_array
 from hogeq.strategies.strategy import Strategy
+from hogeq.support.drawing import import_matplotlib
 from hogeq.support.files import replacing
 from hogeq.support.messages import EXACT, HogeqError, refusal
 
@@ -60,6 +61,7 @@ def new_figure(
     """Draw a figure in a block, sizes in inches; with a path write it as PNG, whole or not."""
     if path is not None and Path(path).suffix.lower() != ".png":
         raise HogeqError(refusal("path", str(path), "a name that ends in .png"))
+    import_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -150,6 +152,7 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
 
 def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
     """Options of a map with a colour for each of so many choices, from `least` on: 0 or -1."""
+    import_matplotlib()
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
@@ -164,6 +167,7 @@ def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
 
 def of_loss(table: NDArray[Any]) -> dict[str, Any]:
     """Options of a map of losses, coloured by their cube root (`LOSS`); negative ones are gains."""
+    import_matplotlib()
     from matplotlib.colors import FuncNorm, LinearSegmentedColormap
 
     largest = float(np.abs(table).max()) or 1.0  # any scale will do where nothing is lost

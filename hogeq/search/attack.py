@@ -193,21 +193,23 @@ def attack(
     with phase("attack", most_steps) as progress:
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
-        run = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
-
-        def run_in_time(start: CounterSearch) -> SearchState | None:
-            is_first = start.start == 0  # which begins even when the time is over
-            return run(start) if is_first or not search.deadline.is_over else None
+        run = partial(_run_in_time, game=game, strategy=target, progress=progress)
 
         def show_end(number: int) -> None:
             progress.reach((number + 1) * steps_of_start)
 
-        states = compute(run_in_time, search.starts(), show_end)
+        states = compute(run, search.starts(), show_end)
         search.begin([state for state in states if state is not None], known)
+        go_on = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         while search.kicks_left:
             searches = search.next_round(search.kicks_left)
-            search.learn(searches, compute(run, searches))
+            search.learn(searches, compute(go_on, searches))
         return search.result()
+
+
+def _run_in_time(start: CounterSearch, **context: Any) -> SearchState | None:
+    """Run a start, in any process; None if the time is over before it, unless it is the first."""
+    return None if start.start > 0 and start.deadline.is_over else start.run(**context)
 
 
 def search_steps(budget: Budget) -> int:

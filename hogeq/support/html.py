@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.support.drawing import import_matplotlib
+
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[object], caption: str) -> str:
     """Write a table with a caption."""
@@ -25,6 +27,7 @@ def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str
 
     `actions` (G, G) are by own and opponent's score; of `choices` -1 is the last, if it is one.
     """
+    import_matplotlib()
     import matplotlib as mpl
     from matplotlib.colors import to_hex, to_rgba
     from matplotlib.image import imsave

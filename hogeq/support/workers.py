@@ -253,8 +253,11 @@ class Processes(Remote):
     def __init__(self, width: int) -> None:
         from loky import ProcessPoolExecutor
 
+        # Python puts the current folder first where it looks for modules, and whose files lie there
+        # would run: here and in the processes that loky starts to clean up.
+        os.environ["PYTHONSAFEPATH"] = "1"
         # Its processes keep this very object, by which `stop` knows them among the user's others.
-        self._environment = {"HOGEQ_WORKER": "1"}
+        self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)
         super().__init__(start, width)
 

@@ -1,0 +1,46 @@
+"""What lies in the current folder is not read, and not run, where pictures and workers begin."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def ran(folder: Path, *words: str) -> str:
+    """Run Python in a folder as a console script does, hogeq being found but not the folder."""
+    found = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-P", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("font.size: 31\ntext.usetex: True\n", "utf-8")
+    code = (
+        "from hogeq.figures.style import of_dice; of_dice(3); "
+        "import matplotlib; print(matplotlib.rcParams['font.size'])"
+    )
+    assert float(ran(tmp_path, "-c", code)) == 10.0
+
+
+@pytest.mark.parametrize("name", ["loky.py", "concurrent.py", "multiprocessing.py"])
+def test_workers_import_nothing_from_the_current_folder(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")
+    (tmp_path / "small.yaml").write_text("{edition: su20, goal: 8, max_dice: 2}", "utf-8")
+    attack = ("-m", "hogeq", "attack", "always_roll:1", "--rules", "small.yaml", "--json")
+    effort = ("--starts", "2", "--kicks", "1")
+    here = json.loads(ran(tmp_path, *attack, *effort))
+    local = json.loads(ran(tmp_path, *attack, *effort, "--jobs", "2", "--on", "local"))
+    assert {**local, "seconds": 0} == {**here, "seconds": 0}
+    assert not (tmp_path / "it_ran").exists()
