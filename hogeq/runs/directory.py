@@ -280,6 +280,7 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
         data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
+        files.require_npz(data)
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             members = archive.zip.infolist()
             is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)

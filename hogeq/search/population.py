@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -26,11 +27,13 @@ from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
+from hogeq.support.files import read_whole, require_npz
 from hogeq.support.messages import HogeqError, Table, Text, pp, printable, refusal, unreadable
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
 
+MOST_BYTES: Final = 2**32  # of a file of counters
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
 
@@ -217,7 +220,9 @@ def read_counters(path: Path, game: Engine) -> Matrix:
 def _pool(path: Path) -> Matrix | None:
     """Array of an ``.npz`` that holds a pool; None if it holds none."""
     try:
-        with path.open("rb") as file, np.load(file) as arrays:
+        data = read_whole(path, MOST_BYTES)
+        require_npz(data)
+        with np.load(BytesIO(data), allow_pickle=False) as arrays:
             names = [name for name in POOLS if name in arrays]
             return arrays[names[0]] if names else None
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:

@@ -103,6 +103,17 @@ def opened(
             raise
 
 
+def require_npz(data: bytes) -> None:
+    """Refuse what is no ``.npz`` file: numpy would take it for a pickle, and advise to load that.
+
+    Raises
+    ------
+    ValueError
+    """
+    if not data.startswith(b"PK"):
+        raise ValueError("is no .npz file")
+
+
 def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
     """Read a regular file, as `opened` opens it."""
     with opened(path, most, within=within) as (file, size):

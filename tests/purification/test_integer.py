@@ -1,5 +1,6 @@
 """Rounding by integer programs: the program, its models, and what the search keeps."""
 
+import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -183,12 +184,14 @@ def test_files_without_counters_of_the_game_are_refused(
         np.savez(tmp_path / f"{name}.npz", pool=pool)
     write_strategy(tmp_path / "policy.npz", policy)
     (tmp_path / "text.npz").write_text("pool")
+    os.mkfifo(tmp_path / "pipe.npz")
     for name, says in (
         ("wide", r"allowed: int8 \(n, 10, 10\)"),
         ("floats", "float64"),
         ("high", "allowed: 0 to 2"),
         ("policy", "allowed: matrices"),
-        ("text", "cannot be read"),
+        ("text", r"cannot be read: is no \.npz file"),  # and not to be loaded as a pickle
+        ("pipe", "cannot be read: is not a file"),  # nobody writes to it
         ("none", "cannot be read"),
     ):
         with pytest.raises(StrategyError, match=says) as refusal:

@@ -262,7 +262,8 @@ def zipped(**files: bytes) -> bytes:
 def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
     for data, part in (
-        (b"", "truncated or not a checkpoint"),
+        (b"", "truncated or not a checkpoint: is no .npz file"),
+        (b"1,2,3", "truncated or not a checkpoint: is no .npz file"),
         (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
         (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "truncated or not a checkpoint"),
         (npz(policy=np.zeros((3, 3, 2))), "no schema version"),
