@@ -209,7 +209,8 @@ def attack(
 
 def _run_in_time(start: CounterSearch, **context: Any) -> SearchState | None:
     """Run a start, in any process; None if the time is over before it, unless it is the first."""
-    return None if start.start > 0 and start.deadline.is_over else start.run(**context)
+    is_first = start.start == 0
+    return start.run(**context) if is_first or not start.deadline.is_over else None
 
 
 def search_steps(budget: Budget) -> int:
