@@ -21,6 +21,10 @@ MOST_DENSE = 256  # states of a small block
 NO_CHOICE = -1  # of a state whose row says how it acts
 STAY, IMPROVE, LEAVE = range(3)  # aims of a choice
 
+# Numbers of `Loop.course`: where iteration stands, and where settling the rows of a block does.
+COURSE = 11
+PHASE, ROUNDS, LIMIT, CHANGE, RISE, MEMBER, SEVERAL, ADAPTS, CHECKS, MOVED, STALE = range(COURSE)
+
 
 class Lists(NamedTuple):
     """A graph in the order of a pass."""
@@ -74,7 +78,7 @@ class Loop(NamedTuple):
     pivot: NDArray[np.float64]  # (m,)
     before: NDArray[np.float64]  # (K,) a row
     turns: NDArray[np.float64]  # (C, H) bound on the turns in a block, or masses; zeros elsewhere
-    course: NDArray[np.float64]  # (11,) where the iteration and the settling of a block stand
+    course: NDArray[np.float64]  # (COURSE,) where the work on a block stands
     fresh: NDArray[np.float64]  # (H,)
     nothing: NDArray[np.float64]  # (T,) zeros
     no_choice: NDArray[np.signedinteger[Any]]  # (C, H) NO_CHOICE

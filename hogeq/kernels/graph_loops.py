@@ -29,12 +29,23 @@ import numpy as np
 
 from hogeq.kernels import TIE
 from hogeq.kernels.arrays import (
+    ADAPTS,
     ASCEND,
+    CHANGE,
+    CHECKS,
     COUNTERFACTUAL,
     IMPROVE,
     LEAVE,
+    LIMIT,
+    MEMBER,
+    MOVED,
     NO_CHOICE,
+    PHASE,
+    RISE,
+    ROUNDS,
+    SEVERAL,
     SOFTMAX,
+    STALE,
     STAY,
 )
 from hogeq.kernels.cache import kernel, part, routine
@@ -54,8 +65,6 @@ MOST_ROUNDS = 100_000  # of an iteration
 MOST_VISITS = 1e300  # expected of a state: times a payoff, and summed, they stay finite
 SLICE = 2_000_000  # states that rounds visit before a kernel returns
 
-# Numbers of `Loop.course`: where iteration stands, and where settling the rows of a block does.
-PHASE, ROUNDS, LIMIT, CHANGE, RISE, MEMBER, SEVERAL, ADAPTS, CHECKS, MOVED, STALE = range(11)
 VALUES, TURNS = range(2)  # phases of an iteration: of values, then of the bound on turns
 
 
@@ -194,12 +203,10 @@ def iterate(
         for position in positions:
             values[position] = loop.endless
             turns[position] = 0.0
-        course[PHASE], course[ROUNDS], course[LIMIT], course[CHANGE] = (
-            VALUES,
-            0,
-            MOST_ROUNDS,
-            np.inf,
-        )
+        course[PHASE] = VALUES
+        course[ROUNDS] = 0
+        course[LIMIT] = MOST_ROUNDS
+        course[CHANGE] = np.inf
     if course[PHASE] == VALUES:
         while course[CHANGE] > 0.0 and course[ROUNDS] < course[LIMIT]:
             if rounds_left == 0:

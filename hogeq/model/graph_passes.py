@@ -12,12 +12,14 @@ from hogeq.graph.levels import levels_of, spans
 from hogeq.kernels.arrays import (
     ASCEND,
     COUNTERFACTUAL,
+    COURSE,
     EVALUATE,
     FULL_MEMORY,
     IMPROVE,
     LEAVE,
     MOST_DENSE,
     NO_CHOICE,
+    STALE,
     STAY,
     STEP,
     Lists,
@@ -305,7 +307,7 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
         pivot=np.zeros(largest_small),
         before=np.zeros(graph.num_actions),
         turns=np.zeros(shape),
-        course=np.zeros(11),
+        course=np.zeros(COURSE),
         fresh=np.zeros(graph.memories),
         nothing=np.zeros(len(graph.payoff)),
         no_choice=np.full(shape, NO_CHOICE, matrix_type(graph.num_actions)),
@@ -482,7 +484,7 @@ class GraphPasses:
         bounds = how[0] == COUNTERFACTUAL
         goes_on = graph_loops.settle_large(lists, loop, block, True, how, *arrays)
         while goes_on:
-            if loop.course[graph_loops.STALE]:
+            if loop.course[STALE]:
                 for match in range(len(self.values)):
                     self._iterate(block, (self.me, policies, match), loop.no_choice, bounds=bounds)
             goes_on = graph_loops.settle_large(lists, loop, block, False, how, *arrays)

@@ -32,7 +32,6 @@ from hogeq.support.messages import HogeqError, Table, Text, pp, printable, refus
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
-
 MOST_BYTES: Final = 2**32  # of a file of counters
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
