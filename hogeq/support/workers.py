@@ -252,10 +252,12 @@ class Processes(Remote):
 
     def __init__(self, width: int) -> None:
         from loky import ProcessPoolExecutor
+        from loky.backend import resource_tracker
 
         # Python puts the current folder first where it looks for modules, and whose files lie there
-        # would run: here and in the processes that loky starts to clean up.
-        os.environ["PYTHONSAFEPATH"] = "1"
+        # would run. Loky's cleaner takes its environment from this process, workers take their own.
+        with _environment_with("PYTHONSAFEPATH", "1"):
+            resource_tracker.ensure_running()
         # Its processes keep this very object, by which `stop` knows them among the user's others.
         self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)
@@ -271,6 +273,20 @@ class Processes(Remote):
         for future in late:
             begun[future].shutdown(kill_workers=True)
         return [None if future in late else executor for future, executor in begun.items()]
+
+
+@contextmanager
+def _environment_with(name: str, value: str) -> Iterator[None]:
+    """Give processes that start within a block a variable which this process does not keep."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _ignore_signals() -> None:

@@ -44,3 +44,14 @@ def test_workers_import_nothing_from_the_current_folder(name: str, tmp_path: Pat
     local = json.loads(ran(tmp_path, *attack, *effort, "--jobs", "2", "--on", "local"))
     assert {**local, "seconds": 0} == {**here, "seconds": 0}
     assert not (tmp_path / "it_ran").exists()
+
+
+def test_workers_leave_the_environment_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "near.py").write_text("print('found')\n", "utf-8")
+    (tmp_path / "script.py").write_text("import near\n", "utf-8")
+    code = (
+        "import subprocess, sys; from hogeq.support.workers import workers, compute\n"
+        "with workers(2, 'local'): print(list(compute(abs, [-1, -2])))\n"
+        "subprocess.run([sys.executable, 'script.py'], check=True)"
+    )
+    assert ran(tmp_path, "-c", code).splitlines() == ["[1, 2]", "found"]
