@@ -1,14 +1,35 @@
-"""Exact evaluation and equilibrium solving for Hog, a dice game of imperfect recall.
+"""Equilibria of games in which a player forgets: solvers, exact values, attacks and proofs.
 
-What a script needs can be had from here; each name is imported when it is first asked for.
+Everything begins with a game, and a game's methods do the rest.
 
-Examples
---------
 >>> import hogeq
->>> game = hogeq.Game({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
->>> none, one = (game.strategy(f"always_roll:{dice}") for dice in (0, 1))
->>> game.win_rate(none, one)  # no dice: 1 point, a square, becomes 4 and wins
-WinRate(win_rate=0.75, first=1.0, second=0.5)
+>>> kuhn = hogeq.Game("kuhn")  # a game tree
+>>> hog = hogeq.Game({"edition": "su20", "goal": 10, "max_dice": 2})  # the dice race, to 10 points
+
+`Game` also takes the name of an edition of Hog ("fa25") or of a game of OpenSpiel, the path of a
+file (``.efg``, ``.yaml`` of rules, a run), and games of your own (`GameRules`, `Graph`, `Rules`).
+What comes next is the same for every game:
+
+>>> solution = kuhn.solve("cfr_plus", iterations=300)  # SOLVERS names the others
+>>> solution.exploitability.upper < 0.01
+True
+>>> response = kuhn.attack(solution.strategy)  # its best response, or the best one found
+>>> response.is_proved, response.value < 0.01
+(True, True)
+>>> kuhn.equilibrium(seconds=5.0)  # strategies of both, and an interval that holds the value
+Equilibrium(-0.055556 to -0.055556, proved; lp)
+>>> picture = hogeq.figures.exploitability(solution, "curve.png")
+>>> solution.strategy.write("strategy.csv")  # also .json and .npz; game.strategy reads it
+
+In Hog a strategy is a table, by both scores:
+
+>>> table = hog.purify(hog.solve("dcfr", iterations=50).strategy)
+>>> table[3, 8]  # dice, and their probabilities, with 3 points against 8
+{0: 0.0, 1: 0.0, 2: 1.0}
+
+Where to read on: ``help(hogeq.Game)`` for what every game has, ``help(hogeq.Hog)`` for what scores
+and dice add, ``help(hogeq.TreeGame)`` for what a tree adds, ``help(hogeq.Strategy)``, and
+``help(hogeq.figures)``. Names are imported when they are first asked for.
 """
 
 import lazy_loader

@@ -45,7 +45,7 @@ class Solved(Protocol):
 
 
 def exploitability(
-    solved: Mapping[str, Solved], path: str | Path | None = None, title: str = ""
+    solved: Solved | Mapping[str, Solved], path: str | Path | None = None, title: str = ""
 ) -> "Figure":
     """Draw how exploitable strategies are by the iterations, both axes logarithmic.
 
@@ -53,9 +53,9 @@ def exploitability(
 
     Parameters
     ----------
-    solved : mapping of str to Solution or Run
-        What ``game.solve`` or ``hogeq.load_run`` gave, by the name in the legend; 1 to 16, of games
-        in which an exploitability means the same.
+    solved : Solution or Run, or mapping of str to them
+        What ``game.solve`` or ``hogeq.load_run`` gave; several of them by the name in the legend, 1
+        to 16, of games in which an exploitability means the same.
 
     Examples
     --------
@@ -64,6 +64,8 @@ def exploitability(
     >>> solved = {name: game.solve(name, 50) for name in ("cfr", "cfr_plus")}
     >>> picture = hogeq.figures.exploitability(solved, "solvers.png", "Kuhn poker")
     """
+    if not isinstance(solved, Mapping):
+        solved = {"upper bound": solved}
     if not 1 <= len(solved) <= len(_LOOKS):
         raise HogeqError(f"exploitability: {len(solved)} curves; allowed: 1 to {len(_LOOKS)}")
     axis_label, *other_labels = dict.fromkeys(result.units.axis for result in solved.values())

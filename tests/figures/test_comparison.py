@@ -64,6 +64,13 @@ def test_what_cannot_be_drawn_is_refused(given: dict[str, SimpleNamespace], says
         figures.exploitability(given)
 
 
+def test_one_solution_needs_no_name() -> None:
+    (line,) = figures.exploitability(solved(COURSE)).axes[0].lines
+    (named,) = figures.exploitability({"any": solved(COURSE)}).axes[0].lines
+    np.testing.assert_array_equal(line.get_ydata(), named.get_ydata())
+    assert line.get_label() == "upper bound"
+
+
 def test_one_measurement_is_drawn() -> None:
     (line,) = figures.exploitability({"one": solved(COURSE[:1])}).axes[0].lines
     assert line.get_marker() == "o"
