@@ -23,14 +23,15 @@ from timing import ASKED, Timing, report
 
 import hogeq
 from hogeq.benchmark.catalogue import Entry
-from hogeq.benchmark.generators import random_tree
 from hogeq.contest.submission import inspect_submission
 from hogeq.runs.summary import attacked
 from hogeq.search.certificate import certified_bound
 from hogeq.solvers.dags import METHODS
 from hogeq.support.deadline import Deadline
+from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.enclosures import numbers_of
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.rules import from_rules
 from hogeq.trees.saved import save_tree
 from hogeq.trees.sequences import sequence_form
 
@@ -187,7 +188,7 @@ def games() -> dict[str, Callable[[], Any]]:
     return {
         "ladder 20 6": lambda: Ladder(20, 6),
         "ladder 28 6": lambda: Ladder(28, 6),
-        "random, 6 rounds": lambda: random_tree(6, 3, 60, 0),
+        "random, 6 rounds": lambda: from_rules(RandomTree(6, 3, 60, 0)),
         "6 cards": lambda: dealt(6),
     }
 
@@ -228,7 +229,7 @@ def of_tree(game: hogeq.Game, seconds: float) -> Runs:
 
 
 def _entry(tree: FlatTree, family: str) -> Entry:
-    return Entry(tree.name, family, "", lambda: tree)
+    return Entry(tree.name, family, "", lambda: hogeq.Game(tree))
 
 
 def of_walk(game: hogeq.Game, seconds: float) -> Runs:

@@ -36,15 +36,13 @@ from common import arguments, draw, publish
 from methods import EXACT, GRIDS, SEARCHES, Problem, improved, problem_of
 from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
-from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
+from hogeq import TreeGame
+from hogeq.benchmark.catalogue import HELD_OUT, OPEN, Entry, catalogue, seeded
 from hogeq.search.certificate import read_certificate
-from hogeq.solvers.dags import equilibrium
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed
 from hogeq.trees.enumeration import PARTS as ENUMERATED
-from hogeq.trees.flat import FlatTree
-from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 OTHERS: Final = {
@@ -226,8 +224,10 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
     """Run all methods on a problem."""
     courses, seconds, best = searched_by([*SEARCHES], entry, chosen, given)
     largest, exact = 1.0, np.zeros((0, 3))
-    if isinstance(tree := entry.load(), FlatTree):
-        largest, form = tree.largest_payoff, sequence_form(tree, entry.seat or 0)
+    game = entry.load()
+    if isinstance(game, TreeGame):
+        tree = game.tree
+        largest, form = tree.largest_payoff, sequence_form(tree, entry.seat)
         payoffs, names = form.payoffs(tree.uniform()), () if seed_of(entry.name) in OPEN else EXACT
         answers = [timed(name, form.inflated, payoffs, given.exact) for name in names]
         exact = np.array(answers).reshape(-1, 3)
@@ -284,9 +284,10 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
     strategies, proofs = arrays_in(folder, "strategies"), arrays_in(folder, "proofs")
     listed = instances_in(folder)
     for entry in entries:
-        tree, end = entry.load(), time.process_time() + seconds
-        assert isinstance(tree, FlatTree)  # noqa: S101 - of its family
-        form = sequence_form(tree, entry.seat or 0)
+        game, end = entry.load(), time.process_time() + seconds
+        assert isinstance(game, TreeGame)  # noqa: S101 - of its family
+        tree = game.tree
+        form = sequence_form(tree, entry.seat)
         inner, payoffs = form.inflated, form.payoffs(tree.uniform())
         best, seed = listed[entry.name]["value"] / tree.largest_payoff + LEAST, 0
         while time.process_time() < end:
@@ -295,7 +296,7 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
             plan = inner.pure(annealed(inner, payoffs, start, STEPS, random))
             if plan @ payoffs > best:
                 best = float(plan @ payoffs)
-                strategies[entry.name] = form.acts(plan)[tree.seat == (entry.seat or 0)]
+                strategies[entry.name] = form.acts(plan)[tree.seat == entry.seat]
                 strategies[entry.name] = strategies[entry.name].astype(np.int16)
                 print(f"{entry.name}: {best * tree.largest_payoff:.7f}, seed {seed}", flush=True)
             seed += 1
@@ -386,8 +387,7 @@ def bounded(
 
 def play(entry: Entry, instance: Instance, seconds: float) -> Record:
     """Find mixtures of both players, and prove how much each allows the other."""
-    name, forget = GAMES[entry.name.removesuffix("-game")]
-    mixtures = equilibrium(load_tree(name, forget), seconds).strategies
+    mixtures = entry.load().equilibrium(seconds).strategies
     done: Record = {}
     for player, mixture in enumerate(mixtures):
         weights = mixture.chances / mixture.chances.sum()

@@ -29,8 +29,9 @@ from typing import Any, cast
 import numpy as np
 from common import HOG, arguments, publish, small_game, solved
 
+from hogeq import Hog
 from hogeq.baselines.registry import find_strategy
-from hogeq.benchmark.catalogue import Match, catalogue
+from hogeq.benchmark.catalogue import catalogue
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine
 from hogeq.search.attack import attack
@@ -80,7 +81,8 @@ def certified(given: argparse.Namespace) -> Iterator[list[object]]:
         path = folder / "certificates" / f"{name}.json.gz"
         is_named = entry.family == "hog" and any(part in name for part in given.benchmark)
         if is_named and not path.exists():
-            game, opponent = cast("Match", entry.load())
+            game = cast("Hog", entry.load())
+            opponent = game.strategy(entry.opponent or "")
             write_certificate(path, certified_bound(game.engine, opponent, given.seconds))
         if not path.exists():
             continue

@@ -26,6 +26,7 @@ from typing import Final
 
 import numpy as np
 
+from hogeq import Hog, TreeGame
 from hogeq.benchmark.catalogue import Entry
 from hogeq.model.protocol import Engine, Role
 from hogeq.search.ascent import ith_start, random_policy
@@ -85,11 +86,13 @@ class Problem:
 
 def problem_of(entry: Entry) -> Problem:
     """Make the problem of an instance."""
-    tree, seat = entry.load(), entry.seat or 0
-    if not isinstance(tree, FlatTree):
-        game, opponent = tree
-        return Problem(game.engine, opponent, 0.5, 1.0)
-    if entry.seat is not None:
+    game, seat = entry.load(), entry.seat
+    if isinstance(game, Hog):
+        assert entry.opponent is not None  # noqa: S101 - instances of Hog have one
+        return Problem(game.engine, game.strategy(entry.opponent), 0.5, 1.0)
+    assert isinstance(game, TreeGame)  # noqa: S101 - all others are trees
+    tree = game.tree
+    if entry.opponent is not None:
         tree = against_nature(tree, seat)
     engine, uniform = TreeEngine(tree), tree.uniform()
     # An engine plays both seats; in the other one the opponent's payoff is that of its own policy.

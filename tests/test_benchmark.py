@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, match, seeded
-from hogeq.benchmark.generators import interview, random_tree, trials
+from hogeq import TreeGame
+from hogeq.benchmark.catalogue import Entry, catalogue, hog_game, seeded
 from hogeq.evaluation.values import win_rate
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
@@ -24,8 +24,10 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.search.certificate import CertificateError, read_certificate, write_certificate
 from hogeq.support.files import write_arrays
 from hogeq.trees.building import Node, flatten
+from hogeq.trees.decision_problems import Interview, RandomTree, Trials
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff
 from hogeq.trees.graphs import of_tree
+from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask, refused
 
@@ -41,7 +43,11 @@ from strict_files import RefusedError
 
 RESULTS = Path(__file__).parents[1] / "results" / "benchmark"
 SMALL_HOG = (("su20", 9, 3), ("sp20", 8, 2), ("su21", 9, 2), ("fa18", 9, 3), ("fa13", 8, 2))
-TREES = (trials(3, 3, 2, 5), interview(3, 2, 3, 5), random_tree(3, 3, 2, 5))
+TREES = (
+    from_rules(Trials(3, 3, 2, 5)),
+    from_rules(Interview(3, 2, 3, 5)),
+    from_rules(RandomTree(3, 3, 2, 5)),
+)
 
 
 def read(graph: Graph) -> Any:
@@ -111,7 +117,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
 
 def test_the_command_solves_and_bounds() -> None:
     names = ("random-3x4x4", "fa13-10x3-always", "liars_dice_ir-4-game")
-    run = ask("bench-games", "run", "--seconds", "2", *(f"--only={name}" for name in names))
+    run = ask("bench-games", "run", "--seconds", "600", *(f"--only={name}" for name in names))
     known = json.loads((RESULTS / "known.json").read_text(encoding="utf-8"))["instances"]
     for row in run["instances"]:
         one = known[row["name"]]
@@ -129,14 +135,18 @@ def test_the_command_refuses_what_it_cannot_do() -> None:
 
 # --- methods --------------------------------------------------------------------------------------
 
-TINY = (random_tree(2, 2, 2, 1), trials(2, 3, 2, 1), interview(2, 2, 2, 1))
+TINY = (
+    from_rules(RandomTree(2, 2, 2, 1)),
+    from_rules(Trials(2, 3, 2, 1)),
+    from_rules(Interview(2, 2, 2, 1)),
+)
 
 
 def entry(tree: FlatTree) -> Entry:
-    return Entry(tree.name, "tiny", "", lambda: tree)
+    return Entry(tree.name, "tiny", "", lambda: TreeGame(tree))
 
 
-HOG_8 = Entry("su20-8x2", "hog", "", partial(match, "su20", 8, 2, "always_roll:1"))
+HOG_8 = Entry("su20-8x2", "hog", "", partial(hog_game, "su20", 8, 2), "always_roll:1")
 
 
 @pytest.mark.parametrize("made", [*map(entry, TINY), HOG_8], ids=lambda made: made.name)
@@ -200,7 +210,7 @@ def test_exact_methods_prove_the_best_of_all_strategies(tree: FlatTree, method: 
 
 
 def test_a_limit_of_time_ends_multiple_policy_updating() -> None:
-    tree = random_tree(4, 3, 8, 1)
+    tree = from_rules(RandomTree(4, 3, 8, 1))
     form = sequence_form(tree, 0)
     answer = EXACT["MPU"](form, form.payoffs(tree.uniform()), 0.05)
     assert answer == (-np.inf, np.inf)
@@ -314,7 +324,7 @@ def test_annealing_takes_the_place_of_a_worse_strategy_alone(results: tuple[Path
 
 def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     made = [seeded()["random-4x3x8-1"], catalogue()["fa18-10x3-always"]]
-    held_out = Entry("random-4x3x8-201", "random", "", partial(random_tree, 2, 2, 2, 201))
+    held_out = entry(from_rules(RandomTree(2, 2, 2, 201)))._replace(name="random-4x3x8-201")
     given = Namespace(evaluations=64, seeds=2, exact=0.2)
     compare([*made, held_out], tmp_path, given)
     records = {one.name: dict(np.load(tmp_path / f"{one.name}.npz")) for one in (*made, held_out)}

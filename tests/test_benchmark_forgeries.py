@@ -20,11 +20,12 @@ import numpy as np
 import pytest
 
 from hogeq.benchmark.catalogue import hog_game
-from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.graph.hog import of_hog
 from hogeq.trees.building import Node, flatten
+from hogeq.trees.decision_problems import Interview, RandomTree, Trials
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.graphs import of_tree
+from hogeq.trees.rules import from_rules
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "experiments"))
 import check_benchmark as checker
@@ -72,7 +73,7 @@ class Results:
     """What a folder of instances and a folder of results hold; a forger changes it."""
 
     def __init__(self) -> None:
-        tree, coin = random_tree(2, 2, 2, 1), coins()
+        tree, coin = from_rules(RandomTree(2, 2, 2, 1)), coins()
         game = hog_game("fa13", 5, 2).engine
         uniform = np.full((5, 5, game.num_actions), 1.0 / game.num_actions)
         self.instances = {
@@ -473,10 +474,10 @@ def dealt(seed: int) -> FlatTree:
 
 SMALL = [
     *(dealt(seed) for seed in range(20)),
-    *(random_tree(2, 2, 2, seed) for seed in range(12)),
-    *(random_tree(3, 2, 1, seed) for seed in range(4)),
-    *(trials(2, 3, 2, seed) for seed in range(4)),
-    *(interview(2, 2, 2, seed) for seed in range(4)),
+    *(from_rules(RandomTree(2, 2, 2, seed)) for seed in range(12)),
+    *(from_rules(RandomTree(3, 2, 1, seed)) for seed in range(4)),
+    *(from_rules(Trials(2, 3, 2, seed)) for seed in range(4)),
+    *(from_rules(Interview(2, 2, 2, seed)) for seed in range(4)),
 ]
 
 
@@ -637,7 +638,12 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
 @pytest.mark.parametrize("what", ["chance", "fixed", "start_chance"])
 def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
     """By whatever is computed: full memory, the own past, a search; nor a value above it."""
-    for tree in (dealt(0), random_tree(2, 2, 2, 0), trials(2, 3, 2, 0), interview(2, 2, 2, 0)):
+    for tree in (
+        dealt(0),
+        from_rules(RandomTree(2, 2, 2, 0)),
+        from_rules(Trials(2, 3, 2, 0)),
+        from_rules(Interview(2, 2, 2, 0)),
+    ):
         arrays = of_tree(tree).arrays()
         true, made = (
             checker.Instance({**arrays, what: arrays[what] * (1.0 + one)}) for one in (0.0, miss)

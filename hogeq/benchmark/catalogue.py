@@ -1,20 +1,13 @@
 """The instances of the benchmark, by name."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from hogeq import Budget, FlatTree, Graph, Hog, Strategy
-from hogeq.benchmark.generators import interview, random_tree, trials
-from hogeq.solvers.dags import equilibrium
-from hogeq.support.deadline import Deadline
-from hogeq.trees.annealing import annealed_rows
-from hogeq.trees.best_response import best_response
-from hogeq.trees.graphs import of_tree
-from hogeq.trees.loading import load_tree
-from hogeq.trees.sequences import sequence_form
+from hogeq import Budget, Game, Graph, Hog
 
 HOG: Final = {
     "su20": ((10, 2), (14, 2), (20, 4), (40, 6), (100, 10)),
@@ -38,33 +31,50 @@ GAMES: Final = {
 }
 """Games of OpenSpiel, and how they forget."""
 
-Generated = tuple[tuple[Callable[..., FlatTree], tuple[tuple[int, ...], ...]], ...]
 
-GENERATED: Final[Generated] = (
-    (trials, ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3))),
-    (interview, ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4))),
-    (
-        random_tree,
-        (
-            *((3, 4, 4), (4, 3, 3), (4, 3, 8), (5, 2, 4), (5, 3, 4)),
-            *((6, 2, 8), (7, 2, 4), (6, 3, 4), (6, 3, 16)),
-        ),
+class Family(NamedTuple):
+    """Decision problems that are made by parameters and a seed."""
+
+    game: str  # its name, where the parameters and the seed stand
+    about: str
+
+
+FAMILIES: Final = {
+    "trials": Family(
+        "trials(rounds={},options={},scenes={},seed={})",
+        "Act in rounds of which the last is real: those before are tests, and nobody says which.",
     ),
-)
-"""Generators, and the parameters of their instances, for seed 0."""
+    "interview": Family(
+        "interview(kinds={},rounds={},questions={},seed={})",
+        "Ask questions of somebody of a hidden kind, then guess the kind.",
+    ),
+    "random": Family(
+        "random_tree(depth={},options={},rows={},seed={})",
+        "Choose in turn with a fair coin; which row a choice is made in is drawn, round by round.",
+    ),
+}
 
-SEEDED: Final[Generated] = (
-    (interview, ((4, 4, 3), (8, 3, 4))),
-    (random_tree, ((4, 3, 8), (5, 3, 12), (6, 2, 8))),
-)
-"""Generators and parameters of the instances on which methods are compared by many seeds."""
+Generated = Mapping[str, tuple[tuple[int, ...], ...]]
+
+GENERATED: Final[Generated] = {
+    "trials": ((3, 3, 2), (3, 4, 3), (4, 3, 2), (4, 3, 3), (5, 3, 2), (6, 2, 2), (5, 3, 3)),
+    "interview": ((3, 3, 3), (4, 4, 3), (8, 3, 4), (4, 5, 3), (6, 5, 3), (16, 4, 4)),
+    "random": (
+        *((3, 4, 4), (4, 3, 3), (4, 3, 8), (5, 2, 4), (5, 3, 4)),
+        *((6, 2, 8), (7, 2, 4), (6, 3, 4), (6, 3, 16)),
+    ),
+}
+"""Parameters of the instances of each family, for seed 0."""
+
+SEEDED: Final[Generated] = {
+    "interview": ((4, 4, 3), (8, 3, 4)),
+    "random": ((4, 3, 8), (5, 3, 12), (6, 2, 8)),
+}
+"""Parameters of the instances on which methods are compared by many seeds."""
 
 OPEN: Final = range(1, 11)
 HELD_OUT: Final = range(201, 211)
 """Seeds that no method, setting or parameter is chosen by."""
-
-
-Match = tuple[Hog, Strategy]  # a game of Hog, and the opponent
 
 
 class Entry(NamedTuple):
@@ -73,41 +83,33 @@ class Entry(NamedTuple):
     name: str
     family: str
     about: str
-    load: Callable[[], Match | FlatTree]
-    seat: int | None = None  # in a tree, against the uniform strategy; None: no opponent, or both
+    load: Callable[[], Game]
+    opponent: str | None = None  # None: there is none, or the other seat is free, too
+    seat: int = 0
 
     def make(self) -> Graph:
-        """Make its graph: of one player against a fixed opponent, or of both seats of a tree."""
-        loaded = self.load()
-        if not isinstance(loaded, FlatTree):
-            game, opponent = loaded
-            return game.graph.against(opponent.policy)
-        graph = of_tree(loaded)
-        return graph if self.seat is None else graph.against(loaded.uniform(), self.seat)
+        """Make its graph: of one player against a fixed opponent, or of all seats."""
+        game = self.load()
+        if self.opponent is None:
+            return game.graph
+        return game.graph.against(game.strategy(self.opponent).policy, self.seat)
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
-        """Give a value that player 0 can get, and a bound that no strategy exceeds.
+        """Give a value that the player can get, and a bound that no strategy exceeds.
 
-        In Hog an attack gives each of its starts some kicks, and the bound is that of a player who
-        forgets nothing. In a game tree annealing, by as many kicks, and a program have some
-        seconds; a game of two players is solved in mixtures.
+        A game of two players is solved in mixtures, for so many seconds; else an attack gives each
+        of its starts some kicks. In Hog the bound is that of a player who forgets nothing. In a
+        game tree the attack and its proof have the seconds.
         """
-        tree = self.load()
-        if not isinstance(tree, FlatTree):
-            game, opponent = tree
-            return game.search(opponent, Budget(kicks=kicks)).win_rate, game.bound(opponent)
+        game, opponent = self.load(), self.opponent or "uniform"
         if self.family == "game":
-            solved = equilibrium(tree, seconds)
+            solved = game.equilibrium(seconds)
             return solved.lower, solved.upper
-        form = sequence_form(tree, self.seat or 0)
-        deadline = Deadline(seconds)
-        sequence_payoffs = form.payoffs(tree.uniform())
-        response = best_response(form, sequence_payoffs, 0.0, deadline=deadline.share(0.5))
-        if not response.is_proved:
-            budget, begin = Budget(kicks=kicks), response.strategy
-            begin = annealed_rows(tree, tree.uniform(), begin, budget, deadline.share(0.5))
-            response = best_response(form, sequence_payoffs, deadline, begin, deadline=deadline)
-        return response.payoff * tree.largest_payoff, response.bound * tree.largest_payoff
+        if isinstance(game, Hog):
+            return game.search(opponent, Budget(kicks=kicks)).win_rate, game.bound(opponent)
+        response = game.attack(opponent, Budget(kicks=kicks, seconds=seconds))
+        bounds = response.seat_bounds or (inf, inf)
+        return response.seats[self.seat], bounds[self.seat]
 
 
 def catalogue() -> dict[str, Entry]:
@@ -126,12 +128,6 @@ def hog_game(edition: str, goal: int, dice: int) -> Hog:
     return Hog({"edition": edition, "goal": goal, "max_dice": dice})
 
 
-def match(edition: str, goal: int, dice: int, opponent: str) -> Match:
-    """Compile a game of Hog, and make the opponent."""
-    game = hog_game(edition, goal, dice)
-    return game, game.strategy(opponent)
-
-
 def _hog() -> Iterator[Entry]:
     """Instances of Hog: every edition and size against each opponent."""
     for edition, sizes in HOG.items():
@@ -142,30 +138,30 @@ def _hog() -> Iterator[Entry]:
             for kind, opponent in opponents.items():
                 name = f"{edition}-{goal}x{dice}-{kind}"
                 about = f"{edition} to {goal} points with {dice} dice, against {opponent}"
-                yield Entry(name, "hog", about, partial(match, edition, goal, dice, opponent))
+                yield Entry(name, "hog", about, partial(hog_game, edition, goal, dice), opponent)
 
 
 def _generated(generated: Generated, seeds: Sequence[int]) -> Iterator[Entry]:
-    """Instances of generators, for all their parameters and seeds; seed 0 is not in the name."""
-    for generate, parameters in generated:
-        family = generate.__name__.removesuffix("_tree")
-        about = str(generate.__doc__).partition("\n")[0]
+    """Instances of families, for all their parameters and seeds; seed 0 is not in the name."""
+    for kind, parameters in generated.items():
+        family = FAMILIES[kind]
         for sizes, seed in product(parameters, seeds):
-            name = f"{family}-{'x'.join(map(str, sizes))}"
+            name = f"{kind}-{'x'.join(map(str, sizes))}"
             if seed:
                 name += f"-{seed}"
-            yield Entry(name, family, about, partial(generate, *sizes, seed))
+            load = partial(Game, family.game.format(*sizes, seed))
+            yield Entry(name, kind, family.about, load)
 
 
 def _games() -> Iterator[Entry]:
     """Instances of OpenSpiel's games: each seat against the uniform strategy, and both players."""
     for name, (game, forget) in GAMES.items():
         forgetting = f", forgetting {forget}" if forget else ""
-        tree = partial(load_tree, game, forget)
+        load = partial(Game, game, forget=forget)
         for seat in (0, 1):
             about = f"{game}{forgetting}: player {seat} against the uniform strategy"
-            yield Entry(f"{name}-seat_{seat}", "tree", about, tree, seat)
-        yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", tree)
+            yield Entry(f"{name}-seat_{seat}", "tree", about, load, "uniform", seat)
+        yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", load)
 
 
 def write_instance(folder: Path, entry: Entry) -> dict[str, Any]:

@@ -198,6 +198,12 @@ def _estimated_size(estimate: _Estimate | None, num_visited: int, name: str) -> 
     return estimate.figure
 
 
+def require_few_nodes(fewest: int) -> None:
+    """Refuse parameters of a game whose tree has surely more nodes than may be built."""
+    if fewest > MOST_NODES:
+        raise HogeqError(f"has more than {MOST_NODES:,} nodes; allowed: smaller parameters")
+
+
 def require_memory(given: str, need: int) -> None:
     """Refuse trees that need more bytes than there are."""
     if need > memory():

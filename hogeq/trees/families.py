@@ -18,7 +18,8 @@ from pydantic import Field
 
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Natural
-from hogeq.trees.building import MOST_NODES
+from hogeq.trees import decision_problems  # noqa: F401 - whose games have names, too
+from hogeq.trees.building import require_few_nodes
 from hogeq.trees.flat import CHANCE
 from hogeq.trees.rules import END, GameRules, register_game
 
@@ -109,11 +110,6 @@ class Poker(GameRules):
         """Give a number of nodes that the tree surely has: a bet and each raise end every deal."""
         return max(self.deals(), 1) * self.bets
 
-    def require_small(self) -> None:
-        """Refuse a tree that is surely too large, before anything is dealt."""
-        if self.fewest_nodes() > MOST_NODES:
-            raise HogeqError(f"has more than {MOST_NODES:,} nodes; allowed: smaller parameters")
-
     def now(self, state: Dealt) -> Bets:
         """Find the betting of a state."""
         return betting(self.players, self.bets, self.sizes, state[1])
@@ -173,7 +169,7 @@ class Kuhn(Poker):
         """Refuse fewer cards than players, and trees that are too large to be built."""
         if self.ranks < self.players:
             raise HogeqError(refusal("ranks", self.ranks, f"{self.players} or more, one a player"))
-        self.require_small()
+        require_few_nodes(self.fewest_nodes())
 
     def deals(self) -> int:
         return perm(self.ranks, self.players)
@@ -212,7 +208,7 @@ class Leduc(Poker):
         if self.ranks * self.suits <= self.players:
             allowed = f"more than {self.players} cards, ranks times suits"
             raise HogeqError(refusal("suits", self.suits, allowed))
-        self.require_small()
+        require_few_nodes(self.fewest_nodes())
 
     def deals(self) -> int:
         return perm(self.ranks, self.players + 1)  # all of another rank
@@ -248,7 +244,7 @@ class DieRollPoker(Poker):
 
     def __post_init__(self) -> None:
         """Refuse trees that are too large to be built."""
-        self.require_small()
+        require_few_nodes(self.fewest_nodes())
 
     def deals(self) -> int:
         return self.sides**4

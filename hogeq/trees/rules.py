@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
 from numbers import Rational
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, dataclass_transform
 
 from hogeq.support.messages import HogeqError, one_line, raised, refusal
 from hogeq.support.parameters import ParameterError, parameters, read
@@ -199,6 +199,7 @@ GAMES: Final[dict[str, type[GameRules]]] = {}
 """Games that are known by a name."""
 
 
+@dataclass_transform(frozen_default=True)
 def register_game(name: str) -> Callable[[Kind], Kind]:
     """Class decorator that gives a subclass of `hogeq.GameRules` a name, for commands and configs.
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.benchmark.generators import random_tree
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
@@ -16,7 +15,9 @@ from hogeq.search.branching import ResponseGraph, Status
 from hogeq.search.folding import folded
 from hogeq.search.rationals import ExactStates, rational
 from hogeq.support.deadline import Deadline
+from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.graphs import of_tree
+from hogeq.trees.rules import from_rules
 from tests.search.games import TINY, best_response, random_policy, small
 from tests.twin import Play, every_matrix_wins
 
@@ -106,7 +107,7 @@ def test_fractions_agree_with_floats() -> None:
 
 
 def test_a_tree_of_one_player_is_a_graph_too() -> None:
-    tree = random_tree(3, 2, 2, 1)
+    tree = from_rules(RandomTree(3, 2, 2, 1))
     instance = of_tree(tree)
     graph = ResponseGraph.of(instance)
     problem = graph.against(np.ones(1), instance.fixed[None])

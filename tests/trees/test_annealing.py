@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.benchmark.generators import interview, random_tree, trials
 from hogeq.kernels import row_search
 from hogeq.search.results import Budget
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import annealing
+from hogeq.trees.decision_problems import Interview, RandomTree, Trials
+from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 TREES = {
-    "random": random_tree(4, 3, 3, 5),
-    "wide": random_tree(3, 2, 8, 2),
-    "interview": interview(3, 2, 3, 5),
-    "trials": trials(3, 3, 2, 5),
+    "random": from_rules(RandomTree(4, 3, 3, 5)),
+    "wide": from_rules(RandomTree(3, 2, 8, 2)),
+    "interview": from_rules(Interview(3, 2, 3, 5)),
+    "trials": from_rules(Trials(3, 3, 2, 5)),
 }
 
 
@@ -105,7 +106,7 @@ def test_time_ends_a_walk_and_the_same_seed_walks_alike() -> None:
 
 def test_an_attack_begins_its_proof_with_what_was_annealed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many shared rows an attack alone finds less."""
-    game = hogeq.Game(random_tree(6, 2, 24, 1))
+    game = hogeq.Game(from_rules(RandomTree(6, 2, 24, 1)))
     budget = Budget(starts=1, kicks=5, exact_seconds=0.0)
     found = game.attack("uniform", budget)
     monkeypatch.setattr(annealing, "WORK", 0)

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hogeq
-from hogeq.benchmark.generators import random_tree
 from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.turn import total_rises
 from hogeq.trees.audit import MOST_NODES, audit, audit_tree, history_text, replay, shows, small
+from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
 from hogeq.trees.recall import Audit, Recall, Witness
-from hogeq.trees.rules import node_of
+from hogeq.trees.rules import from_rules, node_of
 from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
 from tests.trees.openspiel_games import ENDING
@@ -451,7 +451,7 @@ def pairwise_untraced(tree: FlatTree, player: int) -> tuple[int, int, int] | Non
 def test_pasts_that_no_act_explains_are_found_by_tables_as_in_pairs() -> None:
     found = []
     for seed in range(60):
-        tree = random_tree(4, 2, 2 + seed % 5, seed)
+        tree = from_rules(RandomTree(4, 2, 2 + seed % 5, seed))
         for player in (0, 1):
             pair = Recall(tree, player)._untraced()
             found.append(None if pair is None else (pair.moves, pair.first, pair.second))

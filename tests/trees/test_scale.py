@@ -13,16 +13,17 @@ import pytest
 from scipy.optimize import linprog
 
 import hogeq
-from hogeq.benchmark.generators import random_tree
 from hogeq.support.aliases import Floats
 from hogeq.trees import enclosures, integer_program, restricted
 from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.columns import Side, equilibrium
+from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
 from hogeq.trees.integer_program import FINE
 from hogeq.trees.recall import Recall
 from hogeq.trees.responses import respond
+from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests import toys
 from tests.toys import Chance, Choice, first_wins, following, tree_of
@@ -453,7 +454,7 @@ def test_bounds_are_above_the_truth(
 
 def test_enumeration_proves_what_referees_computed() -> None:
     for size, best in (((5, 3, 4), 0.7505188), ((7, 2, 4), 0.6235046), ((6, 2, 8), 0.6999054)):
-        tree = random_tree(*size, 0)
+        tree = from_rules(RandomTree(*size, 0))
         form = sequence_form(tree, 0)
         response = best_response(form, form.payoffs(tree.uniform()), 0.0)
         assert response.payoff * tree.largest_payoff == pytest.approx(best, abs=5e-8)
