@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
+from hogeq.support.short_fractions import meant
 from hogeq.support.workers import memory
-from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held, meant
+from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
 from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,

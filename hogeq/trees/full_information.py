@@ -23,7 +23,8 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
-from hogeq.trees.exact_numbers import distribution, meant
+from hogeq.support.short_fractions import meant
+from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable
 

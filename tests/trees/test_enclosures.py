@@ -20,6 +20,7 @@ from hogeq.search.results import payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.short_fractions import meant
 from hogeq.trees import beliefs, columns, enclosures, responses
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
@@ -28,7 +29,7 @@ from hogeq.trees.building import flatten
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
-from hogeq.trees.exact_numbers import distribution, meant
+from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
