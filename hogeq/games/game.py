@@ -245,8 +245,7 @@ class Game:
         It is what a best response gets beyond an even game: 0 for an equilibrium.
         """
         response = self.attack(strategy, budget)
-        lower, upper = (end - response.units.even for end in (response.value, response.bound))
-        return Interval(lower, upper, response)
+        return Interval(*response.units.beyond(response.value, response.bound), response)
 
     def equilibrium(self, seconds: float = 60.0, method: str = "auto") -> Equilibrium:
         """Solve the game in mixtures, which are mixed strategies; best responses prove both ends.

@@ -30,6 +30,7 @@ from hogeq.trees.values import value
 if TYPE_CHECKING:
     from hogeq.model.priced import Problem
     from hogeq.trees.absent import Gaps
+    from hogeq.trees.full_information import FullInformation
     from hogeq.trees.members import NashConv
     from hogeq.trees.recall import Audit
 
@@ -86,6 +87,13 @@ class TreeGame(RowGame):
     def graph(self) -> Graph:
         """The game as arrays, both players live: what any algorithm can stand on."""
         return of_tree(self.tree)
+
+    @cached_property
+    def _full_information(self) -> "FullInformation":
+        from hogeq.trees import full_information
+
+        is_rounded = self.tree.is_rounded
+        return full_information.solve(self.graph, self.units, is_rounded=is_rounded)
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Exact payoff to strategy `a` against `b`, by default itself."""

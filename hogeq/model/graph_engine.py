@@ -20,6 +20,7 @@ from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
+from hogeq.support.short_fractions import meant
 
 
 class GraphEngine:
@@ -34,8 +35,14 @@ class GraphEngine:
         low, high = float(graph.paid.min()), float(graph.paid.max())
         self.payoff_per_win_rate = (high - low) or 1.0
         middle, scale = (low + high) / 2.0, self.payoff_per_win_rate
-        paid = 0.5 + (graph.payoff - middle) / scale
-        endless = None if graph.endless is None else 0.5 + (graph.endless - middle) / scale
+        beyond = graph.paid - middle
+        if abs(middle) > scale:  # doubles miss what they stand for by more than the stakes show
+            level = (meant(low) + meant(high)) / 2
+            self.payoff_per_win_rate = scale = float(meant(high) - meant(low)) or 1.0
+            beyond = np.array([float(meant(one) - level) for one in graph.paid.tolist()])
+        rates = 0.5 + beyond / scale
+        paid = rates[: len(graph.payoff)]
+        endless = None if graph.endless is None else float(rates[-1])
         self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
         self.mirrored = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]

@@ -72,7 +72,7 @@ def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) 
     header = "payoff against", "attack found", "upper bound", "exploitability (NashConv / 2)"
     rows = []
     for name, (attack, bound) in responses.items():
-        exploitability = units.gap(attack - units.even, bound - units.even)
+        exploitability = units.gap(*units.beyond(attack, bound))
         rows.append((name, units.lower(attack), units.upper(bound), exploitability))
     return table(rows, header, "Best responses, mean of both seats")
 

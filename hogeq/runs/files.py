@@ -282,7 +282,7 @@ class Metrics:
         has_mixture = not math.isnan(self.mixture_attack)
         lower = self.mixture_attack if has_mixture else self.attack
         upper = self.mixture_bound if has_mixture else self.bound
-        return f"exploitability {units.gap(lower - units.even, upper - units.even)}"
+        return f"exploitability {units.gap(*units.beyond(lower, upper))}"
 
 
 MAX_METRICS: Final = 1 << 26  # bytes of the largest `metrics.csv` read: half a million lines

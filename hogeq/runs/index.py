@@ -141,7 +141,7 @@ def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> 
     units = units_in(manifest)
     nash_conv = None
     if units is not WIN_RATES and isinstance(figures["attack"], float | int):
-        nash_conv = 2.0 * (figures["attack"] - units.even)
+        nash_conv = 2.0 * units.beyond(figures["attack"], figures["attack"])[0]
     rules = config.get("rules.name", config.get("rules.edition", config.get("rules")))
     return RunRecord(
         path=path,
@@ -291,9 +291,9 @@ class Run:
     @property
     def curve(self) -> tuple[Measurement, ...]:
         """Exploitability of the average policy at the measurements of the run."""
-        even = self.units.even
+        beyond = self.units.beyond
         return tuple(
-            Measurement(row.iteration, row.seconds, row.attack - even, row.bound - even)
+            Measurement(row.iteration, row.seconds, *beyond(row.attack, row.bound))
             for row in self.metrics
         )
 

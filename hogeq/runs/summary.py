@@ -79,7 +79,7 @@ def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, fl
         interval = attacked(game, strategies.policy, budget)
         fields |= {"attack": interval.lower, "bound": interval.upper}
         if interval.seats is not None:
-            fields["nash_conv"] = 2.0 * (interval.lower - game.units.even)
+            fields["nash_conv"] = 2.0 * game.units.beyond(*interval[:2])[0]
             fields["response_0"], fields["response_1"] = interval.seats
         progress.step(doing="its matrix")
         # Searches for a better one come at the end.
@@ -196,7 +196,7 @@ class RunSummary:
         for name, interval in self.intervals.items():
             ends: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
             if self.units is not WIN_RATES:  # of games other than Hog
-                ends["nash_conv"] = 2.0 * (interval.lower - self.units.even)
+                ends["nash_conv"] = 2.0 * self.units.beyond(*interval[:2])[0]
             if interval.saturation:
                 ends["saturation"] = interval.saturation.to_json()
             figures[name.replace(" ", "_")] = ends
@@ -233,7 +233,7 @@ class RunSummary:
             if saturation and saturation.left is not None and not saturation.saturated:
                 mark = "*"
                 note = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
-            exploitability = units.gap(interval.lower - units.even, interval.upper - units.even)
+            exploitability = units.gap(*units.beyond(*interval[:2]))
             are_one = interval.upper - interval.lower <= EXACT
             ends = units.ends(interval.lower, interval.upper, are_one=are_one)
             rows.append((name, *ends, exploitability, mark))

@@ -436,9 +436,9 @@ def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
             elif value is not None:
                 texts.append(f"{labels[key]} {setting_text(value)}")
         setting = ", ".join(filter(None, texts)) or "all seeds"
-        even = row["units"].even
-        attacks.setdefault(setting, []).append(row["attack"] - even)
-        bounds.setdefault(setting, []).append(row["bound"] - even)
+        lower, upper = row["units"].beyond(row["attack"], row["bound"])
+        attacks.setdefault(setting, []).append(lower)
+        bounds.setdefault(setting, []).append(upper)
     figures.intervals(
         list(attacks),
         list(attacks.values()),

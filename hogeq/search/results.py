@@ -108,10 +108,11 @@ class Response:
         """Return it as plain values, without the response itself.
 
         ``attack`` (its value), ``bound``, ``bound_told`` (of a mixture in Hog, where the responder
-        knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``; and
-        the course of the search, if there was one.
+        knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``;
+        ``seat_bounds``, if those of a proved response agree with ``seats`` in no digit after the
+        point; and the course of the search, if there was one.
         """
-        value, bound, full_memory, seats = self._written
+        value, bound, full_memory, seats, seat_bounds = self._written
         data: dict[str, Any] = {"attack": value, "bound": bound}
         if self.is_told:
             data["bound_told"] = full_memory
@@ -122,6 +123,8 @@ class Response:
             "method": self.method,
             "seconds": self.seconds,
         }
+        if self.is_proved and seats != seat_bounds:
+            data["seat_bounds"] = list(seat_bounds)
         if self.search is not None:
             data |= self.search.to_json(self.units)
         return data
@@ -132,19 +135,19 @@ class Response:
         return self.value - self.margin, self.bound + self.margin
 
     @property
-    def _written(self) -> tuple[float, float, float, tuple[float, float]]:
-        """Value, bound, full memory and seats; if it is proved, in the digits that are."""
+    def _written(self) -> tuple[float, float, float, tuple[float, ...], tuple[float, ...]]:
+        """Value, bound, full memory, seats, their bounds; if it is proved, in digits that are."""
         if not self.is_proved:  # the response's own figure is to the nearest
             bound = self.bound + self.margin
-            return self.value, bound, self.full_memory + self.margin, self.seats
+            return self.value, bound, self.full_memory + self.margin, self.seats, self.seats
         value, bound = agreed(*self.ends)
         full_memory = bound if self.full_memory == self.bound else self.full_memory
         least, most = self.seats, self.seat_bounds
         if most is None:  # in Hog, where the margin is of the mean of both
             error = 2.0 * self.margin
             least, most = (least[0] - error, least[1] - error), (least[0] + error, least[1] + error)
-        first, second = (agreed(*ends)[0] for ends in zip(least, most, strict=True))
-        return value, bound, full_memory, (first, second)
+        least, most = zip(*map(agreed, least, most), strict=True)
+        return value, bound, full_memory, least, most
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning, as the command prints them."""
@@ -153,7 +156,7 @@ class Response:
         seats = ""
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
-            _, _, _, (first, second) = self._written
+            first, second = self._written[3]
             seats = f", mean of {write(first)} and {write(second)} by seat"
         bounds_full_memory = self.method in {"full memory", FULL_INFORMATION}
         if self.is_proved and bounds_full_memory:
@@ -214,12 +217,17 @@ class Interval(NamedTuple):
         """Both ends, outward; if they are proved to be one, that number."""
         margin = self.response.margin
         ends = self.lower - margin, self.upper + margin
-        return agreed(*ends) if self.response.is_proved else ends
+        return agreed(*ends) if self._are_one else ends
+
+    @property
+    def _are_one(self) -> bool:
+        """Whether both are proved to be one; of a response beside a large constant they may not."""
+        units = self.response.units
+        return self.response.is_proved and units.are_one(self.lower, self.upper)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out both ends and their meaning."""
-        is_proved = self.response.is_proved
-        written = self.response.units.gap(self.lower, self.upper, are_one=is_proved)
+        written = self.response.units.gap(self.lower, self.upper, are_one=self._are_one)
         return [("exploitability", written, "gain of a best response beyond an even game")]
 
 

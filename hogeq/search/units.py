@@ -46,13 +46,27 @@ class Units(NamedTuple):
             return self.exact(lower), self.exact(upper)
         return self.lower(lower), self.upper(upper)
 
+    def beyond(self, lower: float, upper: float) -> tuple[float, float]:
+        """Give what both ends of an interval are beyond an even game, rounded outward.
+
+        Half of what payoffs sum to may be off by a rounding, unless it is short.
+        """
+        if not (math.isfinite(lower) and math.isfinite(upper)):
+            return lower - self.even, upper - self.even
+        least = most = self.even
+        if math.ldexp(self.even, FINE) % 1.0:
+            least, most = (math.nextafter(self.even, end) for end in (-math.inf, math.inf))
+        return below(Fraction(lower) - Fraction(most)), above(Fraction(upper) - Fraction(least))
+
     def are_one(self, lower: float, upper: float) -> bool:
         """Whether two ends are written alike, so that every digit is true of all between them."""
         return self.exact(lower) == self.exact(upper)
 
 
 DECIMALS: Final = 9  # of payoffs
+FINE: Final = 20  # numbers that are whole in units of 2**-20 are what they say
 HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
+POWERS: Final = 1e16  # from which on Python writes numbers with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -158,7 +172,8 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
     """Give two ends that are one as a number in the most digits in which they agree, twice.
 
     They may agree in digits from the first one on, or in those after the point alone. Where they
-    agree in none after the point they are given as they are: zeros would stand for the others.
+    agree in none after the point they are given as they are: zeros would stand for the others, but
+    in numbers so large that Python writes them with a power of ten.
     """
     if lower == upper:
         return lower, upper
@@ -171,7 +186,7 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
                 candidates.append((places - power, float(written)))
                 break
     decimals, number = max(candidates, default=(0, 0.0))
-    return (number, number) if decimals > 0 else (lower, upper)
+    return (number, number) if decimals > 0 or abs(number) >= POWERS else (lower, upper)
 
 
 def write_rate(game: Engine, rate: float) -> str:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from hogeq.support.messages import HogeqError, counted, one_line, raised
 from hogeq.support.progress import phase
+from hogeq.support.short_fractions import meant
 from hogeq.support.workers import memory
-from hogeq.trees.exact_numbers import are_held, is_held, meant
+from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
 from hogeq.trees.flat import (
     CHANCE,
     IN_RANGE,
@@ -41,6 +42,7 @@ AT_ONCE: Final = 200  # moves of the first such plays
 SURE: Final = 20 * math.log(10)  # of 10**20 games that are not too large one may be called so
 ENOUGH: Final = 1e60  # nodes in an estimate, after which a play need not go on
 RECURS: Final = "has a play in which a position comes again, so no tree; allowed: games that end"
+LEAST: Final = 1e-300  # probability of chance other than 0: smaller ones lose digits
 ROUNDED: Final = 1e-12  # share of the payoffs at an end that their sum may miss by rounding
 
 Moves = Sequence[tuple[Any, Fraction | float, Any]]
@@ -218,6 +220,9 @@ def drawn_moves(moves: Moves) -> Moves:
     for chance in chances:
         if not 0.0 <= chance <= 1.0 + ROW_SUM:
             raise NodeError(f"an action of chance is of probability {chance:g}; allowed: 0 to 1")
+    if any(0 < given < LEAST for _, given, _ in moves):
+        allowed = f"allowed: 0, or {LEAST:g} and more"
+        raise NodeError(f"an action of chance is of a probability below {LEAST:g}; {allowed}")
     if abs(total - 1.0) > ROW_SUM:
         sums = f"probabilities of chance sum to {total:.12g}"
         raise NodeError(f"{sums}; allowed: 1 within {ROW_SUM:g}")
@@ -383,7 +388,12 @@ class _Walk(InformationSets):
         if not self.total and not abs(middle) > most - least > 0.0:
             return paid, 0.0
         centre = float(middle) - half
-        moved = paid - (half + centre)
+        level = Fraction(half + centre)
+        distinct, place = np.unique(paid, return_inverse=True)
+        if len(distinct) <= MOST_EXACT:  # by what numbers stand for: doubles miss it by more
+            moved = np.array([float(meant(one) - level) for one in distinct.tolist()])[place]
+        else:
+            moved = paid - (half + centre)
         # What would not come back to the last digit stays: small payoffs beside large ones.
         if np.array_equal(moved + (half + centre), paid):
             return moved, centre

@@ -28,8 +28,9 @@ import numpy as np
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.short_fractions import meant
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
-from hogeq.trees.exact_numbers import MOST_EXACT, distribution, meant, missed, paid_in
+from hogeq.trees.exact_numbers import MOST_EXACT, distribution, missed, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 from hogeq.trees.shuffling import solving_form

@@ -1,41 +1,25 @@
 """The fractions that float64 numbers stand for.
 
-A number stands for the shortest fraction that rounds to it, if there is one of a small denominator,
-or for a short decimal, else for itself. Probabilities that then do not sum to 1 are divided by
-their sum. Trees and games by their positions read numbers so.
+A number stands for a short one that rounds to it (:mod:`hogeq.support.short_fractions`), if there
+is one, else for itself. Probabilities that then do not sum to 1 are divided by their sum. Trees and
+games by their positions read numbers so.
 """
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Final
 
 import numpy as np
 
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.short_fractions import WHOLE, meant
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
-SHORT: Final = (1, 64, 1000, 10**6, 3 * 10**7)  # denominators that tell fractions apart
 BITS: Final = 120  # of probabilities that are quotients
-DIGITS: Final = 12  # of decimals that they stand for
 MOST_EXACT: Final = 50_000  # plays that are valued in fractions, in some two seconds
-WHOLE: Final = 2.0**53  # beyond which numbers are whole, and decimals that are not are shorter
 
 Fractions = list[Fraction]
-
-
-@lru_cache(2**16)
-def meant(number: float) -> Fraction:
-    """Give the fraction that a number stands for."""
-    whole = Fraction(number)
-    for most in SHORT if abs(number) < WHOLE else ():
-        short = whole.limit_denominator(most)
-        if float(short) == number:
-            return short
-    decimal = repr(number)
-    return Fraction(decimal) if len(Decimal(decimal).as_tuple().digits) <= DIGITS else whole
 
 
 def is_held(number: Fraction | float) -> bool:

@@ -23,7 +23,8 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
-from hogeq.trees.exact_numbers import distribution, meant
+from hogeq.support.short_fractions import meant
+from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable
 
@@ -46,6 +47,8 @@ class FullInformation:
     units: Units
     values: Enclosure = field(repr=False)
     """Bounds on the payoff to player 0 in every state."""
+    missed: float = 0.0
+    """Most by which payoffs and their sum miss what was given, where no double stands for it."""
 
     def __repr__(self) -> str:
         """Say the value and its error."""
@@ -60,11 +63,11 @@ class FullInformation:
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Lower and upper bound on the payoff to who moves first; both are proved."""
-        lower, upper = start_of(self.graph, self.values)
-        if self.mover == 0:
-            return lower, upper
-        total = meant(self.graph.total)
-        return below(total - Fraction(upper)), above(total - Fraction(lower))
+        lower, upper = map(Fraction, start_of(self.graph, self.values))
+        if self.mover == 1:
+            total = meant(self.graph.total)
+            lower, upper = total - upper, total - lower
+        return below(lower - Fraction(self.missed)), above(upper + Fraction(self.missed))
 
     @property
     def value(self) -> float:
@@ -93,9 +96,10 @@ class FullInformation:
         return Table(rows, left=3)
 
 
-def solve(graph: Graph, units: Units) -> FullInformation:
-    """Solve a game whose players see everything."""
-    return FullInformation(graph, units, enclose(graph))
+def solve(graph: Graph, units: Units, *, is_rounded: bool = False) -> FullInformation:
+    """Solve a game whose players see everything; `is_rounded` if no doubles stand for payoffs."""
+    largest = float(np.abs(graph.paid).max(initial=abs(graph.total)))
+    return FullInformation(graph, units, enclose(graph), 2.0**-52 * largest * is_rounded)
 
 
 class ActionValue(NamedTuple):

@@ -54,10 +54,8 @@ class NashConv(NamedTuple):
     def rows(self) -> list[tuple[str, str, str]]:
         """Lay out what sides and players gain, as the command prints them."""
         units, ends = self.response.units, [self[:2], *(one[1:] for one in self.members)]
-        are_one = [self.response.is_proved, *(units.are_one(*pair) for pair in ends[1:])]
         written = [
-            units.exact(one[0]) if is_one else units.gap(*one)
-            for one, is_one in zip(ends, are_one, strict=True)
+            units.exact(pair[0]) if units.are_one(*pair) else units.gap(*pair) for pair in ends
         ]
         alone = [
             (f"player {one.player}", gain, "gain of its side if it alone deviates")
@@ -87,7 +85,8 @@ def nash_conv(
     deviate(limit.share(0.5))
     response = respond()
     deviate(limit)
-    lower, upper = (2.0 * (end - tree.shift) for end in (response.value, response.bound))
+    lower, upper = (2.0 * end for end in tree.units.beyond(response.value, response.bound))
+    lower = max(lower, 0.0)  # a strategy answers itself with 0
     members = tuple(found.get(player, Deviation(player, 0.0, upper)) for player in players)
     return NashConv(lower, upper, members, response)
 

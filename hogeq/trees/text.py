@@ -34,7 +34,7 @@ from hogeq.support.files import opened
 from hogeq.support.messages import HogeqError, counted, printable, refusal, unreadable
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
-from hogeq.trees.building import Node, NodeError, flatten, require_memory
+from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
@@ -43,7 +43,6 @@ from hogeq.trees.teams import sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
-LEAST: Final = 1e-300  # probability of chance other than 0
 LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
 BLOCK: Final = 2**14  # bytes of the file that are read at once, ...
 BLOCKS: Final = 256  # ... and how often they are kept: a walk returns to all depths

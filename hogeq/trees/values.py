@@ -14,7 +14,8 @@ import numpy as np
 
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees.exact_numbers import MOST_EXACT, meant, missed, paid_in
+from hogeq.support.short_fractions import meant
+from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
 FINER: Final = 16  # times less than what shows: JSON has more digits

@@ -4,6 +4,7 @@ import itertools
 import math
 import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import count
@@ -19,6 +20,7 @@ from hogeq.search.results import payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.short_fractions import meant
 from hogeq.trees import beliefs, columns, enclosures, responses
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
@@ -27,7 +29,7 @@ from hogeq.trees.building import flatten
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
-from hogeq.trees.exact_numbers import distribution, meant
+from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
@@ -736,6 +738,60 @@ def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
         from_rules(Choice(2, whole, [1, -1]))
     sloppy = [0.1 * 3, -0.3]
     assert from_rules(Choice(2, [1.0, -1.0], sloppy)).shift == 0.0
+
+
+@pytest.mark.parametrize(
+    ("total", "ends"),
+    [
+        (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(2, 5), Fraction(5 * 10**8))),
+        (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(1, 7), Fraction(5 * 10**8))),
+        (Fraction(10**14) + Fraction(1, 4), (Fraction(1, 3), Fraction(0))),
+        (Fraction(3, 10), (Fraction(1, 5), Fraction(1, 10))),
+        (Fraction(1, 3), (Fraction(1, 10**9), Fraction(0))),
+    ],
+)
+def test_what_a_response_gains_has_no_digit_of_a_constant_sum(
+    total: Fraction, ends: Sequence[Fraction]
+) -> None:
+    """Half of the sum was taken off in float64: 0.4 was 0.399999976, and nothing -0.000000119."""
+    game = hogeq.Game(Choice(2, *([end, total - end] for end in ends)))
+    worse = [[0.0, 1.0]]  # plays the second end
+    for policy, gain in ((worse, ends[0] - ends[1]), ([[1.0, 0.0]], Fraction())):
+        found = game.exploitability(policy)
+        assert 0.0 <= found.lower <= gain / 2 <= found.upper
+        told = found.to_json()
+        ends_told = told["lower"], told["upper"]
+        assert ends_told[0] != ends_told[1] or ends_told[0] == pytest.approx(float(gain / 2))
+        whole = game.nash_conv(policy)
+        assert 0.0 <= whole.lower <= gain <= whole.upper
+        for (_, text, _), true in ((found.rows()[0], gain / 2), (whole.rows()[0], gain)):
+            lower, _, upper = text.partition(" to ")
+            if upper not in ("", lower):
+                assert Fraction(lower) <= true <= Fraction(upper)
+            else:
+                assert abs(Fraction(lower) - true) <= Fraction(1, 10**9)
+    # Payoffs were centred by what their doubles miss, too.
+    assert game.diff(worse, [[1.0, 0.0]]).gains[0] == pytest.approx(
+        float(ends[0] - ends[1]) / 2, rel=1e-10
+    )
+
+
+def test_optimal_play_is_no_nearer_than_the_payoffs_that_were_given() -> None:
+    best = 10**17 + 3
+    game: Any = hogeq.Game(Choice(2, [best, -best], [best - 1, 1 - best]))
+    solved = game.tablebase()
+    assert Fraction(solved.ends[0]) <= best <= Fraction(solved.ends[1])
+
+
+def test_json_gives_the_bounds_of_a_seat_whose_digits_do_not_agree() -> None:
+    ends = 8999999999999.854, 9000000000000.125
+    found = hogeq.Game("kuhn_poker").attack("uniform")
+    apart = replace(found, seats=(ends[0], 0.25), seat_bounds=(ends[1], 0.25)).to_json()
+    assert apart["seats"] == [ends[0], 0.25]
+    assert apart["seat_bounds"] == [ends[1], 0.25]
+    large = replace(found, seats=(6.999999999999e299, 0.0), seat_bounds=(7.000000000001e299, 0.0))
+    assert large.to_json()["seats"] == [7e299, 0.0]
+    assert "seat_bounds" not in large.to_json()
 
 
 def test_floats_are_added_to_fractions_and_decimals_as_what_they_stand_for() -> None:

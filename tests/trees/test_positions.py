@@ -427,18 +427,51 @@ class Waiting(hogeq.GameRules):
         return [{"stop": -1, "take": 5}[state]]
 
 
-@pytest.mark.parametrize("never", [0, 0.0, Fraction(0), Decimal(0), Fraction(1, 10**400)])
+@pytest.mark.parametrize("never", [0, 0.0, Fraction(0), Decimal(0)])
 def test_a_branch_of_probability_0_is_no_way_out(never: Any) -> None:
     with pytest.raises(ValueError, match=r"^Waiting: .*play can go on for ever; allowed"):
         hogeq.Game(Waiting(never))
     for endless, value in ((-2, -1.0), (3, 3.0)):
         game: Any = hogeq.Game(Waiting(never, endless))
         assert {*game.positions.states} == {"choose", "wait", "again"}
-        assert game.positions.is_rounded == (never != 0)
+        assert not game.positions.is_rounded
         found = game.tablebase()
         assert found.ends[0] <= value <= found.ends[1]
         assert found.value == pytest.approx(value)
     assert hogeq.Game(Waiting(0.25)).tablebase().value == pytest.approx(5.0)
+
+
+class Beside(Waiting):
+    """Payoffs are beside a constant that is large, and of which doubles miss a part."""
+
+    players = 2
+
+    def payoffs(self, state: Any) -> Any:
+        own = 5 * 10**8 + Fraction({"stop": 1, "take": 4}[state], 10)
+        return [own, 10**9 + Fraction(1, 10) - own]
+
+
+def test_what_a_change_gains_has_no_digit_of_a_constant_sum() -> None:
+    game = hogeq.Game(Beside(0.5))
+    actions = [["stop", "wait"], ["take"], ["wait"]]  # of the rows, by what they are called
+    rows = {key: row for row, key in enumerate(game.rows.keys)}
+    stop = game.strategy("uniform").policy.copy()
+    stop[rows["choose"]] = [1.0, 0.0]
+    wait = stop.copy()
+    wait[rows["choose"]] = [0.0, 1.0]
+    assert [[*game.strategy(stop)[key]] for key in ("choose", "bonus", "again")] == actions
+    assert game.diff(stop, wait).gains[rows["choose"]] == pytest.approx(0.15, rel=1e-10)
+    found = game.exploitability(stop)
+    assert found.lower <= Fraction(3, 20) <= found.upper
+
+
+@pytest.mark.parametrize("least", [Fraction(1, 10**400), Fraction(7, 10**324), 5e-324, 1e-310])
+def test_a_way_out_whose_chance_loses_its_digits_is_refused(least: Any) -> None:
+    """It was no way out, so that waiting was worth -2 or 3, proved, in place of the bonus, 5."""
+    for endless in (None, 3):
+        with pytest.raises(hogeq.HogeqError, match="below 1e-300; allowed: 0, or 1e-300 and more"):
+            hogeq.Game(Waiting(least, endless))
+    assert hogeq.Game(Waiting(Fraction(1, 10**20), 3)).tablebase().value == pytest.approx(5.0)
 
 
 def test_a_decimal_chance_that_no_double_stands_for_is_no_other_number() -> None:
