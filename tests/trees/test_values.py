@@ -23,7 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
-from tests.trees.test_enclosures import Node, dominated, drawn, infosets, laid_out, worth
+from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
 
 @pytest.fixture
