@@ -285,6 +285,7 @@ def test_two_coins() -> None:
     assert attack.win_rate == pytest.approx(1.0 - found.lower, abs=1e-9)
 
 
+@pytest.mark.usefixtures("in_folder")
 def test_an_absent_minded_driver() -> None:
     """4/3: Piccione and Rubinstein 1997."""
     found = text_game(DRIVER.format(last=1)).in_policies(10.0)

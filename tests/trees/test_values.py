@@ -25,13 +25,6 @@ from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
-
-@pytest.fixture
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 Chances = dict[int, list[Fraction]]
 Pair = tuple[Chances, Chances]
 
