@@ -17,6 +17,7 @@ from .evaluation.tablebase import Analysis as Analysis
 from .evaluation.tablebase import Tablebase as Tablebase
 from .evaluation.tablebase import UnreachedError as UnreachedError
 from .evaluation.values import ComponentsAt as ComponentsAt
+from .games.ahead import CompiledCode as CompiledCode
 from .games.ahead import compiled_code as compiled_code
 from .games.ahead import warmup as warmup
 from .games.game import Game as Game

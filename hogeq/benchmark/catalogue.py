@@ -5,7 +5,7 @@ from functools import partial
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from hogeq import Budget, Game, Graph, Hog
 
@@ -164,9 +164,17 @@ def _games() -> Iterator[Entry]:
         yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", load)
 
 
-def write_instance(folder: Path, entry: Entry) -> dict[str, Any]:
-    """Make an instance and write its arrays to a folder; give its name, sizes and digest."""
+class Written(NamedTuple):
+    """An instance that was written to a file."""
+
+    name: str
+    states: int
+    rows: int
+    digest: str
+
+
+def write_instance(folder: Path, entry: Entry) -> Written:
+    """Make an instance and write its arrays to a folder."""
     instance = entry.make()
     instance.save(folder / f"{entry.name}.npz")
-    sizes = {"states": instance.states, "rows": instance.rows}
-    return {"name": entry.name, **sizes, "digest": instance.digest}
+    return Written(entry.name, instance.states, instance.rows, instance.digest)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hogeq import WinRates
-from hogeq.contest.entries import Entries, identical_entries, short_names
+from hogeq.contest.entries import Entries, Refused, Remark, identical_entries, short_names
 from hogeq.support.files import csv_text
-from hogeq.support.messages import Table, Text, one_line, percent, printable
+from hogeq.support.messages import Table, Text, as_dicts, one_line, percent, printable
 
 MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
 WIDEST: Final = 100  # characters of a line of ranks in a terminal
@@ -35,6 +35,71 @@ _IN_TEXT: Final = (
 """Keys of the columns in a terminal, in their order there."""
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """An entry in its place."""
+
+    rank: int
+    name: str
+    file: str
+    entry: str
+    index: int  # in the field
+    goal: int | None  # if each entry has its own
+    wins: int
+    ties: int
+    tie_break: float | None  # if equals are told apart
+    mean_win_rate: float
+    nash: float  # weight in the equilibrium
+    lowest_win_rate: float
+    lowest_against: int  # index
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, without those that there are none of."""
+        return {key: value for key, value in vars(self).items() if value is not None}
+
+    def cells(self, names: Sequence[str]) -> dict[str, Any]:
+        """Give what tables show of it, by key: the entry and its rival by their `names`."""
+        rival = names[self.lowest_against]
+        return {**self.to_json(), "name": names[self.index], "lowest_against": rival}
+
+
+class Tournament(NamedTuple):
+    """Result of a tournament."""
+
+    start: tuple[int, int]
+    threshold: float
+    entries: Sequence[str]
+    win_rates: Sequence[Sequence[float]]  # row against column
+    ranking: Sequence[Ranked]  # the best first
+    nash_gap: float
+    identical: Sequence[Sequence[int]]  # groups of indices
+    namesakes: Sequence[Sequence[int]]
+    refused: Sequence[Refused]
+    remarks: Sequence[Remark]
+    tie_break: str | None
+    left_out: int = 0  # entries that a page counts and does not name
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "start": list(self.start),
+            "threshold": self.threshold,
+            "entries": self.entries,
+            "win_rates": self.win_rates,
+            "ranking": [line.to_json() for line in self.ranking],
+            "nash_gap": self.nash_gap,
+            "identical": self.identical,
+            "namesakes": self.namesakes,
+            "refused": as_dicts(self.refused),
+            "remarks": as_dicts(self.remarks),
+            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
+        }
+
+    def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Give what tables show of each entry, the best first."""
+        return [line.cells(names) for line in self.ranking]
+
+
 def columns_of(
     ranking: Sequence[Mapping[str, Any]], tie_break: str | None
 ) -> list[tuple[str, str, str]]:
@@ -46,14 +111,6 @@ def columns_of(
         (title, "number" if key == "tie_break" and tie_break == "bytes" else kind, key)
         for title, kind, key in _COLUMNS
         if key not in empty
-    ]
-
-
-def named_ranking(found: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Ranking of a tournament with names in place of indices."""
-    return [
-        {**line, "name": names[line["index"]], "lowest_against": names[line["lowest_against"]]}
-        for line in found["ranking"]
     ]
 
 
@@ -85,48 +142,49 @@ class Ranking:
         return self.public or [printable(name) for name in self.field.names]
 
     @cached_property
-    def _data(self) -> dict[str, Any]:
-        means = self.rates.means()
-        lowest = self.rates.lowest()
-        files = short_names(self.field.entries)
-        names = self.field.names
+    def result(self) -> Tournament:
+        """Ranks, win rates and equilibrium."""
+        means, lowest = self.rates.means(), self.rates.lowest()
+        files, names = short_names(self.field.entries), self.field.names
         weights, gap = self.rates.equilibrium()
-        ranking = []
-        for index, place, wins, ties in self.rates.ranks(self.threshold, self.broken):
-            line: dict[str, Any] = {
-                "rank": place,
-                "name": names[index],
-                "file": files[index],
-                "entry": self.field.entries[index],
-                "index": index,
-            }
-            if self.goals is not None:
-                line["goal"] = self.goals[index]
-            line |= {"wins": wins, "ties": ties}
-            if self.broken is not None:
-                number = self.broken[index]
-                # Fewer bytes are better: they have a minus there.
-                line["tie_break"] = int(-number) if self.tie_break == "bytes" else number
-            line |= {
-                "mean_win_rate": means[index],
-                "nash": float(weights[index]),
-                "lowest_win_rate": lowest[index][0],
-                "lowest_against": lowest[index][1],
-            }
-            ranking.append(line)
-        return {
-            "start": list(self.start),
-            "threshold": self.threshold,
-            "entries": self.field.entries,
-            "win_rates": self.rates.tolist(),
-            "ranking": ranking,
-            "nash_gap": gap,
-            "identical": identical_entries(self.field.strategies),
-            "namesakes": self.field.namesakes,
-            "refused": [one._asdict() for one in self.field.refused],
-            "remarks": [one._asdict() for one in self.field.remarks],
-            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
-        }
+        ranking = [
+            Ranked(
+                rank=place,
+                name=names[index],
+                file=files[index],
+                entry=self.field.entries[index],
+                index=index,
+                goal=None if self.goals is None else self.goals[index],
+                wins=wins,
+                ties=ties,
+                tie_break=self._tie_break(index),
+                mean_win_rate=means[index],
+                nash=float(weights[index]),
+                lowest_win_rate=lowest[index][0],
+                lowest_against=lowest[index][1],
+            )
+            for index, place, wins, ties in self.rates.ranks(self.threshold, self.broken)
+        ]
+        return Tournament(
+            start=self.start,
+            threshold=self.threshold,
+            entries=self.field.entries,
+            win_rates=self.rates.tolist(),
+            ranking=ranking,
+            nash_gap=gap,
+            identical=identical_entries(self.field.strategies),
+            namesakes=self.field.namesakes,
+            refused=self.field.refused,
+            remarks=self.field.remarks,
+            tie_break=self.tie_break,
+        )
+
+    def _tie_break(self, index: int) -> float | None:
+        if self.broken is None:
+            return None
+        number = self.broken[index]
+        # Fewer bytes are better: they have a minus there.
+        return int(-number) if self.tie_break == "bytes" else number
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
@@ -137,7 +195,7 @@ class Ranking:
         ``identical`` and ``namesakes`` (groups of indices), ``refused`` (entry, reason),
         ``remarks`` (entry, remark: files that an entry's code reads, and its vain attempts).
         """
-        return self._data
+        return self.result.to_json()
 
     def text(self, title: str, remarks: Text) -> Text:
         """Lay out remarks on entries, those given, the equilibrium, and last the ranks."""
@@ -146,8 +204,8 @@ class Ranking:
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
         text: Text = [f"{title}, {len(names)} strategies, {matches} each{start}"]
         identical, namesakes = (
-            [link.join(names[index] for index in group) for group in self._data[key]]
-            for key, link in (("identical", " = "), ("namesakes", " and "))
+            [link.join(names[index] for index in group) for group in groups]
+            for groups, link in ((self.result.identical, " = "), (self.result.namesakes, " and "))
         )
         for heading, lines in (
             ("the same strategy", identical),
@@ -159,13 +217,12 @@ class Ranking:
                 text += ["", *(f"{heading}: {line}" for line in lines)]
         if remarks:
             text += ["", *remarks]
-        ranking = named_ranking(self._data, names)
-        mixture = [line for line in ranking if line["nash"] > 0.0]
-        mixture.sort(key=lambda line: -line["nash"])
-        shares = [f"{percent(line['nash'])} {line['name']}" for line in mixture]
+        mixture = [line for line in self.result.ranking if line.nash > 0.0]
+        mixture.sort(key=lambda line: -line.nash)
+        shares = [f"{percent(line.nash)} {names[line.index]}" for line in mixture]
         more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
         nash = f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}"
-        return [*text, "", nash, "", self._table(ranking)]
+        return [*text, "", nash, "", self._table(self.result.cells(names))]
 
     def _table(self, ranking: Sequence[Mapping[str, Any]]) -> Table:
         """Lay out the ranks, names cut so that a line has at most `WIDEST` characters."""
@@ -192,7 +249,7 @@ class Ranking:
 
     def ranks_csv(self) -> str:
         """Write the ranks as a table with a header."""
-        ranking = named_ranking(self._data, self.names)
+        ranking = self.result.cells(self.names)
         if self.public is not None:
             ranking = [{**line, "file": ""} for line in ranking]
         header = [key for key in ranking[0] if key not in {"entry", "index"}]

@@ -1,7 +1,8 @@
 """Code of kernels, compiled before it is needed."""
 
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from hogeq.games.hog import Hog
 from hogeq.model.compiling import cache, missing, parts_of
@@ -9,25 +10,48 @@ from hogeq.support.progress import phase
 from hogeq.support.workers import cores
 
 
-def compiled_code() -> dict[str, Any]:
+class CompiledCode(NamedTuple):
+    """Compiled code that is kept.
+
+    Examples
+    --------
+    >>> import hogeq
+    >>> code = hogeq.compiled_code()
+    >>> code.kernels == 0 or code.bytes > 0
+    True
+    """
+
+    folder: Path
+    problem: str
+    """Why kernels cannot be kept; empty if they can."""
+    state: str
+    """Digest of the sources and versions that they belong to."""
+    kernels: int
+    bytes: int
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether kernels can be kept."""
+        return not self.problem
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        fields = self._asdict()
+        found = {key: fields.pop(key) for key in ("folder", "problem")}
+        return {**found, "writable": self.is_writable, **fields}
+
+
+def compiled_code() -> CompiledCode:
     """Describe the compiled code that is kept: its folder, and what is in it.
 
     Examples
     --------
     >>> import hogeq
-    >>> sorted(hogeq.compiled_code())
-    ['bytes', 'folder', 'kernels', 'problem', 'state', 'writable']
+    >>> hogeq.compiled_code().state.partition("-")[0]
+    'kernels'
     """
     sizes = [file.stat().st_size for file in cache.stored()]
-    problem = cache.problem()  # why kernels cannot be kept; empty if they can
-    return {
-        "folder": cache.root(),
-        "problem": problem,
-        "writable": not problem,
-        "state": cache.state(),
-        "kernels": len(sizes),
-        "bytes": sum(sizes),
-    }
+    return CompiledCode(cache.root(), cache.problem(), cache.state(), len(sizes), sum(sizes))
 
 
 def warmup(games: Iterable[Hog], parts: Iterable[str] = (), jobs: int | None = None) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.contest.ranking import named_ranking
+from hogeq.contest.ranking import Tournament
 from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
@@ -33,7 +33,7 @@ PUBLIC_RANKS: Final = ("goal", "rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest,
     out: Path,
-    tournament: Mapping[str, Any],
+    tournament: Tournament,
     rules: str,
     *,
     pseudonyms: bool = False,
@@ -42,8 +42,7 @@ def write_contest(
     """Write pages, ranks and the verdicts for the next call; list what was written, in lines.
 
     All is computed before the first file is written, the mark of the contest comes first, and what
-    everybody may see comes last. `tournament` is its result, as
-    `hogeq.contest.ranking.Ranking.to_json` gives it, `rules` what the rules are called.
+    everybody may see comes last. `rules` is what the rules are called.
     """
     names = contest.public_names(pseudonyms)
     staff_folder = out / STAFF
@@ -51,8 +50,8 @@ def write_contest(
     heading = f"{title or f'The contest of {rules}'}, {date.today().isoformat()}."  # noqa: DTZ011
     pages = entrants_pages(contest, staff_folder / "entrants", rules, tournament, names, heading)
     staff_rows = _staff_rows(contest, tournament, names)
-    public_rows = [{**line, "file": ""} for line in named_ranking(tournament, names)]
-    absent = {"goal", "tie_break"}.difference(tournament["ranking"][0])
+    public_rows = [{**line, "file": ""} for line in tournament.cells(names)]
+    absent = {"goal", "tie_break"}.difference(tournament.ranking[0].to_json())
     contest.keep(out)
     for folder in (staff_folder / "entrants", public_folder):
         folder.mkdir(exist_ok=True)
@@ -62,7 +61,7 @@ def write_contest(
     for path in (staff_folder / "entrants").glob("*-*.html"):
         if path.name not in pages:  # of somebody who has gone
             path.unlink()
-    page = public_page({**tournament, "rules": rules}, names, contest.game.rules, title)
+    page = public_page(tournament, names, contest.game.rules, rules, title)
     write_whole(staff_folder / "index.html", _staff_page(staff_rows, title or rules, absent))
     write_whole(staff_folder / "ranks.csv", _csv(RANKS, absent, staff_rows))
     write_whole(public_folder / "index.html", page)
@@ -95,24 +94,23 @@ def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[st
 
 
 def _staff_rows(
-    contest: Contest, tournament: Mapping[str, Any], names: Sequence[str]
+    contest: Contest, tournament: Tournament, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Rows of the table for staff, one for each entrant: ranks first, then those not valid.
 
-    They have the keys of `RANKS`, and "faults". `tournament` is its result, `names` are what the
-    public page calls its entries.
+    They have the keys of `RANKS`, and "faults". `names` are what the public page calls its entries.
     """
     valid = contest.valid
-    ranked = {valid[line["index"]].entrant: line for line in tournament["ranking"]}
+    ranked = {valid[line.index].entrant: line for line in tournament.ranking}
     rows = []
     for judged in contest.judged:
         entrant = judged.entrant
         row = dict.fromkeys(RANKS, "")
         if entrant in ranked:
             line = ranked[entrant]
-            row |= line
-            row["lowest_against"] = valid[line["lowest_against"]].name
-            row["public_name"] = names[line["index"]]
+            row |= line.to_json()
+            row["lowest_against"] = valid[line.lowest_against].name
+            row["public_name"] = names[line.index]
         row |= {
             "name": judged.name,
             "student": entrant.student,

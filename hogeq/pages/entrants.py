@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from hogeq import Assessment, Fault, Hog, Submission
 from hogeq.contest.assessment import Facts, Reference, facts_of, game_to, outcome, results
 from hogeq.contest.judging import Judged, facts
+from hogeq.contest.ranking import Ranked, Tournament
 from hogeq.contest.staff import Contest
 from hogeq.contest.submission import contest_notes
 from hogeq.pages import frame
@@ -141,7 +142,7 @@ def entrants_pages(
     contest: Contest,
     folder: Path,
     title: str,
-    tournament: Mapping[str, Any],
+    tournament: Tournament,
     names: Sequence[str],
     heading: str,
 ) -> dict[str, str | None]:
@@ -149,13 +150,12 @@ def entrants_pages(
 
     Of a page in `folder` that was made of the same submission by the same rules, only the sections
     about the field are made anew. `title` names the rules, `heading` is the first line of a page,
-    `tournament` is its result (`hogeq.contest.ranking.Ranking.to_json`), and `names` are those on
-    the public page by index in it.
+    `names` are those on the public page by index in the tournament.
     """
     game, usual_goal = contest.game, contest.game.rules.size
     tasks: list[_Task] = []
     pages: dict[str, str | None] = {}
-    ranked = {contest.valid[line["index"]].entrant: line for line in tournament["ranking"]}
+    ranked = {contest.valid[line.index].entrant: line for line in tournament.ranking}
     for judged in contest.judged:
         entrant = judged.entrant
         name = contest.page_of(entrant)
@@ -165,7 +165,7 @@ def entrants_pages(
         if goal != usual_goal:
             notes.append(f"Its goal is {goal}. The opponents below have {usual_goal}.")
         if line is not None:
-            notes.append(f"The public page calls it {names[line['index']]}.")
+            notes.append(f"The public page calls it {names[line.index]}.")
         if entrant.earlier:
             notes.append(f"Not judged, since {LATEST}: {', '.join(entrant.earlier)}.")
         sections = {
@@ -268,29 +268,29 @@ def _in_our_words(fault: Fault) -> str:
     return f"{where}gave what is not allowed{again}"
 
 
-def _standing(line: Mapping[str, Any] | None, names: Sequence[str]) -> str:
+def _standing(line: Ranked | None, names: Sequence[str]) -> str:
     """Write the rank of an entrant, by its line of the ranking; None if it is not ranked."""
     if line is None:
         return "Not ranked."
-    won = f"{line['wins']} of {len(names) - 1} matches won"
-    lowest = f"{percent(line['lowest_win_rate'])}, against {names[line['lowest_against']]}"
-    mean = f"{percent(line['mean_win_rate'])} on average; the least, {lowest}"
-    return f"Rank {line['rank']} of {len(names)}: {won}, {mean}."
+    won = f"{line.wins} of {len(names) - 1} matches won"
+    lowest = f"{percent(line.lowest_win_rate)}, against {names[line.lowest_against]}"
+    mean = f"{percent(line.mean_win_rate)} on average; the least, {lowest}"
+    return f"Rank {line.rank} of {len(names)}: {won}, {mean}."
 
 
-def _matches(line: Mapping[str, Any], tournament: Mapping[str, Any], names: Sequence[str]) -> str:
+def _matches(line: Ranked, tournament: Tournament, names: Sequence[str]) -> str:
     """List the matches of an entrant, by its line of the ranking, in a table, the hardest first."""
-    win_rates = tournament["win_rates"][line["index"]]
-    opponents = [other for other in tournament["ranking"] if other is not line]
+    win_rates = tournament.win_rates[line.index]
+    opponents = [other for other in tournament.ranking if other is not line]
     rows = []
-    for opponent in sorted(opponents, key=lambda other: win_rates[other["index"]]):
-        win_rate = win_rates[opponent["index"]]
-        colour = outcome(win_rate, tournament["threshold"])
+    for opponent in sorted(opponents, key=lambda other: win_rates[other.index]):
+        win_rate = win_rates[opponent.index]
+        colour = outcome(win_rate, tournament.threshold)
         word = {"good": "won", "bad": "lost"}.get(colour, "tied")
-        name = html.escape(names[opponent["index"]])
+        name = html.escape(names[opponent.index])
         share = f'<span class="{colour}">{percent(win_rate)}</span>'
         bar = frame.bar(win_rate, f"half {colour}")
-        rows.append((opponent["rank"], name, share, bar, word))
+        rows.append((opponent.rank, name, share, bar, word))
     header = ("rank", "against", "wins", "", "")
     table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
     return f"<h2>Its matches, the hardest first</h2>{table}"

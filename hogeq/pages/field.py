@@ -1,15 +1,16 @@
 """The page of a field, for everybody: ranks, and the win rates of all against all."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from hogeq import Rules, WinRates, describe
-from hogeq.contest.ranking import columns_of, named_ranking
+from hogeq import Rules, describe
+from hogeq.contest.ranking import Ranked, Tournament, columns_of
 from hogeq.pages import frame
 from hogeq.support.messages import percent, printable
 
@@ -21,23 +22,26 @@ _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
 
 
 def field_page(
-    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None = None
+    tournament: Tournament,
+    names: Sequence[str],
+    rules: Rules,
+    rules_name: str,
+    title: str | None = None,
 ) -> str:
     """Write the page of a tournament, one self-contained HTML file.
 
-    `tournament` is its result, as `hogeq.contest.ranking.Ranking.to_json` gives it, `names` are
-    those of the entries by their index in it.
+    `names` are those of the entries by their index in the tournament.
     """
     # An entry that the Nash mixture never draws has an empty cell.
-    ranking = [{**line, "nash": line["nash"] or None} for line in named_ranking(tournament, names)]
-    columns = columns_of(ranking, tournament.get("tie_break"))  # name, kind and key of each
-    win_rates = np.array(tournament["win_rates"])  # (n, n), row against column
+    cells = [{**line, "nash": line["nash"] or None} for line in tournament.cells(names)]
+    columns = columns_of(cells, tournament.tie_break)  # name, kind and key of each
+    win_rates = np.array(tournament.win_rates)  # (n, n), row against column
     data = {
         "columns": [
             {"name": name, "kind": kind, "narrow": name in _NARROW} for name, kind, _ in columns
         ],
-        "rows": [[line[key] for _, _, key in columns] for line in ranking],
-        "index": [line["index"] for line in ranking],
+        "rows": [[line[key] for _, _, key in columns] for line in cells],
+        "index": [line.index for line in tournament.ranking],
         "rates": win_rates.round(DECIMALS).tolist(),
         "reach": max(_LEAST_REACH, float(np.abs(win_rates - 0.5).max())),
     }
@@ -45,16 +49,16 @@ def field_page(
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>"
         for name, text in describe(rules)
     ]
-    title = title or f"{tournament['rules']}: {len(names)} strategies, all against all"
+    title = title or f"{rules_name}: {len(names)} strategies, all against all"
     body = frame.fill(
         "field.html",
         title=html.escape(title),
-        summary=_summary(ranking),
-        played=_played(tournament),
-        equals=html.escape(_equals(tournament.get("tie_break"))),
-        win=f"{100.0 * tournament.get('threshold', WinRates.WIN):.12g}",
+        summary=_summary(tournament.ranking, names),
+        played=_played(rules_name, tournament.left_out),
+        equals=html.escape(_equals(tournament.tie_break)),
+        win=f"{100.0 * tournament.threshold:.12g}",
         notes=_notes(tournament, names),
-        rules=html.escape(tournament["rules"]),
+        rules=html.escape(rules_name),
         parts="".join(rule_items),
     )
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
@@ -63,17 +67,17 @@ def field_page(
 _NAMED_FIRST: Final = 3  # most names of those that share the first rank
 
 
-def _summary(ranking: Sequence[Mapping[str, Any]]) -> str:
+def _summary(ranking: Sequence[Ranked], names: Sequence[str]) -> str:
     """Say who ranks first, and how many matches they won."""
-    first = [line for line in ranking if line["rank"] == 1]
-    names = ", ".join(html.escape(line["name"]) for line in first[:_NAMED_FIRST])
+    first = [line for line in ranking if line.rank == 1]
+    named = ", ".join(html.escape(names[line.index]) for line in first[:_NAMED_FIRST])
     if len(first) > _NAMED_FIRST:
-        names += f" and {len(first) - _NAMED_FIRST} more"
-    won = f"{first[0]['wins']} of {len(ranking) - 1} matches"
+        named += f" and {len(first) - _NAMED_FIRST} more"
+    won = f"{first[0].wins} of {len(ranking) - 1} matches"
     if len(first) == 1:
-        mean = percent(first[0]["mean_win_rate"])
-        return f"First: <b>{names}</b>, {won} won, {mean} on average."
-    return f"First: <b>{names}</b>, {won} won each."
+        mean = percent(first[0].mean_win_rate)
+        return f"First: <b>{named}</b>, {won} won, {mean} on average."
+    return f"First: <b>{named}</b>, {won} won each."
 
 
 def _equals(tie_break: str | None) -> str:
@@ -85,24 +89,23 @@ def _equals(tie_break: str | None) -> str:
     return f"of equals the higher win rate against {tie_break} ranks first"
 
 
-def _played(tournament: Mapping[str, Any]) -> str:
+def _played(rules_name: str, num_left_out: int) -> str:
     """Say when, by which rules, and how many entries are left out."""
     today = date.today().isoformat()  # noqa: DTZ011 - of here
-    text = f"{today}, by the rules of {tournament['rules']}"
-    num_left_out = tournament.get("left_out", 0)
+    text = f"{today}, by the rules of {rules_name}"
     if num_left_out:
         text += f"; {num_left_out} more not valid"
     return html.escape(text)
 
 
-def _notes(tournament: Mapping[str, Any], names: Sequence[str]) -> str:
+def _notes(tournament: Tournament, names: Sequence[str]) -> str:
     """List the groups of entries that are one strategy, and the entries that are left out."""
-    identical = [" = ".join(names[index] for index in group) for group in tournament["identical"]]
+    identical = [" = ".join(names[index] for index in group) for group in tournament.identical]
     left_out = []
-    for refused in tournament["refused"]:
+    for refused in tournament.refused:
         # Names of files, not where they lie on the staff's machine.
-        path = refused["entry"]
-        left_out.append(refused["reason"].replace(printable(path), printable(PurePath(path).name)))
+        path = refused.entry
+        left_out.append(refused.reason.replace(printable(path), printable(PurePath(path).name)))
     text = ""
     for title, lines in (("The same strategy", identical), ("Left out", left_out)):
         if lines:
@@ -111,27 +114,30 @@ def _notes(tournament: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def public_page(
-    tournament: Mapping[str, Any], names: Sequence[str], rules: Rules, title: str | None
+    tournament: Tournament,
+    names: Sequence[str],
+    rules: Rules,
+    rules_name: str,
+    title: str | None,
 ) -> str:
     """Write the page for everybody, entries numbered by rank: the files' order may betray names."""
-    order = [line["index"] for line in tournament["ranking"]]
+    order = [line.index for line in tournament.ranking]
     new_index = {index: place for place, index in enumerate(order)}
     ranking = [
-        {
-            **line,
-            "index": new_index[line["index"]],
-            "lowest_against": new_index[line["lowest_against"]],
-            "file": names[line["index"]],
-        }
-        for line in tournament["ranking"]
+        replace(
+            line,
+            index=new_index[line.index],
+            lowest_against=new_index[line.lowest_against],
+            file=names[line.index],
+        )
+        for line in tournament.ranking
     ]
-    win_rates = tournament["win_rates"]
-    public = {
-        **tournament,
-        "ranking": ranking,
-        "win_rates": [[win_rates[row][column] for column in order] for row in order],
-        "identical": [],
-        "refused": [],
-        "left_out": len(tournament["refused"]),
-    }
-    return field_page(public, [names[index] for index in order], rules, title)
+    win_rates = tournament.win_rates
+    public = tournament._replace(
+        ranking=ranking,
+        win_rates=[[win_rates[row][column] for column in order] for row in order],
+        identical=[],
+        refused=[],
+        left_out=len(tournament.refused),
+    )
+    return field_page(public, [names[index] for index in order], rules, rules_name, title)

@@ -2,56 +2,81 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from hogeq import Hog, compiled_code, warmup
+from hogeq import CompiledCode, Hog, compiled_code, warmup
 from hogeq.runs.files import environment, extras, vector_bits
 from hogeq.support.sandbox import isolation
 
 
-def installation(games: Mapping[str, Hog]) -> dict[str, Any]:
-    """Describe this installation, and the compiled kernels of some games by name."""
-    machine = environment()
-    return {
-        **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
-        "extras": extras(),
-        "vector_bits": vector_bits(),
-        "isolation": isolation().text,
-        "cache": compiled_code(),
-        "compiled": {name: game.compiled() for name, game in games.items()},
-    }
+@dataclass(frozen=True)
+class Installation:
+    """The installation at hand, and the compiled kernels of some games."""
+
+    hogeq: str  # versions
+    python: str
+    platform: str
+    packages: Mapping[str, str]
+    cores: int
+    extras: Mapping[str, str | None]  # version of the package of each; None if that is missing
+    vector_bits: int
+    isolation: str  # how the code of others is isolated
+    cache: CompiledCode
+    compiled: Mapping[str, Mapping[str, bool]]  # of each game, which parts are
+
+    @classmethod
+    def of(cls, games: Mapping[str, Hog]) -> "Installation":
+        """Describe this installation, and the compiled kernels of some games by name."""
+        machine = environment()
+        return cls(
+            **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+            extras=extras(),
+            vector_bits=vector_bits(),
+            isolation=isolation().text,
+            cache=compiled_code(),
+            compiled={name: game.compiled() for name, game in games.items()},
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**vars(self), "cache": self.cache.to_json()}
+
+    def rows(self) -> list[tuple[str, object]]:
+        """Lay it out, as the command prints it: a title and a value in each row."""
+        kernels, compiled = self.cache, []
+        for name, parts in self.compiled.items():
+            lacking = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
+            compiled.append((f"for {name}", f"not yet: {lacking}" if lacking else "all"))
+        return [
+            ("hogeq", self.hogeq),
+            ("Python", f"{self.python}, {self.platform}"),
+            *self.packages.items(),
+            *((f"[{name}]", version or "not installed") for name, version in self.extras.items()),
+            ("cores", f"{self.cores}, vectors of {self.vector_bits} bits"),
+            ("code of others is isolated", self.isolation),
+            ("kernels in", kernels.folder),
+            *([("kernels cannot be kept", kernels.problem)] if kernels.problem else []),
+            ("compiled", f"{kernels.kernels}, {kernels.bytes / 1e6:.1f} MB"),
+            *compiled,
+        ]
 
 
-def installation_rows(data: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Lay out an installation, as the command prints it: a title and a value in each row."""
-    kernels = data["cache"]
-    compiled = []
-    for name, parts in data["compiled"].items():
-        lacking = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
-        compiled.append((f"for {name}", f"not yet: {lacking}" if lacking else "all"))
-    return [
-        ("hogeq", data["hogeq"]),
-        ("Python", f"{data['python']}, {data['platform']}"),
-        *data["packages"].items(),
-        *((f"[{name}]", version or "not installed") for name, version in data["extras"].items()),
-        ("cores", f"{data['cores']}, vectors of {data['vector_bits']} bits"),
-        ("code of others is isolated", data["isolation"]),
-        ("kernels in", kernels["folder"]),
-        *([("kernels cannot be kept", kernels["problem"])] if kernels["problem"] else []),
-        ("compiled", f"{kernels['kernels']}, {kernels['bytes'] / 1e6:.1f} MB"),
-        *compiled,
-    ]
+class CompiledAhead(NamedTuple):
+    """What was compiled before it was needed."""
+
+    compiled: int  # kernels now, and ...
+    kernels: int  # ... all that are kept
+    folder: Path
+    seconds: float
 
 
-def compiled_ahead(games: Sequence[Hog], jobs: int | None) -> dict[str, Any]:
+def compiled_ahead(games: Sequence[Hog], jobs: int | None) -> CompiledAhead:
     """Compile the kernels of games, on all cores; give the number compiled, and the time."""
     begun = time.monotonic()
-    num_before = compiled_code()["kernels"]
+    num_before = compiled_code().kernels
     warmup(games, jobs=jobs)
     stored = compiled_code()
-    return {
-        "compiled": stored["kernels"] - num_before,
-        "kernels": stored["kernels"],
-        "folder": stored["folder"],
-        "seconds": time.monotonic() - begun,
-    }
+    seconds = time.monotonic() - begun
+    return CompiledAhead(stored.kernels - num_before, stored.kernels, stored.folder, seconds)

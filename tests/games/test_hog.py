@@ -75,7 +75,7 @@ def test_code_can_be_compiled_ahead() -> None:
     game = hogeq.Hog(OPEN)
     hogeq.warmup([game], ["matches"])
     assert game.compiled()["policies"]
-    assert hogeq.compiled_code()["kernels"] >= 1
+    assert hogeq.compiled_code().kernels >= 1
 
 
 def test_a_tree_is_written_if_it_is_small(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
-"""Two finished runs and one of another game, and the page of the first two."""
+"""Two finished runs and one of another game, the page of the first two; a board of two games."""
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +13,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.runs.config import config_from
 from hogeq.runs.runner import run_experiment as run
+from tests.cli.calls import ask
+from tests.pages.boards import HIDDEN, OPEN, Played
 from tests.pages.runs import CONFIG
 
 
@@ -39,3 +44,35 @@ def written(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def game() -> HogEngine:
     return compile_game(rules_from(CONFIG["rules"]))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def hidden() -> HogEngine:
+    return compile_game(rules_from(HIDDEN))
+
+
+@pytest.fixture(scope="session")
+def both_games(tmp_path_factory: pytest.TempPathFactory, hidden: HogEngine) -> Path:
+    """Write the page of two games, by the command."""
+    folder = tmp_path_factory.mktemp("board")
+    specs = []
+    for number, rules in enumerate((HIDDEN, OPEN)):
+        file = folder / f"game{number}.yaml"
+        file.write_text(json.dumps(rules))
+        specs += ["--rules", str(file)]
+    out = folder / "board.html"
+    told = ask("board", *specs, "--out", str(out), "--opponent", "always_roll:2")
+    assert told["bytes"] == out.stat().st_size
+    assert [list(names)[-1] for names in told["opponents"].values()] == ["always_roll:2"] * 2
+    return out
+
+
+@pytest.fixture
+def board(browser: Any, both_games: Path) -> Iterator[Played]:
+    tab = Played(
+        browser, both_games, reduced_motion="reduce", viewport={"width": 1280, "height": 900}
+    )
+    yield tab
+    assert tab.said == []
+    assert tab.asked == [both_games.as_uri()]
+    tab.page.context.close()

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
+from hogeq.contest.ranking import Ranked, Tournament
 from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
@@ -265,15 +266,13 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     browser: Any, tmp_path: Path
 ) -> None:
     shares = {"mean_win_rate": 1.0, "nash": 1e-6, "lowest_win_rate": 1 / 32}
-    line = {"rank": 1, "entry": "", "file": "one", "index": 0, "wins": 1, "ties": 0, **shares}
-    line["lowest_against"] = 1
-    none = dict.fromkeys(shares, 0.0) | {"nash": None}
-    last = {**line, "rank": 2, "file": "two", "index": 1, "wins": 0, **none, "lowest_against": 0}
-    rates = [[0.5, 1.0], [0.0, 0.5]]
-    found = {"rules": "su20", "ranking": [line, last], "win_rates": rates}
+    first = Ranked(1, "one", "one", "", 0, None, 1, 0, None, **shares, lowest_against=1)
+    none = dict.fromkeys(shares, 0.0)
+    last = Ranked(2, "two", "two", "", 1, None, 0, 0, None, **none, lowest_against=0)
+    rates, names = [[0.5, 1.0], [0.0, 0.5]], ["one", "two"]
+    found = Tournament((0, 0), 0.5, names, rates, [first, last], 0.0, [], [], [], [], None)
     path = tmp_path / "field.html"
-    found |= {"identical": [], "refused": []}
-    path.write_text(field_page(found, ["one", "two"], rules_from("su20")), "utf-8")
+    path.write_text(field_page(found, names, rules_from("su20"), "su20"), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     page.focus(".grid-frame")

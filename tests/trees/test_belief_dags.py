@@ -23,8 +23,8 @@ from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
+from tests.trees.random_games import infosets, random_game, value
 from tests.trees.test_inflation import payoffs, payoffs_against
-from tests.trees.test_scale import infosets, random_game, value
 
 GAMES: Final = [
     root

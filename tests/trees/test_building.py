@@ -24,7 +24,7 @@ from hogeq.trees.openspiel import _seen, from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.saved import FIELDS, load_tree_file, save_tree
 from tests.toys import _look, tree_of
-from tests.trees.test_scale import random_game
+from tests.trees.random_games import random_game
 from tests.twin.build import tree_hash
 
 OPENSPIEL: Final = (

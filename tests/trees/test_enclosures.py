@@ -1,11 +1,7 @@
 """Ends that are called proved: against all pure strategies, in fractions, by plain recursion."""
 
 import itertools
-import math
-import tracemalloc
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from decimal import Decimal
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -15,114 +11,23 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search import units
-from hogeq.search.results import payoffs
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.short_fractions import meant
 from hogeq.trees import beliefs, columns, enclosures, responses
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
-from hogeq.trees.building import Node as TreeNode
-from hogeq.trees.building import flatten
 from hogeq.trees.columns import equilibrium
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.exact_numbers import distribution
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
-from hogeq.trees.positions import of_rules
 from hogeq.trees.responses import respond
-from hogeq.trees.rules import GameRules, from_rules
-from hogeq.trees.saved import load_tree_file, save_tree
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
+from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, pure, worth
 
-Node = tuple[Any, ...]  # ("end", payoff), ("chance", [(chance, node)]), (seat, infoset, [node])
 Games = Callable[[np.random.Generator], Node]
-
-
-def drawn(draw: np.random.Generator, depth: int, moved: tuple[int, int] = (0, 0)) -> Node:
-    """Draw a game; a seat knows how often it has moved and one bit, so that it forgets."""
-    who = int(draw.choice([-1, 0, 0, 1, 1])) if depth else -2
-    if who == -2 or draw.random() < 0.1:
-        return "end", Fraction(int(draw.integers(-3, 4)), int(draw.choice([1, 1, 3, 10])))
-    if who == -1:
-        weights = draw.integers(0, 4, 3)
-        weights[0] += not weights.any()
-        after = [drawn(draw, depth - 1, moved) for _ in weights]
-        return "chance", [
-            (Fraction(int(weight), int(weights.sum())), one)
-            for weight, one in zip(weights, after, strict=True)
-        ]
-    known = 2 * moved[who] + int(draw.integers(2)) if moved[who] == 0 else 2
-    more = (moved[0] + (who == 0), moved[1] + (who == 1))
-    if moved[who] > 1:  # an information set is met once
-        return "end", Fraction(int(draw.integers(-3, 4)))
-    return who, known, [drawn(draw, depth - 1, more) for _ in range(2)]
-
-
-def changed(node: Node, number: list[int], payoff: Fraction) -> Node:
-    """Give the end that is met after so many others another payoff."""
-    if node[0] == "end":
-        number[0] -= 1
-        return ("end", payoff) if number[0] == -1 else node
-    if node[0] == "chance":
-        return "chance", [(chance, changed(one, number, payoff)) for chance, one in node[1]]
-    return *node[:2], [changed(one, number, payoff) for one in node[2]]
-
-
-def dominated(draw: np.random.Generator) -> Node:
-    """Draw a game that one payoff dominates: by chance, after an action, where nobody comes."""
-    game, kind = drawn(draw, 4), int(draw.integers(4))
-    huge = Fraction(int(10 ** draw.integers(5, 13))) * int(draw.choice([-1, 1]))
-    if kind == 0:  # a lottery beside the game
-        odds = Fraction(1, int(draw.choice([3, 4, 7, 10])))
-        return "chance", [(odds, ("end", huge)), (odds, ("end", -huge)), (1 - 2 * odds, game)]
-    if kind == 1:  # an action that nobody takes
-        seat = int(draw.integers(2))
-        return seat, 9, [game, ("end", abs(huge) * (2 * seat - 1))]
-    if kind == 2:  # a branch that chance never takes
-        return "chance", [(Fraction(0), ("end", huge)), (Fraction(1), game)]
-    return changed(game, [int(draw.integers(6))], huge)
-
-
-def laid_out(root: Node) -> FlatTree:
-    def look(node: Node) -> TreeNode:
-        if node[0] == "end":
-            return TreeNode(TERMINAL, payoffs=(node[1], -node[1]))
-        if node[0] == "chance":
-            return TreeNode(CHANCE, moves=[(at, *one) for at, one in enumerate(node[1])])
-        return TreeNode(node[0], node[1], moves=[(at, 1.0, one) for at, one in enumerate(node[2])])
-
-    return flatten("drawn", root, look, lambda moves: [*map(str, moves)])
-
-
-def infosets(node: Node, seat: int) -> set[int]:
-    after = [one for _, one in node[1]] if node[0] == "chance" else node[2] if node[2:] else []
-    own = {node[1]} if node[0] == seat else set()
-    return own.union(*(infosets(one, seat) for one in after))
-
-
-def worth(
-    node: Node, rows: tuple[dict[int, list[Fraction]], dict[int, list[Fraction]]]
-) -> Fraction:
-    if node[0] == "end":
-        return Fraction(node[1])
-    if node[0] == "chance":
-        return sum((chance * worth(one, rows) for chance, one in node[1] if chance), Fraction())
-    pairs = zip(rows[node[0]][node[1]], node[2], strict=True)
-    return sum((share * worth(one, rows) for share, one in pairs if share), Fraction())
-
-
-def pure(node: Node, seat: int) -> list[dict[int, list[Fraction]]]:
-    known = sorted(infosets(node, seat))
-    acts = [Fraction(1), Fraction(0)], [Fraction(0), Fraction(1)]
-    return [
-        dict(zip(known, rows, strict=True)) for rows in itertools.product(acts, repeat=len(known))
-    ]
 
 
 def matrix_value(matrix: list[list[Fraction]]) -> Fraction:
@@ -382,12 +287,6 @@ def test_a_constant_sum_rounds_no_payoff_away(
     assert solved.is_proved == (value == 1 / 3)
 
 
-@pytest.fixture
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -427,25 +326,6 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
         found = respond(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
-
-
-@pytest.mark.parametrize(
-    ("number", "fraction"),
-    [
-        (1 / 3, Fraction(1, 3)),
-        (0.1, Fraction(1, 10)),
-        (3e-12, Fraction(3, 10**12)),
-        (1.5e23, Fraction(15 * 10**22)),
-        (-2.5e-299, Fraction(-25, 10**300)),
-        (3.0000000000000004e-11, Fraction(3.0000000000000004e-11)),
-        (10_000_000 / 10_000_003, Fraction(10_000_000, 10_000_003)),
-        (math.pi, Fraction(math.pi)),
-        (0.0, Fraction()),
-    ],
-)
-def test_numbers_stand_for_short_fractions_and_decimals(number: float, fraction: Fraction) -> None:
-    assert meant(number) == fraction
-    assert float(meant(number)) == number
 
 
 def test_probabilities_that_miss_1_are_divided_by_their_sum() -> None:
@@ -493,323 +373,3 @@ def test_thirds_of_a_program_are_thirds() -> None:
         solved = equilibrium(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit
-
-
-# --- digits ---------------------------------------------------------------------------------------
-
-
-def test_ends_are_written_outward_unless_all_between_is_written_alike() -> None:
-    units = payoffs(0.0, 1.0, 1.0)
-    assert units.lower(1 / 3) == "0.333333333"
-    assert units.upper(1 / 3) == "0.333333334"
-    assert units.lower(-1 / 3) == "-0.333333334"
-    assert units.upper(0.25) == units.lower(0.25) == "0.250000000"
-    assert units.exact(123456.789) == "123456.7890"
-    assert units.exact(1e12) == "1.000000000e+12"
-    half = 2.0**-10  # 0.0009765625 lies halfway between two figures of nine decimals
-    assert units.exact(math.nextafter(half, 0.0)) == units.exact(math.nextafter(half, 1.0))
-    assert not units.are_one(0.3333333331, 0.3333333339)
-    assert units.are_one(0.33333333331, 0.33333333339)
-
-
-def test_proved_figures_have_the_digits_that_both_ends_agree_in() -> None:
-    def agreed(lower: float, upper: float) -> float:
-        one, two = units.agreed(lower, upper)
-        assert one == two
-        return one
-
-    assert agreed(0.25, 0.25) == 0.25
-    assert agreed(0.4583333333333331, 0.4583333333333336) == 0.45833333333333
-    assert agreed(-1e-17, 1e-17) == 0.0
-    tiny = 7.142857142857143e-19
-    assert agreed(math.nextafter(tiny, 0.0), tiny) == pytest.approx(tiny, rel=1e-14)
-    assert agreed(3.3583333299748e-10, 3.3583333299749e-10) == 3.358333329975e-10
-    assert agreed(0.99999999996, 1.00000000004) == 1.0
-    assert agreed(9.99999999996e-20, 1.00000000004e-19) == 1e-19
-    for apart in ((-51215712087053.2, -51215712087053.0), (2461538461538461.5, 2461538461538462.0)):
-        assert units.agreed(*apart) == apart  # a zero for what they differ in would be false
-
-
-# --- width ----------------------------------------------------------------------------------------
-
-
-def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
-    count = 200_000
-
-    def look(node: int | None) -> TreeNode:
-        if node is None:
-            return TreeNode(0, "wide", moves=[(one, 1.0, one) for one in range(count)])
-        return TreeNode(TERMINAL, payoff=float(node))
-
-    tree = flatten("wide", None, look, lambda moves: [*map(str, moves)])
-    game = hogeq.Game(tree)
-    tracemalloc.start()
-    found, solved = game.attack("uniform"), game.equilibrium(10.0)
-    sides = game.audit()
-    used = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert used < 2**30
-    assert found.is_proved
-    assert found.to_json()["seats"] == [count - 1.0, -(count - 1) / 2]
-    assert solved.is_proved
-    assert solved.to_json()["lower"] == count - 1.0
-    assert sides[0].findings["perfect recall"].holds
-
-
-def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:
-    """Both components take 9 in the first seat, and allow 7 in the second."""
-    (in_folder / "n.efg").write_text(
-        'EFG 2 R "n" { "A" "B" }\np "" 1 1 "" { "l" "r" } 0\n'
-        't "" 1 "" { 9, -9 }\nt "" 2 "" { 7, -7 }\n'
-    )
-    game = hogeq.Game("n.efg")
-    policy = np.array([[0.0, 1.0]])
-    for off in (-0.9e-9, 0.9e-9):
-        mixture = hogeq.Mixture([0.5 + off, 0.5], [policy, policy])
-        own, other = game.value(mixture, mixture), game.value(mixture, "uniform")
-        assert own[1:] == pytest.approx((7.0, -7.0), abs=1e-14)
-        assert other[1:] == pytest.approx((7.0, -8.0), abs=1e-14)
-        found = game.attack(mixture)
-        assert found.is_proved
-        assert found.to_json()["seats"] == [9.0, -7.0]
-
-
-def forgets(count: int, *, remembers: bool = False) -> Any:
-    """Choose one of many; the other calls 0 or 1; guess that, having forgotten which it was.
-
-    A guess that is right is paid a share of the first choice in the largest.
-    """
-
-    def look(state: tuple[int, ...]) -> TreeNode:
-        if len(state) == 3:
-            won = (state[0] + 1) / count if state[1] == state[2] else 0.0
-            return TreeNode(TERMINAL, payoff=won)
-        moves = [(one, 1.0, (*state, one)) for one in range(2 if state else count)]
-        known = len(state), *state[: remembers and len(state) == 2]
-        return TreeNode((0, 1, 0)[len(state)], known, moves=moves)
-
-    return hogeq.Game(flatten("forgets", (), look, lambda moves: [*map(str, moves)]))
-
-
-def test_a_row_with_as_many_pasts_as_another_has_actions_takes_little_memory() -> None:
-    """Values by hand: the first choice is the largest, and a guess is right half the time."""
-    count = 6_000
-    game = forgets(count)
-    tracemalloc.start()
-    found, solved, sides = game.attack("uniform"), game.equilibrium(20.0), game.audit()
-    policies, last = game.in_policies(20.0), game.solve("cfr_plus", 3).strategy
-    lost = game.exploitability(last)
-    used = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert used < count**2  # less than a byte for each pair of actions
-    assert found.is_proved
-    assert found.to_json()["seats"] == pytest.approx([0.5, -(count + 1) / (4 * count)])
-    assert solved.is_proved
-    assert solved.method == "lp"
-    assert solved.lower == pytest.approx(0.5)
-    assert policies.is_proved
-    assert policies.lower == pytest.approx(0.5)
-    assert 0.0 <= lost.lower <= lost.upper < 0.5
-    assert sides[0].forgetful == sides[0].free == {(2,)}
-    assert sides[0].findings["A-loss recall"].holds
-    assert not sides[0].findings["perfect recall"].holds
-    assert forgets(20_000).equilibrium(20.0).lower == pytest.approx(0.5)
-
-
-def test_what_needs_too_large_a_table_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rows of a table are as wide as the widest; CFR needs one of all decisions."""
-    kept, wide = forgets(100, remembers=True), forgets(100)
-    monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", 300)
-    for call in (kept.equilibrium, lambda: kept.attack("uniform"), kept.in_policies):
-        with pytest.raises(ValueError, match=r"102 information sets, and one has 100 actions; all"):
-            call()
-    assert kept.audit()[0].findings["perfect recall"].holds
-    with pytest.raises(ValueError, match=r"102 decisions of belief DAGs, and one has 100 actions;"):
-        wide.equilibrium(10.0, method="cfr")
-
-
-# --- numbers that no double stands for ------------------------------------------------------------
-
-COIN = """EFG 2 R "coin" {{ "One" "Two" }}
-c "" 1 "" {{ "h" {heads} "l" {tails} }} 0
-p "" 1 1 "x" {{ "a" "b" }} 0
-t "" 1 "" {{ {high}, -{high} }}
-t "" 2 "" {{ {low}, -{low} }}
-t "" 3 "" {{ {lost}, {won} }}
-"""
-
-
-@pytest.mark.parametrize(
-    ("heads", "high", "low", "lost", "value"),
-    [
-        ("1/2", 10**16 + 1, 10**16, -(10**16), Fraction(1, 2)),
-        (
-            "12345678901/98765432109",
-            86419753208000001,
-            86419753208000000,
-            -12345678901000000,
-            Fraction(12345678901, 98765432109),
-        ),
-        ("12345678901/98765432109", "86419753208/1000", 1, "-12345678901/1000", Fraction()),
-        ("0.1234567890123456789", "1/3", 0, "-2/7", None),
-    ],
-)
-def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
-    tmp_path: Path, heads: str, high: int | str, low: int, lost: int | str, value: Fraction | None
-) -> None:
-    tails = 1 - Fraction(heads)
-    if value is None:
-        value = Fraction(heads) * Fraction(high) + tails * Fraction(lost)
-    numbers = {"heads": heads, "tails": tails, "high": high, "low": low, "lost": lost}
-    file = tmp_path / "coin.efg"
-    file.write_text(COIN.format(**numbers, won=-Fraction(str(lost))))
-    tree = from_efg(file)
-    assert tree.is_rounded
-    save_tree(tree, tmp_path / "coin.npz")
-    again = load_tree_file(tmp_path / "coin.npz")
-    for one in (tree, again):
-        found = columns.equilibrium(one, 5.0)
-        told = found.to_json()
-        assert Fraction(found.lower) <= value <= Fraction(found.upper)
-        if found.is_proved:
-            assert told["lower"] == pytest.approx(float(value), rel=1e-12)
-            assert found.units.exact(told["lower"]) == found.units.exact(float(value))
-        response = respond(one, one.uniform(), 5.0)
-        best = Fraction(response.seats[0]), Fraction(response.seat_bounds[0])  # type: ignore[index]
-        assert best[0] <= value <= best[1]
-
-
-class Choice(GameRules):
-    """Player 0 chooses between two ends."""
-
-    def __init__(self, players: int, *ends: Sequence[Any]) -> None:
-        self.players, self.ends = players, ends
-
-    def initial(self) -> int:
-        return 0
-
-    def to_move(self, state: int) -> int:
-        return hogeq.END if state else 0
-
-    def actions(self, state: int) -> list[int]:
-        return [state + 1, state + 2]
-
-    def next(self, state: int, action: int) -> int:
-        return state + action
-
-    def payoffs(self, state: int) -> Sequence[Any]:
-        return self.ends[state - 1]
-
-
-@pytest.mark.parametrize(
-    ("players", "teams", "first", "value"),
-    [
-        (1, None, [10**16 + 1], Fraction(10**16 + 1)),
-        (1, None, [Decimal(10**16 + 1)], Fraction(10**16 + 1)),
-        (3, "01/2", [Decimal(10**16 + 1), Decimal(-(10**16)), -1], Fraction(1)),
-        (3, "02/1", [2**53 + 1, -(2**53) - 1, 0], Fraction(2**53 + 1)),
-        (3, "01/2", [10**16 + 1, -(10**16), -1], Fraction(1)),
-        (3, "01/2", [10**17 + 3, -(10**17), -3], Fraction(3)),
-        (3, "01/2", [0.1, 0.2, -0.3], Fraction(3, 10)),
-        (
-            3,
-            "01/2",
-            [Fraction(10**17, 3), Fraction(1 - 10**17, 3), Fraction(-1, 3)],
-            Fraction(1, 3),
-        ),
-    ],
-)
-def test_numbers_of_a_game_in_python_are_those_it_gives(
-    players: int, teams: str | None, first: Sequence[Any], value: Fraction
-) -> None:
-    tree = from_rules(Choice(players, first, [0] * players), teams=teams)
-    found = columns.equilibrium(tree, 2.0)
-    assert Fraction(found.lower) <= value <= Fraction(found.upper)
-    assert found.upper - found.lower <= 1e-9 * max(1.0, abs(float(value)))
-
-
-def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
-    """It was taken as 0 if it was small beside the payoffs."""
-    whole = [10**13, 5 - 10**13]
-    tree = from_rules(Choice(2, whole, whole))
-    assert 2.0 * tree.shift == 5.0
-    assert respond(tree, tree.uniform(), 2.0).value == 2.5
-    with pytest.raises(hogeq.HogeqError, match="payoffs sum to 0, at the first end to 5"):
-        from_rules(Choice(2, whole, [1, -1]))
-    sloppy = [0.1 * 3, -0.3]
-    assert from_rules(Choice(2, [1.0, -1.0], sloppy)).shift == 0.0
-
-
-@pytest.mark.parametrize(
-    ("total", "ends"),
-    [
-        (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(2, 5), Fraction(5 * 10**8))),
-        (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(1, 7), Fraction(5 * 10**8))),
-        (Fraction(10**14) + Fraction(1, 4), (Fraction(1, 3), Fraction(0))),
-        (Fraction(3, 10), (Fraction(1, 5), Fraction(1, 10))),
-        (Fraction(1, 3), (Fraction(1, 10**9), Fraction(0))),
-    ],
-)
-def test_what_a_response_gains_has_no_digit_of_a_constant_sum(
-    total: Fraction, ends: Sequence[Fraction]
-) -> None:
-    """Half of the sum was taken off in float64: 0.4 was 0.399999976, and nothing -0.000000119."""
-    game = hogeq.Game(Choice(2, *([end, total - end] for end in ends)))
-    worse = [[0.0, 1.0]]  # plays the second end
-    for policy, gain in ((worse, ends[0] - ends[1]), ([[1.0, 0.0]], Fraction())):
-        found = game.exploitability(policy)
-        assert 0.0 <= found.lower <= gain / 2 <= found.upper
-        told = found.to_json()
-        ends_told = told["lower"], told["upper"]
-        assert ends_told[0] != ends_told[1] or ends_told[0] == pytest.approx(float(gain / 2))
-        whole = game.nash_conv(policy)
-        assert 0.0 <= whole.lower <= gain <= whole.upper
-        for (_, text, _), true in ((found.rows()[0], gain / 2), (whole.rows()[0], gain)):
-            lower, _, upper = text.partition(" to ")
-            if upper not in ("", lower):
-                assert Fraction(lower) <= true <= Fraction(upper)
-            else:
-                assert abs(Fraction(lower) - true) <= Fraction(1, 10**9)
-    # Payoffs were centred by what their doubles miss, too.
-    assert game.diff(worse, [[1.0, 0.0]]).gains[0] == pytest.approx(
-        float(ends[0] - ends[1]) / 2, rel=1e-10
-    )
-
-
-def test_optimal_play_is_no_nearer_than_the_payoffs_that_were_given() -> None:
-    best = 10**17 + 3
-    game: Any = hogeq.Game(Choice(2, [best, -best], [best - 1, 1 - best]))
-    solved = game.tablebase()
-    assert Fraction(solved.ends[0]) <= best <= Fraction(solved.ends[1])
-
-
-def test_json_gives_the_bounds_of_a_seat_whose_digits_do_not_agree() -> None:
-    ends = 8999999999999.854, 9000000000000.125
-    found = hogeq.Game("kuhn_poker").attack("uniform")
-    apart = replace(found, seats=(ends[0], 0.25), seat_bounds=(ends[1], 0.25)).to_json()
-    assert apart["seats"] == [ends[0], 0.25]
-    assert apart["seat_bounds"] == [ends[1], 0.25]
-    large = replace(found, seats=(6.999999999999e299, 0.0), seat_bounds=(7.000000000001e299, 0.0))
-    assert large.to_json()["seats"] == [7e299, 0.0]
-    assert "seat_bounds" not in large.to_json()
-
-
-def test_floats_are_added_to_fractions_and_decimals_as_what_they_stand_for() -> None:
-    rules = Choice(2, [0.1, Fraction(999, 10)], [Decimal("0.7"), 99.3])
-    assert from_rules(rules).shift == of_rules(rules).graph.total / 2 == 50.0
-    third = Decimal(1) / 3  # of 28 digits
-    with pytest.raises(hogeq.HogeqError, match="is not zero-sum: payoffs sum to"):
-        from_rules(Choice(2, [0, 1], [third, Fraction(2, 3)]))
-
-
-@pytest.mark.parametrize("number", ["nan", "snan", "inf", "-inf", "1e999999999", "1e-999999999"])
-def test_a_decimal_that_is_no_payoff_is_refused_in_a_line(number: str) -> None:
-    rules = Choice(1, [0], [Decimal(number)])
-    for build in (from_rules, of_rules):
-        with pytest.raises(hogeq.HogeqError, match=r"number: got Decimal.*; allowed: finite ones"):
-            build(rules)
-
-
-def test_positions_refuse_decimals_that_no_double_stands_for() -> None:
-    with pytest.raises(hogeq.HogeqError, match="payoffs, and a sum of both players', that a doub"):
-        of_rules(Choice(1, [0], [Decimal(10**16 + 1)]))

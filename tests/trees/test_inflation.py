@@ -20,7 +20,7 @@ from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests import toys
 from tests.cli.calls import ask
 from tests.toys import Chance, Choice, first_wins, tree_of
-from tests.trees.test_scale import infosets, value
+from tests.trees.random_games import infosets, value
 
 LEDUC: Final = -0.085606424  # OpenSpiel, docs/algorithms; the value of Leduc poker
 

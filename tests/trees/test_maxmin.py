@@ -21,9 +21,9 @@ from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask
 from tests.toys import Choice, tree_of
-from tests.trees.test_absent import DRIVER
-from tests.trees.test_absent import game as text_game
-from tests.trees.test_scale import random_game
+from tests.trees.absent_games import DRIVER
+from tests.trees.absent_games import game as text_game
+from tests.trees.random_games import random_game
 from tests.trees.test_teams import Bits
 
 # --- a second way: every pure response, node by node ----------------------------------------------
@@ -285,6 +285,7 @@ def test_two_coins() -> None:
     assert attack.win_rate == pytest.approx(1.0 - found.lower, abs=1e-9)
 
 
+@pytest.mark.usefixtures("in_folder")
 def test_an_absent_minded_driver() -> None:
     """4/3: Piccione and Rubinstein 1997."""
     found = text_game(DRIVER.format(last=1)).in_policies(10.0)

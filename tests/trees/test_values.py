@@ -23,14 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
-from tests.trees.test_enclosures import Node, dominated, drawn, infosets, laid_out, worth
-
-
-@pytest.fixture
-def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
+from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
 Chances = dict[int, list[Fraction]]
 Pair = tuple[Chances, Chances]

@@ -74,11 +74,11 @@ def doctor(
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
     games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
-    from hogeq.runs.installation import installation, installation_rows
+    from hogeq.runs.installation import Installation
 
-    found = installation(games)
-    rows = installation_rows(found)
-    return Result(found, [Table(rows, left=2)], 0 if found["cache"]["writable"] else 1)
+    found = Installation.of(games)
+    status = 0 if found.cache.is_writable else 1
+    return Result(found.to_json(), [Table(found.rows(), left=2)], status)
 
 
 def warmup(
@@ -95,8 +95,7 @@ def warmup(
     games = [Chosen.hog(name, trust).load_hog() for name in chosen]
     from hogeq.runs.installation import compiled_ahead
 
-    data = {"rules": chosen, **compiled_ahead(games, jobs)}
-    compiled, stored = counted(data["compiled"], "kernel"), data["kernels"]
-    return Result(
-        data, [f"{compiled} compiled in {data['seconds']:.1f} s, {stored} in {data['folder']}"]
-    )
+    done = compiled_ahead(games, jobs)
+    compiled = counted(done.compiled, "kernel")
+    line = f"{compiled} compiled in {done.seconds:.1f} s, {done.kernels} in {done.folder}"
+    return Result({"rules": chosen, **done._asdict()}, [line])

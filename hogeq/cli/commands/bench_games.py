@@ -2,12 +2,12 @@
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from hogeq import Budget
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
-from hogeq.support.messages import BadInputError, Table, refusal
+from hogeq.support.messages import BadInputError, Table, as_dicts, refusal
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -16,6 +16,34 @@ if TYPE_CHECKING:
 KEEP = 12  # characters of a digest that are shown
 SECONDS = 5.0  # of a proof, where none are given
 CLOSED = 1e-6  # smaller gaps are none
+
+
+class Listed(NamedTuple):
+    """An instance that can be made."""
+
+    name: str
+    family: str
+    about: str
+
+
+class Solved(NamedTuple):
+    """A value that a strategy of an instance gets, and a bound that none exceeds."""
+
+    name: str
+    value: float
+    bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """How far apart both are."""
+        return self.bound - self.value
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """Its row of the table."""
+        gap = f"{self.gap:.1e}" if self.gap >= CLOSED else "0"
+        return self.name, f"{self.value:.7f}", f"{self.bound:.7f}", gap, f"{self.seconds:.1f}"
 
 
 def bench_games(
@@ -58,10 +86,8 @@ def bench_games(
         listing = f"`hogeq bench-games list{' --seeds' * seeds}`"
         raise BadInputError(refusal("--only", only, f"parts of names that {listing} gives"))
     if what == "list":
-        data = [
-            {"name": one.name, "family": one.family, "about": one.about} for one in entries.values()
-        ]
-        return Result({"instances": data}, [Table([tuple(one.values()) for one in data], left=3)])
+        listed = [Listed(one.name, one.family, one.about) for one in entries.values()]
+        return Result({"instances": as_dicts(listed)}, [Table(listed, left=3)])
     if what == "run":
         for name, given, of in (("--kicks", kicks, True), ("--seconds", seconds, False)):
             if given is not None and all((one.family == "hog") != of for one in entries.values()):
@@ -78,32 +104,24 @@ def bench_games(
         folder.mkdir(parents=True, exist_ok=True)
     with refusing():
         written = [write_instance(folder, entry) for entry in entries.values()]
-    text = [
-        (row["name"], f"{row['states']:,}", f"{row['rows']:,}", str(row["digest"])[:KEEP])
-        for row in written
-    ]
-    table = Table(text, ("instance", "states", "rows", "digest"))
+    rows = [(one.name, f"{one.states:,}", f"{one.rows:,}", one.digest[:KEEP]) for one in written]
+    table = Table(rows, ("instance", "states", "rows", "digest"))
     last = f"{len(written)} files written to {folder}"
-    return Result({"out": folder, "instances": written}, [table, "", last])
+    return Result({"out": folder, "instances": as_dicts(written)}, [table, "", last])
 
 
 def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
     """Solve instances, and count those that are proved."""
-    rows: list[dict[str, Any]] = []
+    solved: list[Solved] = []
     with phase("instances", len(entries)) as progress, refusing():
         for entry in entries:
             progress.now(entry.name)
             began = perf_counter()
             value, bound = entry.solve(kicks, seconds)
-            taken = perf_counter() - began
-            rows.append({"name": entry.name, "value": value, "bound": bound, "seconds": taken})
+            solved.append(Solved(entry.name, value, bound, perf_counter() - began))
             progress.step()
-    text, closed = [], 0
-    for row in rows:
-        gap = row["bound"] - row["value"]
-        closed += gap < CLOSED
-        ends = f"{row['value']:.7f}", f"{row['bound']:.7f}", f"{gap:.1e}" if gap >= CLOSED else "0"
-        text.append((row["name"], *ends, f"{row['seconds']:.1f}"))
-    table = Table(text, ("instance", "value", "bound", "gap", "seconds"))
-    proved = f"{closed} of {len(rows)} proved: no strategy has more"
-    return Result({"kicks": kicks, "seconds": seconds, "instances": rows}, [table, "", proved])
+    table = Table([one.row for one in solved], ("instance", "value", "bound", "gap", "seconds"))
+    closed = sum(one.gap < CLOSED for one in solved)
+    proved = f"{closed} of {len(solved)} proved: no strategy has more"
+    data = {"kicks": kicks, "seconds": seconds, "instances": as_dicts(solved)}
+    return Result(data, [table, "", proved])

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from hogeq.cli.inputs import Chosen, check_output, solves
 from hogeq.cli.options import (
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
+    from hogeq.contest.ranking import Tournament
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
 
@@ -223,9 +224,9 @@ def tournament(
 
             made = [
                 *write_contest(
-                    contest, folder, data, chosen.title, pseudonyms=pseudonyms, title=title
+                    contest, folder, found.result, chosen.title, pseudonyms=pseudonyms, title=title
                 ),
-                *(_graded(grades, contest, data, chosen) if grades else ()),
+                *(_graded(grades, contest, found.result, chosen) if grades else ()),
             ]
     shown = found
     if pseudonyms:
@@ -236,7 +237,7 @@ def tournament(
         from hogeq.pages.field import field_page, public_page
 
         write = public_page if pseudonyms else field_page
-        write_whole(page, write({**data, "rules": chosen.title}, shown.names, game.rules, title))
+        write_whole(page, write(found.result, shown.names, game.rules, chosen.title, title))
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
@@ -282,7 +283,7 @@ def _entrants(
 
 
 def _graded(
-    grades: "Grades", contest: "Contest", data: dict[str, Any], chosen: Chosen
+    grades: "Grades", contest: "Contest", tournament: "Tournament", chosen: Chosen
 ) -> list[str]:
     """Write the sheet of grades, if there is a roster; give lines about what was handed in."""
     from hogeq.contest.staff import STAFF
@@ -291,9 +292,9 @@ def _graded(
     if grades.roster is None:
         return lines
     game = chosen.game
-    for line in data["ranking"]:
-        one = contest.valid[line["index"]]
-        ranks[one.entrant.student] = line["rank"]
+    for line in tournament.ranking:
+        one = contest.valid[line.index]
+        ranks[one.entrant.student] = line.rank
         rates[one.entrant.student] = {
             rival: game.win_rate(one.submission.strategy, rival, chosen.scores).win_rate
             for rival in grades.rivals

@@ -1,0 +1,108 @@
+"""Information sets with very many actions or pasts: memory, and what is refused."""
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.trees.building import Node as TreeNode
+from hogeq.trees.building import flatten
+from hogeq.trees.flat import TERMINAL
+
+
+def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
+    count = 200_000
+
+    def look(node: int | None) -> TreeNode:
+        if node is None:
+            return TreeNode(0, "wide", moves=[(one, 1.0, one) for one in range(count)])
+        return TreeNode(TERMINAL, payoff=float(node))
+
+    tree = flatten("wide", None, look, lambda moves: [*map(str, moves)])
+    game = hogeq.Game(tree)
+    tracemalloc.start()
+    found, solved = game.attack("uniform"), game.equilibrium(10.0)
+    sides = game.audit()
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 2**30
+    assert found.is_proved
+    assert found.to_json()["seats"] == [count - 1.0, -(count - 1) / 2]
+    assert solved.is_proved
+    assert solved.to_json()["lower"] == count - 1.0
+    assert sides[0].findings["perfect recall"].holds
+
+
+def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:
+    """Both components take 9 in the first seat, and allow 7 in the second."""
+    (in_folder / "n.efg").write_text(
+        'EFG 2 R "n" { "A" "B" }\np "" 1 1 "" { "l" "r" } 0\n'
+        't "" 1 "" { 9, -9 }\nt "" 2 "" { 7, -7 }\n'
+    )
+    game = hogeq.Game("n.efg")
+    policy = np.array([[0.0, 1.0]])
+    for off in (-0.9e-9, 0.9e-9):
+        mixture = hogeq.Mixture([0.5 + off, 0.5], [policy, policy])
+        own, other = game.value(mixture, mixture), game.value(mixture, "uniform")
+        assert own[1:] == pytest.approx((7.0, -7.0), abs=1e-14)
+        assert other[1:] == pytest.approx((7.0, -8.0), abs=1e-14)
+        found = game.attack(mixture)
+        assert found.is_proved
+        assert found.to_json()["seats"] == [9.0, -7.0]
+
+
+def forgets(count: int, *, remembers: bool = False) -> Any:
+    """Choose one of many; the other calls 0 or 1; guess that, having forgotten which it was.
+
+    A guess that is right is paid a share of the first choice in the largest.
+    """
+
+    def look(state: tuple[int, ...]) -> TreeNode:
+        if len(state) == 3:
+            won = (state[0] + 1) / count if state[1] == state[2] else 0.0
+            return TreeNode(TERMINAL, payoff=won)
+        moves = [(one, 1.0, (*state, one)) for one in range(2 if state else count)]
+        known = len(state), *state[: remembers and len(state) == 2]
+        return TreeNode((0, 1, 0)[len(state)], known, moves=moves)
+
+    return hogeq.Game(flatten("forgets", (), look, lambda moves: [*map(str, moves)]))
+
+
+def test_a_row_with_as_many_pasts_as_another_has_actions_takes_little_memory() -> None:
+    """Values by hand: the first choice is the largest, and a guess is right half the time."""
+    count = 6_000
+    game = forgets(count)
+    tracemalloc.start()
+    found, solved, sides = game.attack("uniform"), game.equilibrium(20.0), game.audit()
+    policies, last = game.in_policies(20.0), game.solve("cfr_plus", 3).strategy
+    lost = game.exploitability(last)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < count**2  # less than a byte for each pair of actions
+    assert found.is_proved
+    assert found.to_json()["seats"] == pytest.approx([0.5, -(count + 1) / (4 * count)])
+    assert solved.is_proved
+    assert solved.method == "lp"
+    assert solved.lower == pytest.approx(0.5)
+    assert policies.is_proved
+    assert policies.lower == pytest.approx(0.5)
+    assert 0.0 <= lost.lower <= lost.upper < 0.5
+    assert sides[0].forgetful == sides[0].free == {(2,)}
+    assert sides[0].findings["A-loss recall"].holds
+    assert not sides[0].findings["perfect recall"].holds
+    assert forgets(20_000).equilibrium(20.0).lower == pytest.approx(0.5)
+
+
+def test_what_needs_too_large_a_table_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows of a table are as wide as the widest; CFR needs one of all decisions."""
+    kept, wide = forgets(100, remembers=True), forgets(100)
+    monkeypatch.setattr("hogeq.trees.rows.MOST_CELLS", 300)
+    for call in (kept.equilibrium, lambda: kept.attack("uniform"), kept.in_policies):
+        with pytest.raises(ValueError, match=r"102 information sets, and one has 100 actions; all"):
+            call()
+    assert kept.audit()[0].findings["perfect recall"].holds
+    with pytest.raises(ValueError, match=r"102 decisions of belief DAGs, and one has 100 actions;"):
+        wide.equilibrium(10.0, method="cfr")
