@@ -23,12 +23,12 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
 from hogeq.strategies.files import read_bytes
-from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv
+from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from hogeq.support.aliases import Floats
-from hogeq.support.files import parse_json
 from hogeq.support.kinds import is_folder
-from hogeq.support.messages import one_line, printable, shown
+from hogeq.support.messages import one_line, printable, refusals_of, shown
+from hogeq.support.text import parse_json, text_of
 
 MOST_GOAL: Final = 40
 """Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
@@ -168,7 +168,9 @@ def read_table(path: Path, rules: Rules) -> Strategy | None:
     data = b"" if is_folder(path) else read_bytes(path)
     if not is_policy_csv(names, data[:_HEAD].decode("utf-8-sig", "replace")):
         return None
-    policy = read_policy_csv(names, data.decode("utf-8-sig", "replace"), where)
+    with refusals_of(where, StrategyError):
+        text = text_of(data)
+    policy = read_policy_csv(names, text, where)
     return strategy_of_shape(names.shape, policy, where, rules.least_answer)
 
 
@@ -196,14 +198,15 @@ def profile_text(path: Path) -> str | None:
     data = read_bytes(path)
     if not _STARTS.match(data[:_HEAD]):
         return None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None  # refused by who reads tables
+    with refusals_of(printable(path), StrategyError):
+        return text_of(data)
 
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
-    """Take a profile of a game of Hog."""
+    """Take a profile of a game of Hog, or what `Strategy.to_dict` gives."""
+    named = read_policy_dict(rows_of(rules), given) if isinstance(given, Mapping) else None
+    if named is not None:
+        return strategy_of_shape(rows_of(rules).shape, named[0], where, rules.least_answer)
     states = _every_state(given, rules)
     tables = seat_tables(given, rules, where) if states is None else _filled(states, rules, where)
     if np.array_equal(*tables):

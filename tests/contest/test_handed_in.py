@@ -334,9 +334,9 @@ def test_points_are_by_rank_and_by_win_rate() -> None:
         ("# pionts: valid = 1\naccount\na\n", "nearest: points"),
         ("mail;name\na;b\n", "columns account, name, group"),
         ("", "columns account, name, group"),
-        ("account\n\xff", "not UTF-8"),
-        (f"account\n{'x' * 200_000}\n", "field larger than"),
-        ('account,name\na,"Ann\nb,Bob\n', "unexpected end of data"),
+        ("account\n\xff", "is not UTF-8 text at byte 8"),
+        (f"account\n{'x' * 200_000}\n", "line 2: got 'xxx"),
+        ('account,name\na,"Ann\nb,Bob\n', "line 2: got 'a,"),
         ("account,name\na,Ann\nA,Bob\n", "account a comes twice; allowed: each account and"),
     ],
 )

@@ -823,7 +823,7 @@ SET = "infoset here nodes /\n"
             "line 2: infoset here is of two players",
         ),
         ("node / chance actions a=-1 b=2\n", "an action of chance is of probability -1"),
-        ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -0.25"),
+        ("node / chance actions a=-1 b=-3\n", "an action of chance is of probability -1/4"),
         ("node / chance actions a=0 b=0\n", "line 1: weights of chance sum to 0"),
     ],
 )
