@@ -11,6 +11,7 @@ A profile has a strategy for each seat. A player of Hog does not choose the seat
 a fair coin draws one of them before the game, a mixture.
 """
 
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -101,14 +102,27 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
     allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}, sum 1"
     try:
         if isinstance(given, Mapping):
-            given = [(int(move), chance) for move, chance in given.items()]
+            given = [*given.items()]
         if len(np.shape(given)) == 2:
-            played = {int(move): chance for move, chance in given if chance or int(move) in moves}
+            pairs = [(_move(move), chance) for move, chance in given]
+            played = {move: chance for move, chance in pairs if chance or move in moves}
             chances = dict.fromkeys(moves, 0.0) | played
-            given = [chances[move] for move in moves] if len(chances) == len(moves) else []
+            is_whole = len(chances) == len(moves) and len({*dict(pairs)}) == len(pairs)
+            given = [chances[move] for move in moves] if is_whole else []
+        if any(isinstance(chance, str | bool) for chance in given):
+            raise StrategyError(allowed)
         return _row([float(chance) for chance in given], len(moves), allowed)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise StrategyError(allowed) from error
+
+
+def _move(given: Any) -> int:
+    """Read the number of an action, which is text where it is a key of JSON."""
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,9}", given):
+        return int(given)
+    if isinstance(given, bool):
+        raise StrategyError("got true or false; allowed: whole numbers")
+    return operator.index(given)
 
 
 def _row(chances: Sequence[float], count: int, allowed: str) -> Floats:

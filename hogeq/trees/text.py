@@ -287,6 +287,9 @@ class _Text:
             if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
                 raise HogeqError(f"infoset {named} is of two players; allowed: one")
+        except UnicodeDecodeError:
+            line = self._line(self.places[number])
+            raise NodeError(f"{line}: is not UTF-8 text; allowed: UTF-8") from None
         except (ValueError, ArithmeticError) as error:
             raise NodeError(f"{self._line(self.places[number])}: {error}") from None
         return node
