@@ -236,7 +236,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         "up": "leads out of its folder",
         "bomb": "holds too much; allowed: 50 files, 1,048,576 bytes",
         "inner": "leads out of its folder",
-        "not a zip": "cannot be unpacked: ",
+        "not a zip": "cannot be unpacked: it is no zip, or one damaged or encrypted",
         "long": "cannot be unpacked: ",
         "both": "cannot be unpacked: ",
         "many": "holds too much; ",
@@ -270,7 +270,7 @@ def test_a_file_that_cannot_be_unzipped_is_one_students(kind: str) -> None:
     Path("class.zip").write_bytes(data)
     found = {one.student: one.fault for one in handed(Path("class.zip"), None).entrants}
     assert found["good"] == ""
-    assert found["bad"].startswith("cannot be unpacked: ")
+    assert found["bad"] == "cannot be unpacked: it is no zip, or one damaged or encrypted"
 
 
 def test_a_folder_with_a_link_is_one_students(tmp_path: Path) -> None:
@@ -295,6 +295,13 @@ def test_a_broken_zip_is_refused_in_one_line(cut: int) -> None:
     Path("cut.zip").write_bytes(whole[:cut])
     line = refused("tournament", "cut.zip", "--rules", "small.yaml", "--out", "contest")
     assert "allowed for one folder of submissions, or one zip" in line or "cut.zip: cannot" in line
+
+
+def test_metadata_that_is_no_text_is_named() -> None:
+    Path("class").mkdir()
+    Path("class/submission_metadata.yml").write_bytes("ann:\n".encode("utf-16"))
+    with pytest.raises(BadInputError, match=r"metadata.yml: is not UTF-8 text at byte 0, it"):
+        handed(Path("class"), None)
 
 
 HOSTILE_YAML = {
