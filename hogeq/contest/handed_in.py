@@ -8,6 +8,7 @@ student hands in is a fault of that submission alone.
 """
 
 import io
+import os
 import re
 import stat
 import zipfile
@@ -52,9 +53,16 @@ class Submission(NamedTuple):
     members: list[Member]
 
 
+def is_zip(path: Path) -> bool:
+    """Whether a path is a zip; of devices and pipes the end, where that stands, never comes."""
+    return os.path.isfile(path) and zipfile.is_zipfile(path)  # noqa: PTH113 - never raises
+
+
 def submissions_in(source: Path) -> list[Submission]:
     """List the submissions of a zip or a folder in natural order; `BadInputError` if it is none."""
     where = printable(source)
+    if not (source.is_dir() or is_zip(source)):
+        raise BadInputError(f"{where}: is neither a folder nor a zip")
     try:
         listing = _in_folder(source) if source.is_dir() else _in_zip(source)
         members = [file for file in listing if not file.path.parts[0].startswith(_HIDDEN)]
@@ -122,7 +130,7 @@ def _in_zip(file: Path | IO[bytes]) -> Iterator[Member]:
     """List the files of a zip."""
     archive = zipfile.ZipFile(file)
     if len(archive.infolist()) > MOST_MEMBERS:
-        raise ValueError(f"holds more than {MOST_MEMBERS:,} files")
+        raise HogeqError(f"holds more than {MOST_MEMBERS:,} files")
     for info in archive.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip does not say it
         path = PurePath(info.filename)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import stat
 import zipfile
 from collections.abc import Mapping
@@ -295,6 +296,19 @@ def test_a_broken_zip_is_refused_in_one_line(cut: int) -> None:
     Path("cut.zip").write_bytes(whole[:cut])
     line = refused("tournament", "cut.zip", "--rules", "small.yaml", "--out", "contest")
     assert "allowed for one folder of submissions, or one zip" in line or "cut.zip: cannot" in line
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device"])
+def test_what_never_ends_is_no_zip(kind: str) -> None:
+    if kind == "pipe":
+        os.mkfifo("class.zip")
+    else:
+        Path("class.zip").symlink_to("/dev/zero")
+    source = "/dev/zero" if kind == "device" else "class.zip"
+    line = refused("tournament", source, "--rules", "small.yaml", "--out", "contest")
+    assert "allowed for one folder of submissions, or one zip" in line
+    with pytest.raises(BadInputError, match="is neither a folder nor a zip"):
+        handed(Path(source), None)
 
 
 def test_metadata_that_is_no_text_is_named() -> None:
