@@ -441,6 +441,23 @@ def test_a_run_does_not_stand_for_another_game(
     assert (hogeq.Game(file).strategy(folder).array == run.policy.array).all()
 
 
+def test_a_run_fits_another_file_of_its_games_name(tmp_path: Path) -> None:
+    """Names of games are the last parts of paths: the run's own file has not changed."""
+    for name, paid in (("a", "{ 1, -1 }"), ("b", "{ 2, -2 }")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "g.efg").write_text(FORGETFUL.replace("{ 1, -1 }", paid))
+    own, other = (str(tmp_path / name / "g.efg") for name in "ab")
+    folder = run_of(tmp_path, own)
+    policy = hogeq.load_run(folder).policy.array
+    assert (hogeq.Game(other).strategy(folder).array == policy).all()
+    shutil.copy(other, own)
+    with pytest.raises(ValueError, match=r"a/g\.efg has changed since this run$"):
+        hogeq.Game(other).strategy(folder)
+    Path(own).unlink()
+    with pytest.raises(ValueError, match=r"a/g\.efg: cannot be read: No such file"):
+        hogeq.Game(tmp_path / "b" / "g.efg").strategy(folder)
+
+
 def test_rows_in_either_order_are_attacked_by_a_program(tmp_path: Path) -> None:
     """Chance says in which order two rows come; both forget it."""
     path = tmp_path / "orders.efg"

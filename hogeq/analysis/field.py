@@ -443,7 +443,8 @@ def improvements(
     """Change a table step by step so that it wins more on average against some opponents.
 
     Each table that comes is better than the one before, and the first is the table itself. With
-    `cells` one cell is changed at a time, the one that gains most, and at most so many in all.
+    `cells` one cell is changed at a time, the one that gains most (to first order, where positions
+    recur), and at most so many in all.
     With `seconds` the first step that ends later is the last.
     """
     deadline = Deadline(inf if seconds is None else seconds)

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from hogeq.analysis.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.support.files import parse_json, read_whole
+from hogeq.support.files import read_whole
 from hogeq.support.messages import (
     BadInputError,
     is_title,
@@ -26,6 +26,7 @@ from hogeq.support.messages import (
     unknown_key,
 )
 from hogeq.support.parameters import Seed, check, keys, parameters, plain
+from hogeq.support.text import parse_json
 
 MAX_BYTES: Final = 2**20  # of a transcript: some 10,000 turns
 LONGEST_NAME: Final = 60  # of a player

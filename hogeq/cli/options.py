@@ -186,7 +186,8 @@ Overrides = Annotated[
 TimeLimit = Annotated[
     float,
     option(
-        "Time limit of each run of the code of a .py; two runs, or four with its folder.",
+        "Time limit of each run of the code of a .py; two runs, or four with its folder. If it is "
+        "random, up to 8 start within it.",
         "SECONDS",
         min=0.1,
     ),

@@ -1,6 +1,5 @@
 """The entries of a field that were judged: tables, names and remarks."""
 
-import csv
 import os
 import re
 from collections import Counter
@@ -13,7 +12,8 @@ from hogeq import Strategy, StrategyError
 from hogeq.contest.folders import is_builtin
 from hogeq.contest.judging import Judged
 from hogeq.support.kinds import NEEDS_TRUST
-from hogeq.support.messages import BadInputError, counted, printable, refusal
+from hogeq.support.messages import BadInputError, counted, printable, refusal, refusals_of
+from hogeq.support.text import csv_rows
 from hogeq.support.yaml import read_text
 
 
@@ -116,10 +116,12 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
     """Read a goal for each entry, `usual` where none is given; None without a file."""
     if path is None:
         return None
-    rows = [[cell.strip() for cell in row] for row in csv.reader(read_text(path).splitlines())]
     goals: dict[str, int] = {}
-    for number, row in enumerate(filter(any, rows), start=1):  # but for empty lines
-        if number == 1 and row == ["entry", "goal"]:
+    text = read_text(path)
+    with refusals_of(printable(path), StrategyError):
+        lines = [(number, [*map(str.strip, row)]) for number, row in csv_rows(text)]
+    for number, row in lines:
+        if not any(row) or (number == 1 and row == ["entry", "goal"]):
             continue
         if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
             allowed = "entry,goal: each entry once, and a whole number"

@@ -8,6 +8,7 @@ student hands in is a fault of that submission alone.
 """
 
 import io
+import os
 import re
 import stat
 import zipfile
@@ -20,7 +21,8 @@ from typing import IO, Final, NamedTuple
 from hogeq import StrategyError
 from hogeq.contest.folders import DEEPEST, MOST_FILES, files_within, in_order, listed
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, one_line, printable
+from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, refusals_of
+from hogeq.support.text import text_of
 from hogeq.support.yaml import parse_yaml
 
 METADATA: Final = "submission_metadata.yml"
@@ -51,9 +53,16 @@ class Submission(NamedTuple):
     members: list[Member]
 
 
+def is_zip(path: Path) -> bool:
+    """Whether a path is a zip; of devices and pipes the end, where that stands, never comes."""
+    return os.path.isfile(path) and zipfile.is_zipfile(path)  # noqa: PTH113 - never raises
+
+
 def submissions_in(source: Path) -> list[Submission]:
     """List the submissions of a zip or a folder in natural order; `BadInputError` if it is none."""
     where = printable(source)
+    if not (source.is_dir() or is_zip(source)):
+        raise BadInputError(f"{where}: is neither a folder nor a zip")
     try:
         listing = _in_folder(source) if source.is_dir() else _in_zip(source)
         members = [file for file in listing if not file.path.parts[0].startswith(_HIDDEN)]
@@ -64,12 +73,14 @@ def submissions_in(source: Path) -> list[Submission]:
         submitters: dict[str, list[dict[str, str]]] = {}  # by submission, of Gradescope
         for path, read in members:
             if path == PurePath(METADATA):
-                text = f"{read(MOST_METADATA).decode(errors='replace')}\n"
-                submitters = _submitters(text, f"{where}: {METADATA}")
+                data = read(MOST_METADATA)
+                with refusals_of(f"{where}: {METADATA}"):
+                    text = text_of(data)
+                submitters = _submitters(f"{text}\n", f"{where}: {METADATA}")
     except BadInputError:
         raise
     except _BROKEN as error:
-        raise BadInputError(f"{where}: cannot be read: {one_line(error)}") from error
+        raise BadInputError(f"{where}: cannot be read: {_reason(error)}") from error
     found: dict[str, Submission] = {}
     for member in members:
         name, *inside = member.path.parts
@@ -84,6 +95,15 @@ def submissions_in(source: Path) -> list[Submission]:
             own = member._replace(path=PurePath(*inside or [name]))  # in the student's folder
             found.setdefault(name, Submission(name, people, [])).members.append(own)
     return [found[name] for name in in_order(found)]
+
+
+def _reason(error: Exception) -> str:
+    """Say why a submission cannot be read, in the system's words or, of a zip, in ours."""
+    if isinstance(error, HogeqError):
+        return one_line(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return one_line(error.strerror)
+    return "it is no zip, or one damaged or encrypted"
 
 
 def _in_folder(source: Path) -> Iterator[Member]:
@@ -110,7 +130,7 @@ def _in_zip(file: Path | IO[bytes]) -> Iterator[Member]:
     """List the files of a zip."""
     archive = zipfile.ZipFile(file)
     if len(archive.infolist()) > MOST_MEMBERS:
-        raise ValueError(f"holds more than {MOST_MEMBERS:,} files")
+        raise HogeqError(f"holds more than {MOST_MEMBERS:,} files")
     for info in archive.infolist():
         kind = stat.S_IFMT(info.external_attr >> 16)  # 0 where the zip does not say it
         path = PurePath(info.filename)
@@ -165,7 +185,7 @@ def unpack(submission: Submission, folder: Path, total: int) -> tuple[int, str]:
     except StrategyError as error:
         return used, str(error)
     except _BROKEN as error:
-        return used, f"cannot be unpacked: {one_line(error)}"
+        return used, f"cannot be unpacked: {_reason(error)}"
     if used + total > MOST_TOTAL:
         raise BadInputError(f"submissions: hold more than {MOST_TOTAL:,} bytes")
     return used, ""

@@ -5,7 +5,6 @@ Canvas or the roster of Gradescope as they are downloaded. Lines before its head
 ``#`` are settings. The sheet has the columns of Canvas' gradebook, which imports it.
 """
 
-import csv
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,8 @@ from hogeq.contest.folders import Entrant, entrants
 from hogeq.contest.handed_in import Submission, submissions_in, unpack
 from hogeq.contest.staff import Contest
 from hogeq.support.files import csv_text
-from hogeq.support.messages import BadInputError, counted, printable, refusal
+from hogeq.support.messages import BadInputError, counted, printable, refusal, refusals_of
+from hogeq.support.text import csv_rows
 from hogeq.support.yaml import read_text
 
 COLUMNS: Final = {
@@ -83,12 +83,12 @@ class Roster:
 
     def __init__(self, path: Path) -> None:
         self._path = printable(path)
-        lines = read_text(path).splitlines()
+        lines = read_text(path).split("\n")
+        count = len(lines)
         self.settings = _settings(lines, self._path)
-        try:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(lines, strict=True)]
-        except csv.Error as error:
-            raise BadInputError(f"{self._path}: cannot be read: {error}") from error
+        text = "\n".join([""] * (count - len(lines)) + lines)
+        with refusals_of(self._path):
+            rows = [[cell.strip() for cell in row] for _, row in csv_rows(text) if row]
         header = [cell.lower() for cell in rows[0]] if rows else []
         columns: dict[str, int] = {}  # by their keys in `COLUMNS`
         for kind, titles in COLUMNS.items():

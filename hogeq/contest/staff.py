@@ -24,12 +24,13 @@ from hogeq.contest.entries import Entries, entries_of, read_goals
 from hogeq.contest.folders import Entrant
 from hogeq.contest.judging import Judge, Judged, facts, submission_from
 from hogeq.support.aliases import Floats
-from hogeq.support.files import TEMPORARY, parse_json, read_whole, write_whole
+from hogeq.support.files import TEMPORARY, read_whole, write_whole
 from hogeq.support.kinds import MAX_BYTES
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import loaded
 from hogeq.support.progress import phase
+from hogeq.support.text import parse_json
 
 PUBLIC: Final = "public"  # part of a contest's folder, for everybody
 STAFF: Final = "staff"  # part for those who run the contest

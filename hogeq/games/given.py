@@ -18,8 +18,8 @@ Forget: TypeAlias = str | Callable[[int, str], Hashable] | None
 """``own_actions``, ``order`` or ``last:K``; or a function of a player and an information state that
 gives the key of the information set."""
 
-StrategySpec: TypeAlias = StrategyLike | str | Path | Mapping[str, Any]
-"""A strategy, or its function, array, name, file, run's folder or states of OpenSpiel; or a result.
+StrategySpec: TypeAlias = StrategyLike | str | Path | Mapping[Any, Any]
+"""A strategy, or its function, array, name, file, run's folder, dictionary or a result.
 
 Of an `Equilibrium` it is the `profile`, of other results the `strategy`.
 """

@@ -53,8 +53,8 @@ class RowGame(CompiledGame):
         ----------
         given : str, path, array_like, Mixture, Strategy or result
             ``"uniform"``; a file; a run's folder; actions (R,); probabilities (R, K); a mixture of
-            such; a tabular policy of OpenSpiel, or what its ``to_dict`` gives; what `equilibrium`,
-            `solve` or `attack` returned.
+            such; what ``to_dict`` gives, ours or that of OpenSpiel's tabular policy; what
+            `equilibrium`, `solve` or `attack` returned.
 
         Raises
         ------

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hogeq.rules.edition import ALIASES, EDITIONS, is_semester, rules_from
 from hogeq.rules.rules import Rules
 from hogeq.rules.tables import SHAPES
-from hogeq.support.kinds import ARCHIVE, EFG, PACKED, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
 from hogeq.support.messages import BadInputError, one_line, printable, refusal, shown
 from hogeq.support.plugins import load_named
 from hogeq.support.yaml import ConfigError, parse_yaml, read_text
@@ -25,7 +25,7 @@ OPENSPIEL: Final = "openspiel:"
 TREES: Final = (".efg", ".npz", ".txt")
 """Suffixes of files of games other than Hog; those with the first two are written, too."""
 
-_KINDS: Final = {EFG: TREES[0], ARCHIVE: TREES[1], TEXT: TREES[2], YAML: ""}
+_KINDS: Final = {EFG: TREES[0], ARCHIVE: TREES[1], TEXT: TREES[2], YAML: "", CODE: ""}
 
 _ALLOWED: Final = "an edition's name, a YAML file of rule parts, or a run"
 
@@ -139,10 +139,10 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
     kind = kind_of(path)
     if _KINDS.get(kind):
         raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --game takes other games")
-    if kind == PACKED:
-        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}")
     if path.suffix.lower() == ".py":
         raise ConfigError(python_file(source, "rules"))
+    if kind == CODE:
+        raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --plugin takes a .py")
     tree = _plain(path)
     if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
         load_named(tree, path.parent, source, trust)

@@ -39,7 +39,8 @@ from hogeq.runs.files import (
     table,
 )
 from hogeq.support import files
-from hogeq.support.messages import one_line
+from hogeq.support.archives import open_archive
+from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 from hogeq.support.plugins import Plugin
 
@@ -267,7 +268,8 @@ def read_checkpoint(
         rows = arrays["metrics"].tolist()
         metrics = tuple(metrics_row(dict(zip(FIELDS, row, strict=False))) for row in rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ResultsError(f"{path} is not a whole checkpoint: {one_line(error)}") from error
+        lacking = "iteration, seconds, elapsed or metrics are not numbers of a run"
+        raise ResultsError(f"{path} is not a whole checkpoint: {lacking}") from error
     if iteration < 0:
         where = f"{path} is not a whole checkpoint"
         raise ResultsError(f"{where}: iteration is {iteration}; allowed: 0 or more")
@@ -280,8 +282,8 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
         data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
-        files.require_npz(data)
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        file = io.BytesIO(data)
+        with open_archive(file), np.load(file, allow_pickle=False) as archive:
             members = archive.zip.infolist()
             is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
             if is_stored and sum(member.file_size for member in members) <= len(data):
@@ -289,8 +291,10 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
                 read = {name: archive[name] for name in archive.files}
                 return {name: got for name, got in read.items() if isinstance(got, np.ndarray)}
         why = "its members are compressed or overlap"  # and would take more memory than they do
-    except Exception as error:  # noqa: BLE001
-        why = one_line(error)
+    except BadInputError as error:
+        why = str(error)
+    except Exception:  # noqa: BLE001
+        why = "its members are damaged, or no arrays of numbers"
     raise ResultsError(f"{path} is truncated or not a checkpoint: {why}{advice}")
 
 

@@ -1,7 +1,6 @@
 """The files of a run's folder: their names, errors and lock, the manifest, and metrics.csv."""
 
 import contextlib
-import csv
 import dataclasses
 import datetime as dt
 import functools
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hogeq import WIN_RATES, Units, __version__
-from hogeq.support.files import parse_json, read_whole
-from hogeq.support.messages import BadInputError, HogeqError, one_line
+from hogeq.support.files import read_whole
+from hogeq.support.messages import BadInputError, HogeqError, refusals_of
+from hogeq.support.text import csv_rows, parse_json, text_of
 from hogeq.support.workers import cores
 
 
@@ -192,10 +192,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     with reported(path, "read"):
         data = read_whole(path, MAX_BYTES)
-    try:
+    with refusals_of(str(path), ResultsError):
         manifest = parse_json(data, allow_nan=True)
-    except ValueError as error:
-        raise ResultsError(f"{path} is truncated or not JSON") from error
     if not isinstance(manifest, dict):
         raise ResultsError(f"{path} is not what a run writes: no mapping in it")
     return manifest
@@ -303,11 +301,9 @@ def read_metrics(path: str | Path) -> list[Metrics]:
     """Read `metrics.csv`."""
     path = Path(path)
     with reported(path, "read"):
-        try:
-            text = read_whole(path, MAX_METRICS).decode()
-            lines = list(csv.reader(text.splitlines()))
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise ResultsError(f"{path}: not a table of metrics: {one_line(error)}") from error
+        data = read_whole(path, MAX_METRICS)
+    with refusals_of(str(path), ResultsError):
+        lines = [row for _, row in csv_rows(text_of(data))]
     header = lines[0] if lines else []
     if tuple(header[: len(COLUMNS)]) != COLUMNS or not set(FIELDS).issuperset(header):
         raise ResultsError(f"{path}: line 1 must be {','.join(COLUMNS)}")

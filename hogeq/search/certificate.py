@@ -43,10 +43,11 @@ from hogeq.strategies.strategy import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
-from hogeq.support.files import parse_json, read_whole, write_whole
+from hogeq.support.files import read_whole, write_whole
 from hogeq.support.messages import HogeqError, at_most, one_line, percent, printable, refusal
 from hogeq.support.parameters import keys, parameters, plain
 from hogeq.support.progress import phase
+from hogeq.support.text import parse_json
 
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 5
@@ -274,7 +275,7 @@ def _unpacked(data: bytes) -> bytes:
         with gzip.open(BytesIO(data)) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise CertificateError(f"is packed, but broken: {error}") from error
+        raise CertificateError("is packed by gzip, but broken; allowed: all of it") from error
     if len(content) > MAX_BYTES:
         raise CertificateError(f"unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
     return content

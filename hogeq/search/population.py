@@ -5,16 +5,14 @@ effect of every change of a single cell. Effects of several cells do not add up:
 evaluated before they count.
 """
 
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import sha256
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from hogeq.evaluation.counterfactual import Counterfactual, counterfactual_values, gains_alone
@@ -27,8 +25,18 @@ from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
-from hogeq.support.files import read_whole, require_npz
-from hogeq.support.messages import HogeqError, Table, Text, pp, printable, refusal, unreadable
+from hogeq.support.archives import open_archive, read_member
+from hogeq.support.files import opened
+from hogeq.support.messages import (
+    BadInputError,
+    HogeqError,
+    Table,
+    Text,
+    pp,
+    printable,
+    refusal,
+    unreadable,
+)
 from hogeq.support.workers import compute
 
 BATCH: Final = 32  # passes whose tables are held in memory together
@@ -197,15 +205,16 @@ def read_counters(path: Path, game: Engine) -> Matrix:
 
     A file ``.npz`` may be a checkpoint, or another file that holds a pool of counters.
     """
-    counters = _pool(path) if path.suffix.lower() == ".npz" else None
+    cells = game.shape[:-1]
+    dtype = matrix_type(game.num_actions)
+    is_archive = path.suffix.lower() == ".npz"
+    counters = _pool(path, dtype, 1 + len(cells)) if is_archive else None
     if counters is None:
         read = read_strategy(path, **sizes_of(game))
         if read.kind != "matrix":
             raise StrategyError(f"{printable(path)}: a {read.kind}; allowed: matrices")
         return read.array[None]
-    cells = game.shape[:-1]
-    dtype = matrix_type(game.num_actions)
-    if counters.ndim != 1 + len(cells) or counters.shape[1:] != cells or counters.dtype != dtype:
+    if counters.shape[1:] != cells:
         raise StrategyError(
             f"{printable(path)}: got counters {counters.dtype} {counters.shape}; "
             f"allowed: {dtype.__name__} (n, {', '.join(map(str, cells))})"
@@ -216,15 +225,20 @@ def read_counters(path: Path, game: Engine) -> Matrix:
     return counters
 
 
-def _pool(path: Path) -> Matrix | None:
+def _pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
     """Array of an ``.npz`` that holds a pool; None if it holds none."""
     try:
-        data = read_whole(path, MOST_BYTES)
-        require_npz(data)
-        with np.load(BytesIO(data), allow_pickle=False) as arrays:
-            names = [name for name in POOLS if name in arrays]
-            return arrays[names[0]] if names else None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
+            members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+            found = next((members[name] for name in POOLS if name in members), None)
+            if found is None:
+                return None
+            if found.file_size > MOST_BYTES:
+                raise StrategyError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
+            return read_member(archive, found, dtype, axes)
+    except BadInputError as error:
+        raise StrategyError(f"{printable(path)}: {error}") from error
+    except (OSError, ValueError) as error:
         raise StrategyError(unreadable(path, error)) from error
 
 

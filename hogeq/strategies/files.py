@@ -64,16 +64,18 @@ from hogeq.support.kinds import (
     SUFFIXES,
     is_folder,
     not_a_strategy,
+    require_unpacked,
 )
 from hogeq.support.messages import (
     LONGEST_TITLE,
-    BadInputError,
     one_line,
     player_name_fault,
     printable,
+    refusals_of,
     shown,
     unreadable,
 )
+from hogeq.support.text import text_of
 
 if TYPE_CHECKING:
     from hogeq.rules import Rules
@@ -229,29 +231,21 @@ def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0)
     # Every pickle of protocol 2 and later starts so.
     if suffix in PICKLES or (suffix != ".py" and data[:1] == b"\x80"):
         raise _pickle_refused(path)
-    with _refusals_of(printable(path)):
+    with refusals_of(printable(path), StrategyError):
         read = _read_data(suffix, data, goal, max_dice, least)
         return None if read is None else without_goal(read, goal)
 
 
-@contextlib.contextmanager
-def _refusals_of(name: str) -> Iterator[None]:
-    """Put a name before the refusals of a block."""
-    try:
-        yield
-    except BadInputError as error:
-        raise StrategyError(f"{name}: {error}") from error
-
-
 def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
+    require_unpacked(data)
     if data.startswith(npy.MAGIC_PREFIX):
         return Form(_npy_array(io.BytesIO(data)))
     shapes = {(goal, goal), (goal, goal, max_dice + 1 - min(least, 0))}
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data, shapes)
-    other = "" if _TEXT_TABLE.match(data) else not_a_strategy(data)
+    other = "" if suffix == ".py" else not_a_strategy(data)
     if other:
-        raise StrategyError(f"{other}; allowed: strategies; --game takes games")
+        raise StrategyError(f"{other}; allowed: strategies")
     if suffix == ".py":
         is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
@@ -261,11 +255,7 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
         if suffix == ".npz":
             return _read_archive(data, shapes)
     _check_size(len(data), min(2**20 + TEXT_BYTES_PER_CELL * goal * goal, MAX_BYTES))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StrategyError(f"is not UTF-8 text at byte {error.start}") from error
-    return read_text(text, goal, max_dice, is_json=suffix == ".json")
+    return read_text(text_of(data), goal, max_dice, is_json=suffix == ".json")
 
 
 def _pickle_refused(path: Path) -> StrategyError:
@@ -291,7 +281,7 @@ def file_size(path: Path) -> int:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise StrategyError(unreadable(path, error)) from error
-    with _refusals_of(printable(path)):
+    with refusals_of(printable(path), StrategyError):
         if stat.S_ISDIR(status.st_mode):
             raise StrategyError(f"is a folder; allowed: a file{_inside(path)}")
         if not stat.S_ISREG(status.st_mode):
@@ -331,7 +321,7 @@ def read_arrays(
     With `weights` (n,) the array has n of the shape that its name has. Other games' are refused.
     """
     data = read_bytes(path)
-    with _refusals_of(printable(path)):
+    with refusals_of(printable(path), StrategyError):
         arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
         _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
         weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
@@ -363,7 +353,7 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
             raise StrategyError("is not compressed as numpy does it")
         arrays = {}
         for name, one in chosen:
-            with archive.open(one) as file, _refusals_of(name):
+            with archive.open(one) as file, refusals_of(name, StrategyError):
                 arrays[name] = _npy_array(file)
         return arrays
 

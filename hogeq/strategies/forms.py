@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.support.files import parse_json
 from hogeq.support.messages import shown
+from hogeq.support.text import parse_json
 
 SCORE: Final = {"score", "own", "own_score", "my_score", "player", "player_score", "row", "s"}
 OPPONENT: Final = {"opponent", "opponent_score", "opp", "opp_score", "other", "other_score", "o"}

@@ -6,12 +6,14 @@ for. Of Hog they follow from the shape; of other games the tree has them.
 
 import csv
 import json
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, Protocol, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,13 +21,15 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import (
+    BadInputError,
     ExplainedError,
-    HogeqError,
     not_installed,
     percent,
     refusal,
+    refusals_of,
     shown,
 )
+from hogeq.support.text import csv_rows
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
 SHOWN: Final = 20  # information sets in a notebook
 
 PROBABILITY: Final = "probability"  # the last column of a table
+_PROBABILITY: Final = re.compile(
+    r"\s*(\d{1,9}\.?\d{0,400}|\.\d{1,400})(e[+-]?\d{1,3})?\s*", re.IGNORECASE | re.ASCII
+)
 
 Cells: TypeAlias = tuple[int | str, ...]
 """Of a line of a table: what names an information set, and the action."""
@@ -135,12 +142,9 @@ def is_policy_csv(rows: NamedRows, text: str) -> bool:
 def read_policy_csv(rows: NamedRows, text: str, where: str) -> Floats:
     """Read a policy, not checked; actions that have no line have probability 0."""
     policy = np.full(rows.shape, np.nan)
-    lines = csv.reader(StringIO(text, newline=""), strict=True)
     places = {tuple(map(str, cells)): place for cells, place in rows.places.items()}
-    try:
-        _fill(policy, places, rows.columns, lines)
-    except (ValueError, csv.Error) as error:
-        raise StrategyError(f"{where}: line {lines.line_num}: {error}") from error
+    with refusals_of(where, StrategyError):
+        _fill(policy, places, rows.columns, csv_rows(text))
     return np.nan_to_num(policy)
 
 
@@ -148,21 +152,24 @@ def _fill(
     policy: Floats,
     places: Mapping[tuple[str, ...], tuple[int, ...]],
     columns: tuple[str, ...],
-    lines: Iterator[list[str]],
+    lines: Iterator[tuple[int, list[str]]],
 ) -> None:
-    header, wanted = tuple(next(lines, ())), (*columns, PROBABILITY)
+    (number, header), wanted = next(lines, (1, [])), [*columns, PROBABILITY]
     if header != wanted:
-        raise HogeqError(refusal("columns", ",".join(header), ",".join(wanted)))
-    for line in lines:
+        columns_at = f"line {number}: columns"
+        raise BadInputError(refusal(columns_at, ",".join(header), ",".join(wanted)))
+    for number, line in lines:
+        where = f"line {number}"
         place = places.get(tuple(line[:-1]))
         if place is None:
             allowed = f"{', '.join(columns[:-1])} and {columns[-1]} of this game, and a probability"
-            raise HogeqError(f"got {shown(','.join(line))}; allowed: {allowed}")
+            raise BadInputError(refusal(where, ",".join(line), allowed))
         if not np.isnan(policy[place]):
-            raise HogeqError(f"{shown(','.join(line[:-1]))} is there twice")
-        policy[place] = float(line[-1])
-        if not 0.0 <= policy[place] <= 1.0:
-            raise HogeqError(refusal(PROBABILITY, line[-1], "0 to 1"))
+            raise BadInputError(f"{where}: {shown(','.join(line[:-1]))} is there twice")
+        probability = float(line[-1]) if _PROBABILITY.fullmatch(line[-1]) else 2.0
+        if not probability <= 1.0:
+            raise BadInputError(refusal(f"{where}: {PROBABILITY}", line[-1], "0 to 1"))
+        policy[place] = probability
 
 
 def policy_frame(rows: NamedRows, policy: Floats, seat: int | None = None) -> "DataFrame":
@@ -194,6 +201,28 @@ def policy_json(rows: NamedRows, policy: Floats) -> str:
                 raise StrategyError(f"{several}; allowed: different names, or a .csv or .npz file")
             lines[state] = f"{json.dumps(state)}: {json.dumps(pairs)}"
     return "{\n" + ",\n".join(lines.values()) + "\n}\n"
+
+
+def read_policy_dict(rows: NamedRows, given: Mapping[Any, Any]) -> tuple[Floats, int | None] | None:
+    """Read what `Strategy.to_dict` gives, not checked, and its seat if it has one alone.
+
+    None of other mappings. The rows of the other seat are uniform, and not to be used.
+    """
+    keyed = [(row.key if row.key in given else str(row.key), row) for row in rows.listed()]
+    seats = {row.seat for key, row in keyed if key in given}
+    wanted = [key for key, row in keyed if row.seat in seats]
+    if len({*wanted}) < len(wanted) or {*wanted} != {*given}:
+        return None
+    policy = np.zeros(rows.shape)
+    for key, row in keyed:
+        chances = given.get(key, dict.fromkeys(row.actions, 1.0 / len(row.actions)))
+        if not isinstance(chances, Mapping) or {*chances} != {*row.actions}:
+            return None
+        if not all(isinstance(chance, Real) for chance in chances.values()):
+            allowed = "probabilities of its actions"
+            raise StrategyError(refusal(f"infoset {shown(key)}", dict(chances), allowed))
+        policy[row.place][: len(row.actions)] = [float(chances[name]) for name in row.actions]
+    return policy, seats.pop() if len(seats) == 1 else None
 
 
 def policy_html(

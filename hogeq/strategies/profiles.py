@@ -11,6 +11,7 @@ A profile has a strategy for each seat. A player of Hog does not choose the seat
 a fair coin draws one of them before the game, a mixture.
 """
 
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,12 +24,12 @@ from hogeq.rules.memory import Memory
 from hogeq.rules.turn import TurnTable
 from hogeq.strategies.arrays import ROW_SUM_TOLERANCE, StrategyError
 from hogeq.strategies.files import read_bytes
-from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv
+from hogeq.strategies.infosets import ScoreRows, is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from hogeq.support.aliases import Floats
-from hogeq.support.files import parse_json
 from hogeq.support.kinds import is_folder
-from hogeq.support.messages import one_line, printable, shown
+from hogeq.support.messages import one_line, printable, refusals_of, shown
+from hogeq.support.text import parse_json, text_of
 
 MOST_GOAL: Final = 40
 """Highest goal of a game of Hog whose positions are listed; nobody's tree is so large."""
@@ -101,14 +102,27 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
     allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}, sum 1"
     try:
         if isinstance(given, Mapping):
-            given = [(int(move), chance) for move, chance in given.items()]
+            given = [*given.items()]
         if len(np.shape(given)) == 2:
-            played = {int(move): chance for move, chance in given if chance or int(move) in moves}
+            pairs = [(_move(move), chance) for move, chance in given]
+            played = {move: chance for move, chance in pairs if chance or move in moves}
             chances = dict.fromkeys(moves, 0.0) | played
-            given = [chances[move] for move in moves] if len(chances) == len(moves) else []
+            is_whole = len(chances) == len(moves) and len({*dict(pairs)}) == len(pairs)
+            given = [chances[move] for move in moves] if is_whole else []
+        if any(isinstance(chance, str | bool) for chance in given):
+            raise StrategyError(allowed)
         return _row([float(chance) for chance in given], len(moves), allowed)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise StrategyError(allowed) from error
+
+
+def _move(given: Any) -> int:
+    """Read the number of an action, which is text where it is a key of JSON."""
+    if isinstance(given, str) and re.fullmatch("[0-9]{1,9}", given):
+        return int(given)
+    if isinstance(given, bool):
+        raise StrategyError("got true or false; allowed: whole numbers")
+    return operator.index(given)
 
 
 def _row(chances: Sequence[float], count: int, allowed: str) -> Floats:
@@ -168,7 +182,9 @@ def read_table(path: Path, rules: Rules) -> Strategy | None:
     data = b"" if is_folder(path) else read_bytes(path)
     if not is_policy_csv(names, data[:_HEAD].decode("utf-8-sig", "replace")):
         return None
-    policy = read_policy_csv(names, data.decode("utf-8-sig", "replace"), where)
+    with refusals_of(where, StrategyError):
+        text = text_of(data)
+    policy = read_policy_csv(names, text, where)
     return strategy_of_shape(names.shape, policy, where, rules.least_answer)
 
 
@@ -196,14 +212,15 @@ def profile_text(path: Path) -> str | None:
     data = read_bytes(path)
     if not _STARTS.match(data[:_HEAD]):
         return None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None  # refused by who reads tables
+    with refusals_of(printable(path), StrategyError):
+        return text_of(data)
 
 
 def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
-    """Take a profile of a game of Hog."""
+    """Take a profile of a game of Hog, or what `Strategy.to_dict` gives."""
+    named = read_policy_dict(rows_of(rules), given) if isinstance(given, Mapping) else None
+    if named is not None:
+        return strategy_of_shape(rows_of(rules).shape, named[0], where, rules.least_answer)
     states = _every_state(given, rules)
     tables = seat_tables(given, rules, where) if states is None else _filled(states, rules, where)
     if np.array_equal(*tables):

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.support.messages import BadInputError, one_line
+from hogeq.support.kinds import require_unpacked
+from hogeq.support.messages import BadInputError, refusal
 
 HEADER_BYTES: Final = 2**12  # most of an array's header
 COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -23,7 +24,9 @@ COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
     """Open an ``.npz`` file, and refuse it in a line if its zip is broken."""
     try:
+        require_unpacked(file.read(16))
         with zipfile.ZipFile(file) as archive:
+            _require_arrays(archive.namelist())
             yield archive
     except BadInputError:
         raise
@@ -37,7 +40,15 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise BadInputError(f"is not an .npz file: {one_line(error)}") from error
+        is_locked = type(error) is RuntimeError
+        what = "a zip that is encrypted" if is_locked else "no zip, or one that is not whole"
+        raise BadInputError(f"is not an .npz file: {what}") from error
+
+
+def _require_arrays(names: list[str]) -> None:
+    if names and not any(name.endswith(".npy") for name in names):
+        allowed = "arrays, as numpy.savez writes them; unpack other files first"
+        raise BadInputError(refusal("", names, allowed))
 
 
 def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:

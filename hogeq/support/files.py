@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import json
 import os
 import re
 import secrets
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
-from hogeq.support.messages import printable, shown
+from hogeq.support.messages import printable
 
 TEMPORARY: Final = ".tmp-"  # prefix of files that are not complete yet
 
@@ -103,17 +102,6 @@ def opened(
             raise
 
 
-def require_npz(data: bytes) -> None:
-    """Refuse what is no ``.npz`` file: numpy would take it for a pickle, and advise to load that.
-
-    Raises
-    ------
-    ValueError
-    """
-    if not data.startswith(b"PK"):
-        raise ValueError("is no .npz file")
-
-
 def read_whole(path: str | os.PathLike[str], most: int, *, within: Path | None = None) -> bytes:
     """Read a regular file, as `opened` opens it."""
     with opened(path, most, within=within) as (file, size):
@@ -161,39 +149,6 @@ def _without_links(folder: Path, path: PurePath) -> Path:
         if (folder / reached).resolve() != folder.resolve() / reached:
             raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
     return folder / path
-
-
-def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
-    """Read JSON, no key twice and no NaN in it; `ValueError` says in a line why it is none."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        entries: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in entries:
-                raise _NotJSONError(f"key {shown(key)} stands twice")
-            entries[key] = value
-        return entries
-
-    def constant(name: str) -> float:
-        if allow_nan:
-            return float(name)
-        raise _NotJSONError(f"is not JSON: {name}")
-
-    try:
-        text = data if isinstance(data, str) else data.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
-    except _NotJSONError:
-        raise
-    except UnicodeDecodeError as error:
-        raise _NotJSONError(f"is not UTF-8 text at byte {error.start}") from error
-    except RecursionError as error:
-        raise _NotJSONError("is not JSON: nested too deeply") from error
-    except ValueError as error:  # also a number of 5000 digits
-        raise _NotJSONError(f"is not JSON: {error}") from error
-
-
-class _NotJSONError(ValueError):
-    """Bytes that are no JSON; the message is one line."""
 
 
 @contextlib.contextmanager

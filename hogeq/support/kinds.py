@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from hogeq.support.files import opened
+from hogeq.support.messages import BadInputError
 
 EFG: Final = "Gambit's extensive form"
 TEXT: Final = "LiteEFG's text"
 ARCHIVE: Final = "an archive of arrays"
 YAML: Final = "a mapping as YAML"
-PACKED: Final = "what a program compressed"
+CODE: Final = "Python code"
 MAX_BYTES: Final = 64 * 2**20  # largest strategy file that is opened at all
 
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
@@ -28,17 +29,25 @@ NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
 
 _HEAD: Final = 2**20  # bytes that are looked at: comments may come first
 _BOM: Final = b"\xef\xbb\xbf"
-_PACKED: Final = (  # gzip, bzip2, xz, zstd
-    b"\x1f\x8b",
-    b"BZh",
-    b"\xfd7zXZ\x00",
-    b"\x28\xb5\x2f\xfd",
-)
+_PACKERS: Final = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "7-Zip": re.compile(rb"7z\xbc\xaf\x27\x1c"),
+    "RAR": re.compile(rb"Rar!\x1a\x07"),
+}
+"""How what a program compressed begins."""
 _STARTS: Final = {
     EFG: re.compile(rb"\s*EFG\s"),
     # A line of a game, after lines that are empty or comments.
-    TEXT: re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+\s*(?:node|infoset)[ \t]+\S+[ \t]"),
-    YAML: re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+(?:---\s|[\w.\"'-]+[ \t]*:(?:\s|$))"),
+    TEXT: re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n)*+\s*(?:node|infoset)[ \t]+\S+[ \t]"),
+    YAML: re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n)*+(?:---\s|[\w.\"'-]+[ \t]*:(?:\s|$))"),
+    # A line of Python, whatever is before it: a docstring may look like a table.
+    CODE: re.compile(
+        rb"(?ms:.*?)(?m:^)(?:(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |"
+        rb"import [\w.]+(?: as \w+)?[ \t]*(?m:$)|final_strategy[ \t]*=)"
+    ),
 }
 
 
@@ -55,18 +64,23 @@ def kind_of_bytes(data: bytes) -> str:
     """Tell what the content of a file is; empty if it is of no known kind."""
     if data.startswith(b"PK\x03\x04"):
         return ARCHIVE
-    if data.startswith(_PACKED):
-        return PACKED
-    head = data[:_HEAD].removeprefix(_BOM)
+    head = data[:_HEAD].removeprefix(_BOM).replace(b"\r", b"\n")
     return next((kind for kind, start in _STARTS.items() if start.match(head)), "")
 
 
 def not_a_strategy(data: bytes) -> str:
     """Say what a file holds that is surely no strategy; empty if it may be one."""
     kind = kind_of_bytes(data)
-    if kind in {EFG, TEXT}:
-        return f"holds {kind}, a game"
-    return f"holds {kind}" if kind == PACKED else ""
+    if kind == CODE:
+        return "holds Python code, and its name does not end in .py"
+    return f"holds {kind}, a game; --game takes it" if kind in {EFG, TEXT} else ""
+
+
+def require_unpacked(data: bytes) -> None:
+    """Refuse what a program compressed; an archive of arrays is none."""
+    packer = next((name for name, start in _PACKERS.items() if start.match(data)), "")
+    if packer:
+        raise BadInputError(f"is compressed by {packer}; allowed: its content, unpack it first")
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:

@@ -11,9 +11,11 @@ import os
 import reprlib
 import sysconfig
 import traceback
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -85,6 +87,15 @@ class BadInputError(HogeqError):
     """Input that cannot be used, wherever a command meets it: it ends with the message as it is."""
 
 
+@contextmanager
+def refusals_of(where: str, kind: type[HogeqError] = BadInputError) -> Iterator[None]:
+    """Put a name, of a file say, before the refusals of a block, and give them one class."""
+    try:
+        yield
+    except BadInputError as error:
+        raise kind(f"{where}: {error}") from error
+
+
 class ExplainedError(RuntimeError):
     """A failure that is not the user's, and that its line explains."""
 
@@ -100,6 +111,10 @@ class _Shown(reprlib.Repr):
     def repr_int(self, x: int, level: int) -> str:  # noqa: ARG002 - reprlib's signature
         # Python writes thousands of digits slowly, and more than 4300 not at all.
         return f"<whole number of {x.bit_length()} bits>" if x.bit_length() > 200 else repr(x)
+
+    def repr_Fraction(self, x: Fraction, level: int) -> str:  # noqa: N802 - reprlib's name
+        below = "" if x.denominator == 1 else f"/{self.repr_int(x.denominator, level)}"
+        return f"{self.repr_int(x.numerator, level)}{below}"
 
     def repr_bytes(self, x: bytes, level: int) -> str:
         return self.repr_str(cast("Any", x), level)  # cut before it is written

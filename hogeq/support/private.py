@@ -57,7 +57,9 @@ class PrivateFolder:
             if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, f"{printable(name)} is not a file")
             _require_private(status, name)
-            return file.read()
+            if status.st_size > MOST_BYTES:
+                raise OSError(errno.EFBIG, f"{printable(name)} is larger than {MOST_BYTES} bytes")
+            return file.read(status.st_size)
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all."""

@@ -7,7 +7,8 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from hogeq.support.files import read_whole
-from hogeq.support.messages import BadInputError, one_line, unreadable
+from hogeq.support.messages import BadInputError, one_line, refusals_of, shown, unreadable
+from hogeq.support.text import misplaced, text_of
 
 
 class ConfigError(BadInputError):
@@ -50,9 +51,7 @@ class Loader(_Base):  # type: ignore[misc]
             if not isinstance(key_node, yaml.ScalarNode):
                 continue
             if key_node.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key_node.value!r} is given twice", key_node.start_mark
-                )
+                _refuse(key_node.start_mark, f"key {shown(key_node.value)} is given twice")
             seen.add(key_node.value)
         return dict(super().construct_mapping(node, deep))
 
@@ -77,11 +76,8 @@ def read_text(path: Path) -> str:
         data = read_whole(path, MAX_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         raise ConfigError(unreadable(path, error)) from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        where = one_line(path)
-        raise ConfigError(f"{where}: not UTF-8 text: byte {error.start} is no character") from error
+    with refusals_of(one_line(path), ConfigError):
+        return text_of(data)
 
 
 def parse_yaml(text: str, source: str) -> Any:
@@ -91,24 +87,42 @@ def parse_yaml(text: str, source: str) -> Any:
     try:
         _require_small(text)
         return yaml.load(text, Loader=Loader)  # noqa: S506 - a subclass of the safe loader
+    except _RefusedError as error:
+        problem = error.problem or ""
     except yaml.MarkedYAMLError as error:
+        words = f"{error.context or ''} {error.problem or ''}"
+        allowed = next((is_allowed for part, is_allowed in _ALLOWED if part in words), _PLAIN)
         mark = error.problem_mark or error.context_mark
-        place = _place(mark, text) if mark else ""
-        detail = " ".join(part for part in (error.context, error.problem) if part)
-        problem = f"{place}not plain YAML: {one_line(detail)}"
+        problem = misplaced(text, mark.index if mark else 0, "not plain YAML", allowed)
     except yaml.reader.ReaderError as error:
-        problem = f"not plain YAML: character {error.position} is not allowed"
+        problem = misplaced(text, error.position, "not plain YAML", "characters that can be seen")
     # What is no number, say, fails in PyYAML's constructors, in each with errors of its own.
-    except (yaml.YAMLError, ValueError, ArithmeticError, LookupError) as error:
-        problem = f"not plain YAML: {one_line(error)}"
+    except (yaml.YAMLError, ValueError, ArithmeticError, LookupError):
+        problem = f"not plain YAML: a value is none of those allowed; allowed: {_PLAIN}"
     raise ConfigError(f"{source}: {problem}")
 
 
-def _place(mark: yaml.Mark, text: str) -> str:
-    lines = text.splitlines() or [""]
-    if mark.line < len(lines):
-        return f"line {mark.line + 1}, column {mark.column + 1}: "
-    return f"line {len(lines)}, column {len(lines[-1]) + 1}: "  # libyaml names the line after
+_PLAIN: Final = "texts, numbers, true, false, null, lists and mappings"
+_ALLOWED: Final = (
+    ("mapping values", "one `key: value` a line, and quotes around a text with a colon"),
+    ("',' or '}'", "a comma, or } at the end of a mapping"),
+    ("',' or ']'", "a comma, or ] at the end of a list"),
+    ("'-' indicator", "the next `- value` of a list, below the one before"),
+    ("block mapping", "the next `key: value`, below the one before"),
+    ("expected ':'", "a colon after a key"),
+    ("cannot start", "no tab before a value, and quotes around a text that begins with it"),
+    ("quoted scalar", "a text with a quote at its end, and known characters after \\"),
+    ("single document", "one document"),
+    ("alias", "aliases of what has an anchor before"),
+    ("anchor", "anchors of different names"),
+    ("constructor for the tag", f"{_PLAIN}; dates in quotes, and no tags"),
+    ("unhashable key", "texts and numbers as keys"),
+)
+"""What is allowed, by a part of the words of PyYAML or libyaml."""
+
+
+class _RefusedError(yaml.MarkedYAMLError):
+    """What YAML has and plain values do not; its problem is in our words."""
 
 
 def _require_small(text: str) -> None:
@@ -117,12 +131,13 @@ def _require_small(text: str) -> None:
     sizes: dict[str | None, int] = {}  # nodes of what an anchor names
     open_collections: list[tuple[str | None, int]] = []  # anchor, and nodes before its begin
     for event in yaml.parse(text, Loader=_Base):
+        mark = event.start_mark
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_collections.pop()
             sizes[anchor] = num_nodes - before
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                _refuse(event, f"found alias {event.anchor!r} of nothing that ends before it")
+                _refuse(mark, f"alias {shown(event.anchor)} of nothing that ends before it")
             num_nodes += sizes[event.anchor]
         elif isinstance(event, yaml.CollectionStartEvent):
             open_collections.append((event.anchor, num_nodes))
@@ -131,12 +146,13 @@ def _require_small(text: str) -> None:
             sizes[event.anchor] = 1
             num_nodes += 1
             if len(event.value) > MAX_SCALAR:
-                _refuse(event, f"a value of {len(event.value)} characters; allowed: {MAX_SCALAR}")
+                _refuse(mark, f"a value of {len(event.value)} characters; allowed: {MAX_SCALAR}")
         if len(open_collections) > MAX_DEPTH:
-            _refuse(event, f"nested too deeply; allowed: {MAX_DEPTH} levels")
+            _refuse(mark, f"nested too deeply; allowed: {MAX_DEPTH} levels")
         if num_nodes > MAX_NODES:
-            _refuse(event, f"more than {MAX_NODES} values, counting what aliases repeat")
+            _refuse(mark, f"more than {MAX_NODES} values, counting what aliases repeat")
 
 
-def _refuse(event: Any, problem: str) -> NoReturn:
-    raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+def _refuse(mark: Any, problem: str) -> NoReturn:
+    place = f"line {mark.line + 1}, column {mark.column + 1}"
+    raise _RefusedError(None, None, f"{place}: not plain YAML: {problem}")

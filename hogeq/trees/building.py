@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.support.messages import HogeqError, counted, one_line, raised
+from hogeq.support.messages import HogeqError, counted, one_line, raised, shown
 from hogeq.support.progress import phase
 from hogeq.support.short_fractions import meant
 from hogeq.support.workers import memory
@@ -215,11 +215,12 @@ def require_memory(given: str, need: int) -> None:
 
 def drawn_moves(moves: Moves) -> Moves:
     """Scale probabilities of chance that sum to nearly 1; refuse others."""
+    for _, chance, _ in moves:
+        if not 0.0 <= chance <= 1.0 + ROW_SUM:
+            of = f"of probability {shown(chance)}"
+            raise NodeError(f"an action of chance is {of}; allowed: 0 to 1")
     chances = [float(chance) for _, chance, _ in moves]
     total = sum(chances)
-    for chance in chances:
-        if not 0.0 <= chance <= 1.0 + ROW_SUM:
-            raise NodeError(f"an action of chance is of probability {chance:g}; allowed: 0 to 1")
     if any(0 < given < LEAST for _, given, _ in moves):
         allowed = f"allowed: 0, or {LEAST:g} and more"
         raise NodeError(f"an action of chance is of a probability below {LEAST:g}; {allowed}")
@@ -258,7 +259,7 @@ def _paid(given: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
     """Add up payoffs; those of teams as the numbers that they stand for."""
     for payoff in given:
         if not -LARGEST <= payoff <= LARGEST:
-            raise NodeError(f"payoff {float(payoff):g}; {IN_RANGE}")
+            raise NodeError(f"payoff {shown(payoff)}; {IN_RANGE}")
     # Fractions and whole numbers are what was meant; others may have been rounded before.
     is_exact = all(isinstance(payoff, Fraction | int) for payoff in given)
     missed = 0.0 if is_exact else ROUNDED * max(abs(float(payoff)) for payoff in given)

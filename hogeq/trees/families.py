@@ -28,6 +28,8 @@ Dealt = tuple[tuple[int, ...], str]  # cards or dice dealt, and the first letter
 Rolled = tuple[tuple[int, ...], tuple[str, ...]]  # dice and bids
 Bids = tuple[tuple[int, ...], tuple[int, ...]]  # prizes shown and cards bid
 
+ENOUGH: Final = 30  # raises of more than two players for which no tree is small
+
 PAPERS: Final = {
     "K": "kuhn(players={},ranks={})",
     "L": "leduc(players={},bets={},ranks={},suits={})",
@@ -88,6 +90,19 @@ def betting(players: int, most: int, sizes: tuple[int, ...], bets: str) -> Bets:
     return Bets(tuple(paid), left, waiting, raises, words, tuple(actions))
 
 
+@lru_cache(None)
+def _ends(left: int, waiting: int, raises_left: int, *, is_bet: bool = False) -> int:
+    """Count the ways in which a round can end."""
+    if left == 1 or not waiting:
+        return 1
+    ends = _ends(left, waiting - 1, raises_left, is_bet=is_bet)
+    if is_bet:
+        ends += _ends(left - 1, waiting - 1, raises_left, is_bet=True)
+    if raises_left:
+        ends += _ends(left, left - 1, raises_left - 1, is_bet=True)
+    return ends
+
+
 class Poker(GameRules):
     """Base of games in which players bet on hands; the best hand of those left wins the pot."""
 
@@ -107,8 +122,9 @@ class Poker(GameRules):
         """Count ways to deal all cards, or fewer."""
 
     def fewest_nodes(self) -> int:
-        """Give a number of nodes that the tree surely has: a bet and each raise end every deal."""
-        return max(self.deals(), 1) * self.bets
+        """Give a number of nodes that the tree surely has: ends of the last round of every deal."""
+        ends = _ends(self.players, self.players, min(self.bets, ENOUGH))
+        return max(self.deals(), 1) * max(ends, self.bets)
 
     def now(self, state: Dealt) -> Bets:
         """Find the betting of a state."""

@@ -25,10 +25,12 @@ from hogeq.support.messages import (
     one_line,
     printable,
     refusal,
+    refusals_of,
     shown,
     unreadable,
 )
 from hogeq.support.teams import Teams
+from hogeq.support.text import text_of
 from hogeq.trees.building import MOST_NODES, Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
 from hogeq.trees.forgetting import coarser
@@ -72,13 +74,12 @@ def from_efg(
     """
     path = Path(path)
     try:
-        text = read_whole(path, MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise HogeqError(
-            f"{printable(path)}: byte {error.start} is not text; allowed: text as UTF-8"
-        ) from None
+        data = read_whole(path, MOST_BYTES)
     except (OSError, ValueError) as error:
         raise HogeqError(unreadable(path, error)) from None
+    with refusals_of(printable(path), HogeqError):
+        text = text_of(data)
+    del data
     reader = _Reader(printable(path), text)
     reader.head(teams)
     reader.body()

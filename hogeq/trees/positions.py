@@ -22,7 +22,7 @@ from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
 from hogeq.search.results import Units, payoffs
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import HogeqError, one_line, raised, refusal
+from hogeq.support.messages import HogeqError, raised, refusal, shown
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
@@ -347,7 +347,7 @@ def _payoff(name: str, given: Any) -> float:
     exact = Fraction(given) if isinstance(given, Rational) else given
     if not (is_number and -LARGEST <= exact <= LARGEST and is_held(exact)):
         allowed = "a payoff to player 0 that a double can hold"
-        raise HogeqError(f"{name}: endless: got {one_line(given)}; allowed: {allowed}")
+        raise HogeqError(f"{name}: endless: got {shown(given)}; allowed: {allowed}")
     return float(given)
 
 

@@ -144,7 +144,7 @@ class Rows:
             key=self.keys[row],
             place=(row,),
             seat=int(self.seat[row]),
-            actions=self.labels[row],
+            actions=_distinct(self.labels[row]),
             states=(self._states_of_rows[row],),
             moves=self.numbers_of_moves(row),
         )
@@ -197,3 +197,15 @@ class Rows:
             )
         is_rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
         return rows / np.where(is_rounding, 1.0, sums)[:, None]
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    """Add a number to labels that are written like one before."""
+    found: dict[str, None] = {}
+    for label in labels:
+        word, number = label, 1
+        while word in found:
+            number += 1
+            word = f"{label} ({number})"
+        found[word] = None
+    return [*found]

@@ -135,10 +135,11 @@ def name_of(rules: GameRules) -> str:
 
 def node_of(rules: GameRules, state: Any) -> Node:
     """Give the node of a state; its moves have the actions of the rules."""
-    player = operator.index(rules.to_move(state))
-    if not END <= player < rules.players:
+    mover: Any = rules.to_move(state)
+    if not (hasattr(mover, "__index__") and END <= mover < rules.players):
         allowed = f"a player from 0 to {rules.players - 1}, hogeq.CHANCE or hogeq.END"
-        raise NodeError(refusal("to_move", player, allowed))
+        raise NodeError(refusal("to_move", mover, allowed))
+    player = operator.index(mover)
     if player == END:
         paid = _numbers(rules.payoffs(state), "payoffs")
         if len(paid) != rules.players:
@@ -146,26 +147,47 @@ def node_of(rules: GameRules, state: Any) -> Node:
         return Node(END, payoffs=paid)
     known: Hashable = None
     if player == CHANCE:
-        drawn: Iterable[tuple[Any, Any]] = dict(rules.chances(state)).items()
+        drawn: Iterable[tuple[Any, Any]] = _drawn(rules.chances(state))
         if type(rules).chances is not GameRules.chances:  # else they are right
             chances = _numbers([chance for _, chance in drawn], "chances")
-            drawn = zip([action for action, _ in drawn], chances, strict=True)
+            drawn = [*zip([action for action, _ in drawn], chances, strict=True)]
     else:
         known = rules.knows(state, player)
-        hash(known)  # or it is refused here
+        _require_key("knows", known)
         drawn = [(action, 1.0) for action in in_lasting_order(rules.actions(state))]
+    _require_key("actions", tuple(action for action, _ in drawn))
     moves = [(action, chance, rules.next(state, action)) for action, chance in drawn]
     return Node(player, known, moves=moves)
+
+
+def _require_key(method: str, given: Any) -> None:
+    try:
+        hash(given)
+    except TypeError:
+        raise NodeError(refusal(method, given, "what a dictionary takes as keys")) from None
+
+
+def _drawn(given: Any) -> Iterable[tuple[Any, Any]]:
+    """Take actions of chance with their probabilities, each once."""
+    allowed = "a dictionary, or pairs of an action, each once, and a number"
+    if isinstance(given, Iterable):
+        pairs = given.items() if isinstance(given, Mapping) else [*given]
+        if all(isinstance(one, Sequence) and len(one) == 2 for one in pairs):
+            chances = dict(pairs)
+            if len(chances) == len(pairs):
+                return chances.items()
+    raise NodeError(refusal("chances", given, allowed))
 
 
 def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
     """Take a list of numbers; texts are none, though Python would make numbers of them."""
     allowed = "a list of numbers, one for each player" if method == "payoffs" else "numbers"
-    if isinstance(given, str | bytes | Mapping | AbstractSet):
+    is_text = isinstance(given, str | bytes | Mapping | AbstractSet)
+    if is_text or not isinstance(given, Iterable):
         raise NodeError(refusal(method, given, allowed))
     numbers = list(given)
     for one in numbers:
-        if isinstance(one, str | bytes | bytearray):
+        if isinstance(one, str | bytes | bytearray) or not hasattr(one, "__float__"):
             raise NodeError(refusal(method, one, allowed))
     return tuple(map(_number, numbers))
 

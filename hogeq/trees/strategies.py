@@ -4,7 +4,7 @@ A file ``.csv`` has a line for each action of each information set, by their nam
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,7 +16,7 @@ from hogeq.evaluation.counterfactual import RegretWeight, require_weight
 from hogeq.rules.reading import GameName, made_of
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import read_arrays, read_bytes
-from hogeq.strategies.infosets import is_policy_csv, read_policy_csv
+from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
 from hogeq.strategies.profiles import Infoset, profile_rows, profile_text
 from hogeq.strategies.strategy import (
     SEATS,
@@ -27,9 +27,11 @@ from hogeq.strategies.strategy import (
     strategy_of_shape,
 )
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.kinds import is_folder, not_a_strategy
-from hogeq.support.messages import HogeqError, printable, shown
+from hogeq.support.kinds import is_folder, not_a_strategy, require_unpacked
+from hogeq.support.messages import HogeqError, printable, refusals_of, shown
+from hogeq.support.text import parse_json, text_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.loading import find_game
 from hogeq.trees.rows import Rows
 
 IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
@@ -112,14 +114,16 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
 
 def _read(tree: Rows, path: Path) -> Strategy:
     """Read a strategy of a tree from a file of any form, or from the folder of a run."""
-    if is_folder(path) and made_of(path).get("name") == tree.name:  # a run of another game may fit
-        GameName(path).require_unchanged(tree.digest())
+    if is_folder(path):
+        _require_lasting(tree, path)
     path = _file_of(path)
     name = printable(path)
     text = profile_text(path)
     if text is not None:
         return _of_profile(tree, text, name)
     data = read_bytes(path)
+    with refusals_of(name, StrategyError):
+        require_unpacked(data)
     other_kind = not_a_strategy(data)
     if other_kind:
         raise HogeqError(f"{name}: {other_kind}; allowed: {FORMS}")
@@ -131,19 +135,40 @@ def _read(tree: Rows, path: Path) -> Strategy:
         strategy = _checked(tree, table if weights is None else Mixture(weights, table), name)
         return strategy if seat is None else seated(tree, strategy, seat)
     if is_csv or path.suffix == ".csv":
-        try:
-            lines = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise HogeqError(f"{name}: is not UTF-8: {error}") from error
+        with refusals_of(name, StrategyError):
+            lines = text_of(data)
         return _checked(tree, read_policy_csv(tree, lines, name), name)
     raise HogeqError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
 
 
+def _require_lasting(tree: Rows, folder: Path) -> None:
+    """Refuse a run whose game has changed; that of another game may fit, of one's name too."""
+    made = made_of(folder)
+    if made.get("name") != tree.name or made.get("tree_sha256") == tree.digest():
+        return
+    run = GameName(folder)
+    if GameName(run.config.get("game")).tree_suffix:  # names of files are their last parts
+        find_game(folder)  # refused if it has changed
+    else:
+        run.require_unchanged(tree.digest())
+
+
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
-    """Read a profile of Gambit, by the order of rows, or a policy of OpenSpiel, by their names."""
+    """Read a profile of Gambit, by the order of rows, or a policy by their names.
+
+    That is what `Strategy.to_dict` gives, or a policy of OpenSpiel.
+    """
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        with refusals_of(where, StrategyError):
+            given = parse_json(given)
+    found = read_policy_dict(tree, given) if isinstance(given, Mapping) else None
+    if found is not None:
+        policy, seat = found
+        strategy = _checked(tree, policy, where)
+        return strategy if seat is None else seated(tree, strategy, seat)
     if isinstance(tree, FlatTree):
         rows = order_of_rows(tree).tolist()
-    elif isinstance(given, str) and not given.lstrip().startswith("{"):
+    elif isinstance(given, str):
         allowed = "allowed for a game without a tree: uniform, arrays, files .npz, .csv and .json"
         raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
     else:

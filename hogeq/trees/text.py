@@ -31,7 +31,8 @@ import numpy as np
 
 from hogeq.support.aliases import Ints
 from hogeq.support.files import opened
-from hogeq.support.messages import HogeqError, counted, printable, refusal, unreadable
+from hogeq.support.kinds import require_unpacked
+from hogeq.support.messages import HogeqError, counted, printable, refusal, refusals_of, unreadable
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
 from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
@@ -120,7 +121,10 @@ class _Text:
         self.numbers = dict[str, int]()  # of actions by their names
         self.owners = dict[Any, int]()  # players of information sets
         members = array("q"), array("q")  # hashes and places of paths in information sets
-        begin = len(BOM) if file.read(len(BOM)) == BOM else 0
+        start = file.read(BLOCK)
+        with refusals_of(self.where, HogeqError):
+            require_unpacked(start)
+        begin = len(BOM) if start.startswith(BOM) else 0
         file.seek(begin)
         with phase(f"paths of {path.name}", size) as progress:
             while begin < size:
@@ -198,6 +202,9 @@ class _Text:
     def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
         """Note the paths of a line, of a node or an information set; give the start of the next."""
         line, is_whole = self._next(begin)
+        if b"\r" in line.rstrip():
+            allowed = "LF or CR LF at the end of a line"
+            raise HogeqError(f"{self.where}: {self._line(begin)}: got CR alone; allowed: {allowed}")
         start = _START.match(line)
         while not (is_whole or (start and start["infoset"])) and len(line) < LONGEST_LINE:
             more, is_whole = self._next(begin + len(line))
@@ -279,6 +286,9 @@ class _Text:
             if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
                 raise HogeqError(f"infoset {named} is of two players; allowed: one")
+        except UnicodeDecodeError:
+            line = self._line(self.places[number])
+            raise NodeError(f"{line}: is not UTF-8 text; allowed: UTF-8") from None
         except (ValueError, ArithmeticError) as error:
             raise NodeError(f"{self._line(self.places[number])}: {error}") from None
         return node

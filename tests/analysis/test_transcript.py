@@ -177,9 +177,9 @@ KEYS = b"{" + b",".join(b'"k%d":0' % number for number in range(80_000)) + b',"k
 
 
 HOSTILE: list[tuple[bytes, str]] = [
-    (b"", "is not JSON: "),
+    (b"", "line 1, column 1: is not JSON: got the end of the file; allowed: a value"),
     (b"\xff", "is not UTF-8 text at byte 0"),
-    (b"NaN", "is not JSON: NaN"),
+    (b"NaN", "is not JSON: got NaN; allowed: finite numbers"),
     (b'{"seed": 1, "seed": 2}', "key 'seed' stands twice"),
     (DEEP, "is not JSON: "),
     (KEYS, "key 'k1' stands twice"),

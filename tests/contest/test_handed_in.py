@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import stat
 import zipfile
 from collections.abc import Mapping
@@ -236,7 +237,7 @@ def test_what_a_student_hands_in_is_a_fault_of_that_student_alone(
         "up": "leads out of its folder",
         "bomb": "holds too much; allowed: 50 files, 1,048,576 bytes",
         "inner": "leads out of its folder",
-        "not a zip": "cannot be unpacked: ",
+        "not a zip": "cannot be unpacked: it is no zip, or one damaged or encrypted",
         "long": "cannot be unpacked: ",
         "both": "cannot be unpacked: ",
         "many": "holds too much; ",
@@ -270,7 +271,7 @@ def test_a_file_that_cannot_be_unzipped_is_one_students(kind: str) -> None:
     Path("class.zip").write_bytes(data)
     found = {one.student: one.fault for one in handed(Path("class.zip"), None).entrants}
     assert found["good"] == ""
-    assert found["bad"].startswith("cannot be unpacked: ")
+    assert found["bad"] == "cannot be unpacked: it is no zip, or one damaged or encrypted"
 
 
 def test_a_folder_with_a_link_is_one_students(tmp_path: Path) -> None:
@@ -295,6 +296,26 @@ def test_a_broken_zip_is_refused_in_one_line(cut: int) -> None:
     Path("cut.zip").write_bytes(whole[:cut])
     line = refused("tournament", "cut.zip", "--rules", "small.yaml", "--out", "contest")
     assert "allowed for one folder of submissions, or one zip" in line or "cut.zip: cannot" in line
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device"])
+def test_what_never_ends_is_no_zip(kind: str) -> None:
+    if kind == "pipe":
+        os.mkfifo("class.zip")
+    else:
+        Path("class.zip").symlink_to("/dev/zero")
+    source = "/dev/zero" if kind == "device" else "class.zip"
+    line = refused("tournament", source, "--rules", "small.yaml", "--out", "contest")
+    assert "allowed for one folder of submissions, or one zip" in line
+    with pytest.raises(BadInputError, match="is neither a folder nor a zip"):
+        handed(Path(source), None)
+
+
+def test_metadata_that_is_no_text_is_named() -> None:
+    Path("class").mkdir()
+    Path("class/submission_metadata.yml").write_bytes("ann:\n".encode("utf-16"))
+    with pytest.raises(BadInputError, match=r"metadata.yml: is not UTF-8 text at byte 0, it"):
+        handed(Path("class"), None)
 
 
 HOSTILE_YAML = {
@@ -334,9 +355,9 @@ def test_points_are_by_rank_and_by_win_rate() -> None:
         ("# pionts: valid = 1\naccount\na\n", "nearest: points"),
         ("mail;name\na;b\n", "columns account, name, group"),
         ("", "columns account, name, group"),
-        ("account\n\xff", "not UTF-8"),
-        (f"account\n{'x' * 200_000}\n", "field larger than"),
-        ('account,name\na,"Ann\nb,Bob\n', "unexpected end of data"),
+        ("account\n\xff", "is not UTF-8 text at byte 8"),
+        (f"account\n{'x' * 200_000}\n", "line 2: got 'xxx"),
+        ('account,name\na,"Ann\nb,Bob\n', "line 2: got 'a,"),
         ("account,name\na,Ann\nA,Bob\n", "account a comes twice; allowed: each account and"),
     ],
 )

@@ -200,7 +200,7 @@ def test_broken_metrics(tmp_path: Path, text: str, line: int) -> None:
     path.write_text(text)
     assert f"line {line} must be" in refusal(lambda: read_metrics(path))
     path.write_bytes(b"\xff\xfe")
-    assert "not a table" in refusal(lambda: read_metrics(path))
+    assert "is not UTF-8 text at byte 0" in refusal(lambda: read_metrics(path))
 
 
 # --- checkpoints -------------------------------------------------------------------------------
@@ -262,8 +262,8 @@ def zipped(**files: bytes) -> bytes:
 def test_foreign_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder.parent)
     for data, part in (
-        (b"", "truncated or not a checkpoint: is no .npz file"),
-        (b"1,2,3", "truncated or not a checkpoint: is no .npz file"),
+        (b"", "truncated or not a checkpoint: is not an .npz file"),
+        (b"1,2,3", "truncated or not a checkpoint: is not an .npz file"),
         (pickle.dumps(Bomb()), "truncated or not a checkpoint"),
         (zipped(**{"schema.npy": npy(np.array([Bomb()]))}), "truncated or not a checkpoint"),
         (npz(policy=np.zeros((3, 3, 2))), "no schema version"),

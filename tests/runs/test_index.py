@@ -118,12 +118,12 @@ def test_runs_are_found_below_and_broken_ones_are_named(root: Path) -> None:
     found, broken = find_runs(root)
     assert [run.name for run in found] == ["b", "c", "a"]
     words = {
-        "e": "manifest.json is truncated or not JSON",
+        "e": "manifest.json: line 1, column ",
         "f": "not what a run writes",
         "g": "not plain YAML",
         "h": "iterations: got 'many'; allowed: whole numbers or null",
         "i": "config.yaml: cannot be read: No such file",
-        "j": "not a table of metrics",
+        "j": "metrics.csv: is not UTF-8 text at byte 0",
     }
     assert [path.name for path in broken] == list(words)
     for path, why in broken.items():
@@ -177,7 +177,7 @@ def test_the_command_filters_sorts_and_compares(root: Path) -> None:
     assert first.split()[0] == "c"
     assert second.split()[0] == "deep/er/a"
     assert "51.00 %" in second
-    assert f"{root / 'b'}: {root / 'b' / 'manifest.json'} is truncated" in rest[-1]
+    assert f"{root / 'b'}: {root / 'b' / 'manifest.json'}: line 1, column 1" in rest[-1]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,10 @@ SHIPPED = Path(__file__).parents[2] / "results" / "certificate_su20.json.gz"
         ({"steps": [[12, 0, 0, 1, 1, 1, 1]]}, "steps[0].score"),
         ({"steps": [[0, 0, 0.5, 1, 1, 1, 1]]}, "steps[0].roll"),
         ({"steps": [[0, 0, True, 1, 1, 1, 1]]}, "steps[0].roll"),
-        ({"steps": [[0, 0, 0, 1, 1, 1, 1e999]]}, "is not JSON: Infinity"),
+        (
+            {"steps": [[0, 0, 0, 1, 1, 1, 1e999]]},
+            "is not JSON: got Infinity",
+        ),
         ({"steps": [[0, 0, 0, -1, 1, 1, 1]]}, "steps[0].share"),
         ({"steps": [[0, 0, 0, 1, 1, 1, -1]]}, "steps[0].cover"),
         ({"steps": 1}, "steps"),

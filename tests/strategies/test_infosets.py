@@ -188,6 +188,79 @@ def test_names_cost_nothing_before_they_are_asked_for() -> None:
     assert game.strategy(again).to_dict() == policy.to_dict()
 
 
+ROUND_TRIPS: dict[str, Any] = {
+    **GAMES,
+    "whole numbers as actions": lambda: hogeq.Game(Nim()),
+    "a team": lambda: hogeq.Game("3K3", teams="01/2"),
+    "forgetting": lambda: hogeq.Game(KUHN, forget="own_actions"),
+    "names alike": lambda: hogeq.Game(Alike()),
+}
+
+
+class Nim(hogeq.GameRules):
+    """Take one or two of five matches in turn."""
+
+    def initial(self) -> Any:
+        return 5, 0
+
+    def to_move(self, state: Any) -> int:
+        return int(state[1]) if state[0] else hogeq.END
+
+    def actions(self, state: Any) -> list[int]:
+        return [take for take in (2, 1) if take <= state[0]]
+
+    def next(self, state: Any, action: Any) -> Any:
+        return state[0] - action, 1 - state[1]
+
+    def payoffs(self, state: Any) -> tuple[int, int]:
+        return (-1, 1) if state[1] == 0 else (1, -1)
+
+
+@pytest.mark.parametrize("name", ROUND_TRIPS)
+def test_a_policy_is_read_from_its_dictionary(name: str, tmp_path: Path) -> None:
+    made = ROUND_TRIPS[name]
+    game = made() if callable(made) else hogeq.Game(made)
+    policy = drawn(game)
+    every = policy.to_dict()
+    np.testing.assert_array_equal(game.strategy(every).array, policy.array)
+    backwards = {key: dict([*row.items()][::-1]) for key, row in [*every.items()][::-1]}
+    np.testing.assert_array_equal(game.strategy(backwards).array, policy.array)
+    first = next(iter(every))
+    if len(every) > 2:  # elsewhere the other seat's is a strategy of that
+        with pytest.raises(StrategyError, match=r"missing|allowed"):
+            game.strategy({key: row for key, row in every.items() if key != first})
+    with pytest.raises(StrategyError, match="probabilities of"):
+        game.strategy({**every, first: dict.fromkeys(every[first], "1")})
+    for suffix in (".npz", ".csv", ".json"):
+        if name == "names alike" and suffix == ".json":
+            continue
+        policy.write(tmp_path / f"p{suffix}")
+        again = game.strategy(tmp_path / f"p{suffix}")
+        np.testing.assert_array_equal(again.array, policy.array)
+    if all(isinstance(key, str) for key in every):
+        (tmp_path / "d.json").write_text(json.dumps(every))
+        np.testing.assert_array_equal(game.strategy(tmp_path / "d.json").array, policy.array)
+    if not isinstance(game, hogeq.Hog) and (game.rows.seat > 0).any():
+        for one in game.equilibrium(seconds=5).strategies:
+            if one.kind == "policy":
+                read = game.strategy(one.to_dict())
+                assert (read.seat, read.to_dict()) == (one.seat, one.to_dict())
+
+
+def test_actions_that_are_written_alike_are_numbered() -> None:
+    class Twice(Alike):
+        def actions(self, state: Any) -> Any:
+            return [1, "1"] if state else [0, 1]
+
+        def payoffs(self, state: Any) -> Any:
+            return [int(state[1])]
+
+    game = hogeq.Game(Twice())
+    policy = game.strategy([[0.25, 0.75], [0.5, 0.5]])
+    assert policy[0] == {"1": 0.25, "1 (2)": 0.75}
+    np.testing.assert_array_equal(game.strategy(policy.to_dict()).array, policy.array)
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 

@@ -199,7 +199,7 @@ def encrypted(data: bytes) -> bytes:
         (saved(np.savez, policy=MATRIX[:3]), r"cell \(row 3, column 0\) is missing"),
         (zipped(b"matrix"), "is not an array"),
         (zipped(saved(np.save, MATRIX), method=zipfile.ZIP_LZMA), "is not compressed as numpy"),
-        (encrypted(zipped(saved(np.save, MATRIX))), r"is not an \.npz file: .*encrypted"),
+        (encrypted(zipped(saved(np.save, MATRIX))), r"is not an \.npz file: .* encrypted$"),
         (zipped(with_header(HUGE)), r"has shape \(1000000, 1000000\)"),
         (saved(np.savez, matrix=MATRIX.astype(object), allow_pickle=True), r"of type '\|O'"),
         (pickle.dumps(ROWS), "pickles are refused"),

@@ -12,8 +12,9 @@ from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
 from hogeq.support import files, kinds
-from hogeq.support.files import csv_text, parse_json, read_whole, redirected
+from hogeq.support.files import csv_text, read_whole, redirected
 from hogeq.support.plugins import PluginError, read_plugin
+from hogeq.support.text import parse_json
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_pipes_as_checkpoints_and_plugins_are_not_waited_for(tmp_path: Path) -> 
     ("data", "says"),
     [
         (b'{"a": 1, "a": 2}', "key 'a' stands twice"),
-        (b"[NaN]", "is not JSON: NaN"),
+        (b"[NaN]", "is not JSON: got NaN; allowed: finite numbers$"),
         (b"\xff", "is not UTF-8 text at byte 0"),
         (b"[" * 10**5, "is not JSON: nested too deeply"),
         (b"9" * 5000, "is not JSON: "),

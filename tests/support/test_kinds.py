@@ -16,7 +16,7 @@ import pytest
 import hogeq
 from hogeq.rules import Rules
 from hogeq.rules.reading import find_rules
-from hogeq.support.kinds import ARCHIVE, EFG, TEXT, YAML, kind_of
+from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import find_game
 
@@ -38,6 +38,12 @@ p "" 2 1 "" { "left" "right" } 0
 t "" 3 "" { 1 -1 }
 t "" 4 "" { 0 0 }
 """
+CODE_TEXTS = (
+    '"""1, 2"""\nPLAYER_NAME = "x"\n\ndef final_strategy(score, opponent):\n    return 5\n',
+    "from hog import always_roll\nfinal_strategy = always_roll(6)\n",
+    "import os\n",
+    "# 1 2 3\nclass Roll:\n    pass\n",
+)
 PARTS = "edition: su20\ngoal: 12\nmax_dice: 3\n"
 NAMES = (
     *("a", "a.game", "a.txt", "a.efg", "a.npz", "a.yaml", "a.yml", "a.json", "a.csv"),
@@ -90,6 +96,11 @@ def test_kinds() -> None:
         for one in forms(content):
             assert kind_of(write("x", one)) == kind
     assert kind_of(write("x", saved())) == ARCHIVE
+    for text in CODE_TEXTS:
+        assert kind_of(write("x", text.encode())) == CODE
+    for content in (COIN, GAMBIT, PARTS):  # of old systems
+        kind = kind_of(write("x", content.encode()))
+        assert kind_of(write("y", content.replace("\n", "\r").encode())) == kind
     for nothing in (b"", b"\n", b"# nothing\n", b"\0", b"su20", b"NE,1/2", b"[[1, 2]]", b"1,2\n"):
         assert kind_of(write("x", nothing)) == ""
     for missing in ("nowhere", ".", "\0", "x/y"):
@@ -166,20 +177,57 @@ def test_strategies_are_known_by_their_content() -> None:
     content = Path("p.npz").read_bytes()
     for name in ("p", "p.csv", "p.json", "p.txt"):
         assert np.array_equal(coin.strategy(write(name, content)).array, profile.array)
-    packed = (gzip.compress(GAMBIT.encode()), lzma.compress(texts[0]), bz2.compress(texts[1]))
+    packed = {
+        "gzip": gzip.compress(GAMBIT.encode()),
+        "xz": lzma.compress(texts[0]),
+        "bzip2": bz2.compress(texts[1]),
+    }
     for name, one in itertools.product(("given", "given.npz", "given.csv"), (game, coin)):
         for data in (COIN.encode(), GAMBIT.encode(), saved()):
             with pytest.raises(ValueError, match=rf"^{name}: .*holds .*game"):
                 one.strategy(write(name, data))
-        for data in packed:
-            with pytest.raises(ValueError, match=rf"^{name}: holds what a program compressed; all"):
+        for packer, data in packed.items():
+            with pytest.raises(ValueError, match=rf"^{name}: is compressed by {packer}; allowed: "):
                 one.strategy(write(name, data))
-    for data, door in itertools.product(packed, (find_game, lambda name: find_rules(f"./{name}"))):
-        with pytest.raises(ValueError, match=r"packed.gz: holds what a program compressed; all"):
-            door(write("packed.gz", data))
+    doors = find_game, lambda name: find_rules(f"./{name}")
+    for (packer, data), door, suffix in itertools.product(
+        packed.items(), doors, ("gz", "efg", "txt", "npz", "yaml")
+    ):
+        with pytest.raises(ValueError, match=rf"packed.{suffix}: is compressed by {packer}; all"):
+            door(write(f"packed.{suffix}", data))
     Path("empty.csv").mkdir()
     with pytest.raises(ValueError, match=r"^empty.csv: holds no policy.npz; allowed: folders of r"):
         coin.strategy("empty.csv")
+
+
+def test_lines_may_end_with_cr_alone_or_are_named() -> None:
+    tree = find_game(write("cr.efg", GAMBIT.replace("\n", "\r").encode()))
+    assert isinstance(tree, FlatTree)
+    assert tree.num_nodes == 7
+    rules = find_game(write("cr.yaml", PARTS.replace("\n", "\r").encode()))
+    assert isinstance(rules, Rules)
+    assert rules.goal == 12
+    table = "1,2,0,1\r2,2,2,2\r0,0,0,0\r1,1,1,1\r"
+    assert small().strategy(write("cr.csv", table.encode())).array[0].tolist() == [1, 2, 0, 1]
+    mixed = COIN.replace("\n", "\r", 3).replace("\r", "\n", 2)
+    for name, content, line in (("a.txt", COIN.replace("\n", "\r"), 1), ("a.game", mixed, 3)):
+        reason = rf"^{name}: line {line}: got CR alone; allowed: LF or CR LF at the end of a line$"
+        with pytest.raises(ValueError, match=reason):
+            find_game(write(name, content.encode()))
+
+
+@pytest.mark.parametrize("text", CODE_TEXTS)
+@pytest.mark.parametrize("suffix", ["", ".txt", ".csv", ".json", ".efg", ".npz", ".yaml"])
+def test_code_is_named_under_every_name_and_not_run(text: str, suffix: str) -> None:
+    name = write(f"plain{suffix}", text.encode())
+    holds = rf"^{name}: holds Python code"
+    with pytest.raises(ValueError, match=rf"{holds}, and its name does not end in \.py; allowed: "):
+        hogeq.Game("fa25").strategy(name, trust=True)
+    with pytest.raises(ValueError, match=holds):
+        kuhn().strategy(name)
+    for door in (find_game, lambda name: find_rules(f"./{name}")):
+        with pytest.raises(ValueError, match=rf"{holds}; allowed: .*; --plugin takes a \.py$"):
+            door(name)
 
 
 @pytest.mark.parametrize("by_score", [False, True])

@@ -99,6 +99,16 @@ def test_a_file_that_others_may_have_made_is_not_read(top: Path, kind: str) -> N
 
 
 @needs_root
+def test_a_file_is_read_up_to_its_bound(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (top / "one").write_bytes(b"12345")
+    with private_folder(top) as folder:
+        monkeypatch.setattr(private, "MOST_BYTES", 5)
+        assert folder.read("one") == b"12345"
+        monkeypatch.setattr(private, "MOST_BYTES", 4)
+        with pytest.raises(OSError, match="one is larger than 4 bytes"):
+            folder.read("one")
+
+
 def test_a_file_of_another_user_is_not_read(top: Path) -> None:
     (top / "file").write_bytes(b"")
     os.chown(top / "file", OTHER, OTHER)

@@ -1,6 +1,7 @@
 """Games by rules of one's own in Python, and those of OpenSpiel that need turns or histories."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,11 @@ def broken() -> None:
         ),
         (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin' (test_own_games.py, "),
         (("to_move", "x", 2), "after chance: x: to_move: got 2; allowed: a player from 0 to 1, h"),
-        (("to_move", "x", "A"), "after chance: x: TypeError: 'str' object cannot be interpreted"),
+        (("to_move", "x", "A"), "after chance: x: to_move: got 'A'; allowed: a player from 0 to 1"),
+        (
+            ("actions", "xh", [["h"], "t"]),
+            "player 0: h: actions: got (['h'], 't'); allowed: what",
+        ),
         (("actions", "xh", []), "player 0: h: information state x: has no action; allowed: one"),
         (("actions", "xh", "tt"), "information state x: has two equal actions; allowed: differ"),
         (("actions", "xt", "th"), "player 0: t: information state x: histories differ in their"),
@@ -115,11 +120,29 @@ def broken() -> None:
         ),
         (("chances", "", {"x": "a"}), "Coins: at the start: chances: got 'a'; allowed: numbers"),
         (("next", "x", broken), "Coins: after chance: x: KeyError: 'coin'"),
-        (("knows", "xh", []), "after chance: x; player 0: h: TypeError: unhashable type: 'list'"),
+        (("knows", "xh", []), "after chance: x; player 0: h: knows: got []; allowed: what a d"),
         (("payoffs", "xth", (1, 1)), "player 1: h: is not zero-sum: payoffs sum to 2, at the"),
         (("payoffs", "xth", (1,)), "player 1: h: 1 payoffs; allowed: 2, one for each player"),
         (("payoffs", "xth", (np.nan, 0)), "player 1: h: payoff nan; allowed: numbers from"),
-        (("payoffs", "xth", None), "player 1: h: TypeError: 'NoneType' object is not iterable"),
+        (("payoffs", "xth", None), "player 1: h: payoffs: got None; allowed: a list of numbers"),
+        (("payoffs", "xth", (1j, 0)), "player 1: h: payoffs: got 1j; allowed: a list of numbers"),
+        (
+            ("payoffs", "xth", (10**400, -(10**400))),
+            "player 1: h: payoff <whole number of 1329 bits>; allowed: numbers from -1e+300",
+        ),
+        (
+            ("payoffs", "xth", (Fraction(10**400, 3), 0)),
+            "player 1: h: payoff <whole number of 1329 bits>/3; allowed: numbers from -1e+300",
+        ),
+        (
+            ("chances", "", {"x": 10**400, "y": 1}),
+            "at the start: an action of chance is of probability <whole number of 1329 bits>; all",
+        ),
+        (("chances", "", 5), "at the start: chances: got 5; allowed: a dictionary, or pairs of an"),
+        (
+            ("chances", "", [("x", 0.5), ("x", 1.0)]),
+            "at the start: chances: got [('x', 0.5), ('x', 1.0)]; allowed: a dictionary, or pairs",
+        ),
     ],
 )
 def test_rules_that_break_down_are_refused_by_the_history(fault: Any, message: str) -> None:
@@ -304,7 +327,7 @@ def test_a_plugin_registers_a_game(tmp_path: Path) -> None:
         "matches(heaps=3)": "game matches: heaps: unknown key, given 3; allowed: matches, most",
         "matches(most=x)": "game matches: most: got 'x'; allowed: whole numbers",
         "matches(3)": "game matches: 3: unknown key, given None; allowed: matches, most",
-        "matches(most=[)": "game matches: line 1, column 9: not plain YAML: while parsing",
+        "matches(most=[)": "game matches: line 1, column 9: not plain YAML: got",
         "matches(most=3": "game: got 'matches(most=3'; allowed: matches(parameter=value,...)",
     }.items():
         with pytest.raises(ValueError, match=re.escape(why)):
@@ -360,9 +383,9 @@ def test_a_policy_is_read_as_it_was_written(name: str) -> None:
         ("0,x,h,0.5", "0,x,h", "line 2: got '0,x,h'; allowed: player, infoset and action of this"),
         ("0,x,t", "0,x,h", "line 3: '0,x,h' is there twice"),
         ("0,x,h,0.5", "0,x,h,1.5", "line 2: probability: got '1.5'; allowed: 0 to 1"),
-        ("0,x,h,0.5", "0,x,h,half", "line 2: could not convert string to float: 'half'"),
+        ("0,x,h,0.5", "0,x,h,half", "line 2: probability: got 'half'; allowed: 0 to 1"),
         ("0,x,h,0.5", "0,x,h,nan", "line 2: probability: got 'nan'; allowed: 0 to 1"),
-        ("0,x,h,0.5", '"0,x', "line 9: unexpected end of data"),
+        ("0,x,h,0.5", '"0,x', "line 2: got '\"0,x'; allowed: cells with"),
         ("0,x,h,0.5\n", "", "information set 0 (x): allowed: probabilities of legal actions"),
     ],
 )

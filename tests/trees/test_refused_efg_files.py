@@ -126,8 +126,8 @@ def test_a_constant_sum_is_taken(total: str, value: float, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"EFG \xff", "byte 4 is not text; allowed: text as UTF-8"),
-        (GOOD.encode("utf-16"), "byte 0 is not text; allowed: text as UTF-8"),
+        (b"EFG \xff", "is not UTF-8 text at byte 4; allowed: UTF-8"),
+        (GOOD.encode("utf-16"), "is not UTF-8 text at byte 0, it is UTF-16; allowed: UTF-8"),
         (b"\0" * 100, r"line 1: file: got '\x00"),
     ],
 )

@@ -35,6 +35,7 @@ def test_no_tree_is_smaller_than_it_is_said_to_be(name: str) -> None:
         "leduc(players=3,bets=99,ranks=99,suits=3)",
         "leduc(players=9,bets=999999999,ranks=999999999,suits=999999999)",
         "leduc(players=2,bets=999999999,ranks=2,suits=2)",
+        "leduc(players=3,bets=99,ranks=3,suits=3)",
         "kuhn(players=9,ranks=999999999)",
         "die_roll_poker(sides=99999)",
         "die_roll_poker(bets=999999999)",
@@ -56,6 +57,8 @@ def test_parameters_of_openspiel_are_refused_in_our_words() -> None:
     pytest.importorskip("pyspiel", reason="needs OpenSpiel")
     with pytest.raises(ValueError, match=r": OpenSpiel refuses a value; allowed: .*takes$"):
         hogeq.Game("kuhn_poker(players=999999)")
+    with pytest.raises(ValueError, match=r"^game kuhn_poker.player: unknown key, .*: players$"):
+        hogeq.Game("kuhn_poker(player=2)")
     with pytest.raises(ValueError, match=r"players is given twice; allowed: once$"):
         hogeq.Game("kuhn_poker(players=2,players=3)")
 

@@ -230,9 +230,9 @@ def improve(
     """Change a table so that it wins more, and write it.
 
     It wins more against --against, on average if they are several. With --cells one cell is changed
-    at a time, the one that gains most; without, until no change of one cell gains anything. Stopped
-    early, it writes the best table so far. With --explain alone nothing is changed, and TABLE may
-    be a policy.
+    at a time, the one that gains most (to first order, if positions recur); without, until no
+    change of one cell gains anything. Stopped early, it writes the best table so far. With
+    --explain alone nothing is changed, and TABLE may be a policy.
 
     JSON: that of diff, from TABLE to the table written, and out; with --explain, why: the keys of
     check from win_rate on.

@@ -1,7 +1,6 @@
 """Exact win rates: of two strategies (compare), of many against each other (tournament)."""
 
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -258,7 +257,7 @@ def _entrants(
     """List the entries, of one folder or zip if the pages of a contest are written."""
     from hogeq import Game
     from hogeq.contest.folders import entrants, named_entries
-    from hogeq.contest.handed_in import METADATA
+    from hogeq.contest.handed_in import METADATA, is_zip
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import check_out
 
@@ -270,7 +269,7 @@ def _entrants(
     source, (unpacked, roster, points) = Path(entries[0]), handed_in
     if len(entries) == 1 and not source.exists():
         raise BadInputError(f"{source}: no such folder")
-    if len(entries) != 1 or not (source.is_dir() or zipfile.is_zipfile(source)):
+    if len(entries) != 1 or not (source.is_dir() or is_zip(source)):
         allowed = "allowed for one folder of submissions, or one zip"
         raise BadInputError(f"tournament: --out FOLDER: {allowed}")
     check_out(out, source)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.support.files import redirected
-from hogeq.support.messages import HogeqError, nearest, not_installed, one_line, shown
+from hogeq.support.messages import HogeqError, nearest, not_installed, one_line, shown, unknown_key
 from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
@@ -78,6 +78,11 @@ def _load(name: str) -> Any:
         raise HogeqError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     top = re.sub(r"\([^()]*\)", "", name.partition("(")[2].removesuffix(")"))  # not of inner games
     given = re.findall(r"(\w+)=", top)
+    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    takes = kinds[name.partition("(")[0]].parameter_specification
+    if unknown := [one for one in given if one not in takes]:
+        where = f"game {name.partition('(')[0]}"
+        raise HogeqError(unknown_key(where, unknown[0], name, takes))
     if again := [one for one in given if given.count(one) > 1]:
         raise HogeqError(f"game: got {shown(name)}; {again[0]} is given twice; allowed: once")
     try:
