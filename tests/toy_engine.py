@@ -20,7 +20,9 @@ class TwoNumbers:
     shape = 2, 4, 3
     has_memory = True  # the second row of a card joins what was written first
     positions_recur = False
-    seat_rows = None  # one table plays both seats
+    seats_share_rows = True  # one table plays both seats
+    seat_rows = slice(None), slice(None)
+    pays_wins = True
     payoff_per_win_rate = 2.0  # a win pays 1, a loss -1
 
     def __init__(self) -> None:

@@ -108,10 +108,8 @@ class HogEngine:
         return bool(never_left(self.graph, self._staying, [None, None]))
 
     payoff_per_win_rate = 1.0
-
-    @property
-    def seat_rows(self) -> None:
-        """One table plays both seats."""
+    pays_wins = seats_share_rows = True
+    seat_rows = slice(None), slice(None)
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:

@@ -30,6 +30,8 @@ class GraphEngine:
     cards that is more than perfect recall.
     """
 
+    pays_wins = False
+
     def __init__(self, graph: Graph) -> None:
         low, high = float(graph.paid.min()), float(graph.paid.max())
         self.payoff_per_win_rate = (high - low) or 1.0
@@ -37,9 +39,9 @@ class GraphEngine:
         paid = 0.5 + (graph.payoff - middle) / scale
         endless = None if graph.endless is None else 0.5 + (graph.endless - middle) / scale
         self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
-        self.mirrored = len(lists_of(self.graph).mirror) > 0
+        self.seats_share_rows = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
-        if not self.mirrored and np.isin(self.own_rows[0], self.own_rows[1]).any():
+        if not self.seats_share_rows and np.isin(self.own_rows[0], self.own_rows[1]).any():
             allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
             raise HogeqError(refusal("graph", repr(graph), allowed))
 
@@ -66,10 +68,10 @@ class GraphEngine:
         return bool(lists_of(self.graph).recurs.any())
 
     @property
-    def seat_rows(self) -> tuple[slice, slice] | None:
-        """Rows of each seat; None where one table plays both."""
-        if self.mirrored:
-            return None
+    def seat_rows(self) -> tuple[slice, slice]:
+        """Rows of each seat; all rows twice where one table plays both."""
+        if self.seats_share_rows:
+            return slice(None), slice(None)
         first = len(self.own_rows[0])
         return slice(0, first), slice(first, None)
 
@@ -112,7 +114,7 @@ class GraphWorkspace:
 
     def __init__(self, engine: GraphEngine, players: int) -> None:
         self._engine, self._shape = engine, (players, *engine.shape)
-        opponents, mirrored = max(1, players - 1), engine.mirrored
+        opponents, mirrored = max(1, players - 1), engine.seats_share_rows
         self._equal = np.full(opponents, 1.0 / opponents)
         self._seats = [
             GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
@@ -183,7 +185,7 @@ class GraphWorkspace:
 
     def _rates(self, starts: list[Floats], weights: Floats) -> tuple[float, float]:
         """Win rate of player 0 in either seat, from values (opponents, starts) of each pass."""
-        if self._engine.mirrored:
+        if self._engine.seats_share_rows:
             first, second = weights @ starts[0]
             return float(first), float(second)
         chances = self._engine.graph.start_chance

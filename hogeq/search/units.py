@@ -176,6 +176,6 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
 
 def write_rate(game: Engine, rate: float) -> str:
     """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
-    if game.seat_rows is None:
+    if game.pays_wins:
         return percent(rate)
     return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"

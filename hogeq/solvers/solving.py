@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -129,12 +129,12 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     snapshots = list[Snapshot]()
     with phase("solving", iterations) as progress:
         state = solver.init(game)
-        pace = Pace()
+        pace, steps = Pace(), partial(solver.steps, game)
         finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
                 try:
-                    state, done = pace.steps(solver, game, state, stop - finished)
+                    state, done = pace.steps(steps, state, stop - finished)
                 except (OverflowError, FloatingPointError) as error:
                     what = f"failed at iteration {finished + 1}: {error.args[-1]}"
                     raise HogeqError(f"solver {name}: {what}") from error

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class TreeEngine:
     """A flat tree, as algorithms know a game."""
 
-    positions_recur = False
+    positions_recur = seats_share_rows = pays_wins = False
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
