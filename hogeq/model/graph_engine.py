@@ -17,7 +17,7 @@ from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain
+from hogeq.model.rows import TIE, plain, spread_illegal
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 
@@ -101,12 +101,7 @@ class GraphEngine:
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        legal = self.graph.legal
-        illegal = np.where(legal, 0.0, policy).sum(axis=-1)
-        # Rows of ones stay: they say that own actions count 1.
-        stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
-        spread = np.where(stays, 0.0, illegal / np.maximum(legal.sum(axis=1), 1))
-        return np.asarray((policy + spread[..., None]) * legal)
+        return spread_illegal(policy, self.graph.legal)
 
 
 class GraphWorkspace:

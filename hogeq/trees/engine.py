@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain
+from hogeq.model.rows import plain, spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -65,12 +65,7 @@ class TreeEngine:
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        legal = self.tree.legal
-        illegal = np.where(legal, 0.0, policy).sum(axis=-1)
-        # Rows of ones stay: they say that own actions count 1.
-        stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
-        spread = np.where(stays, 0.0, illegal / self.tree.num_legal)
-        return (policy + spread[..., None]) * legal
+        return spread_illegal(policy, self.tree.legal)
 
     @property
     def payoff_per_win_rate(self) -> float:
