@@ -38,7 +38,7 @@ from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq.benchmark.catalogue import GAMES, HELD_OUT, OPEN, Entry, catalogue, seeded
 from hogeq.search.certificate import read_certificate
-from hogeq.solvers.dags import equilibrium
+from hogeq.solvers.dags import solve_tree
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed
@@ -387,7 +387,7 @@ def bounded(
 def play(entry: Entry, instance: Instance, seconds: float) -> Record:
     """Find mixtures of both players, and prove how much each allows the other."""
     name, forget = GAMES[entry.name.removesuffix("-game")]
-    mixtures = equilibrium(load_tree(name, forget), seconds).strategies
+    mixtures = solve_tree(load_tree(name, forget), seconds).strategies
     done: Record = {}
     for player, mixture in enumerate(mixtures):
         weights = mixture.chances / mixture.chances.sum()

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from hogeq import Budget, FlatTree, Graph, Hog, Strategy
 from hogeq.benchmark.generators import interview, random_tree, trials
-from hogeq.solvers.dags import equilibrium
+from hogeq.solvers.dags import solve_tree
 from hogeq.support.deadline import Deadline
 from hogeq.trees.annealing import annealed_rows
 from hogeq.trees.best_response import best_response
@@ -97,7 +97,7 @@ class Entry(NamedTuple):
             game, opponent = tree
             return game.search(opponent, Budget(kicks=kicks)).win_rate, game.bound(opponent)
         if self.family == "game":
-            solved = equilibrium(tree, seconds)
+            solved = solve_tree(tree, seconds)
             return solved.lower, solved.upper
         form = sequence_form(tree, self.seat or 0)
         deadline = Deadline(seconds)

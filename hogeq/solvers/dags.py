@@ -140,7 +140,7 @@ def dag_engine(tree: FlatTree) -> DagEngine:
     return DagEngine(tree)
 
 
-def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
+def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.columns`'s.
 
     ``auto`` goes on until the bounds on the value meet or the time is over, and keeps the best:
@@ -163,7 +163,7 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
             return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return columns.equilibrium(tree, deadline, method)
+        return columns.by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
     sides = solving.without_dags()
     building = deadline

@@ -162,7 +162,7 @@ def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy,
     return policy, None if mixture is None else strategy_of(game, mixture)
 
 
-def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
+def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """Look for a strategy of Hog that wins half of its games against everything.
 
     1. Find a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.

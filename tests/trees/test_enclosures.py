@@ -24,7 +24,7 @@ from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.building import Node as TreeNode
 from hogeq.trees.building import flatten
-from hogeq.trees.columns import equilibrium
+from hogeq.trees.columns import by_columns
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.exact_numbers import distribution, meant
@@ -32,7 +32,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.integer_program import by_program
 from hogeq.trees.positions import of_rules
-from hogeq.trees.responses import respond
+from hogeq.trees.responses import enclosed_response
 from hogeq.trees.rules import GameRules, from_rules
 from hogeq.trees.saved import load_tree_file, save_tree
 from hogeq.trees.sequence_payoffs import stakes
@@ -159,7 +159,7 @@ def check(root: Node) -> tuple[bool, bool]:
     uniform = tuple({one: [half, half] for one in infosets(root, seat)} for seat in (0, 1))
     first = max(worth(root, (one, uniform[1])) for one in mine)
     second = -min(worth(root, (uniform[0], one)) for one in theirs)
-    response = respond(tree, tree.uniform(), 5.0)
+    response = enclosed_response(tree, tree.uniform(), 5.0)
     mean = (first + second) / 2
     assert Fraction(response.value) <= mean <= Fraction(response.bound)
     assert Fraction(response.seats[0]) <= first
@@ -422,7 +422,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))
-        found = respond(tree, tree.uniform(), 1.0)
+        found = enclosed_response(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
 
@@ -488,7 +488,7 @@ def test_thirds_of_a_program_are_thirds() -> None:
     for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
         cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
         root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
-        solved = equilibrium(laid_out(root), 10.0)
+        solved = by_columns(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit
 
@@ -666,13 +666,13 @@ def test_nothing_is_proved_of_other_numbers_than_those_of_the_file(
     save_tree(tree, tmp_path / "coin.npz")
     again = load_tree_file(tmp_path / "coin.npz")
     for one in (tree, again):
-        found = columns.equilibrium(one, 5.0)
+        found = columns.by_columns(one, 5.0)
         told = found.to_json()
         assert Fraction(found.lower) <= value <= Fraction(found.upper)
         if found.is_proved:
             assert told["lower"] == pytest.approx(float(value), rel=1e-12)
             assert found.units.exact(told["lower"]) == found.units.exact(float(value))
-        response = respond(one, one.uniform(), 5.0)
+        response = enclosed_response(one, one.uniform(), 5.0)
         best = Fraction(response.seats[0]), Fraction(response.seat_bounds[0])  # type: ignore[index]
         assert best[0] <= value <= best[1]
 
@@ -721,7 +721,7 @@ def test_numbers_of_a_game_in_python_are_those_it_gives(
     players: int, teams: str | None, first: Sequence[Any], value: Fraction
 ) -> None:
     tree = from_rules(Choice(players, first, [0] * players), teams=teams)
-    found = columns.equilibrium(tree, 2.0)
+    found = columns.by_columns(tree, 2.0)
     assert Fraction(found.lower) <= value <= Fraction(found.upper)
     assert found.upper - found.lower <= 1e-9 * max(1.0, abs(float(value)))
 
@@ -731,7 +731,7 @@ def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
     whole = [10**13, 5 - 10**13]
     tree = from_rules(Choice(2, whole, whole))
     assert 2.0 * tree.shift == 5.0
-    assert respond(tree, tree.uniform(), 2.0).value == 2.5
+    assert enclosed_response(tree, tree.uniform(), 2.0).value == 2.5
     with pytest.raises(hogeq.HogeqError, match="payoffs sum to 0, at the first end to 5"):
         from_rules(Choice(2, whole, [1, -1]))
     sloppy = [0.1 * 3, -0.3]
