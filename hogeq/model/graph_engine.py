@@ -15,9 +15,10 @@ from numpy.typing import DTypeLike
 
 from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
 from hogeq.graph.graph import NATURE, Graph
+from hogeq.model.checked_passes import CheckedPasses
 from hogeq.model.graph_passes import GraphPasses, lists_of
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain, spread_illegal
+from hogeq.model.rows import TIE, spread_illegal
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 
@@ -104,29 +105,23 @@ class GraphEngine:
         return spread_illegal(policy, self.graph.legal)
 
 
-class GraphWorkspace:
+class GraphWorkspace(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a graph."""
 
     def __init__(self, engine: GraphEngine, players: int) -> None:
-        self._engine, self._shape = engine, (players, *engine.shape)
-        opponents, mirrored = max(1, players - 1), engine.seats_share_rows
-        self._equal = np.full(opponents, 1.0 / opponents)
+        super().__init__((players, *engine.shape), recurs=engine.positions_recur)
+        self._engine, mirrored = engine, engine.seats_share_rows
         self._seats = [
-            GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
+            GraphPasses(engine.graph, len(self._equal), seat, use_mirrors=mirrored and players == 1)
             for seat in ((0,) if mirrored else (0, 1))
         ]
         # In self-play both seats count, else each one half; with mirrors the start has both.
         self._share = 1.0 if mirrored or players == 1 else 0.5
-        self._latest: Reach | None = None
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0."""
-        played, shares = self._played(policies), self._weights(weights)
-        if self._engine.positions_recur and policies.sum(axis=-1).max(initial=0.0) > 1.0 + 1e-9:
-            raise HogeqError(
-                "reach: rows that sum to more than 1, allowed where positions can recur are "
-                "policies alone (regret_weight: reach or belief)"
-            )
+        played, shares = self._played(policies), self._shares(weights)
+        self._require_rows(policies)
         rows = sum(shares @ seat.forward(played) for seat in self._seats) * self._share
         self._latest = Reach(np.asarray(rows), shares)
         return self._latest
@@ -145,8 +140,7 @@ class GraphWorkspace:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        if reach is not self._latest:
-            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
+        self._require_latest(reach)
         played = self._played(policies)
         before = played[0].copy()
         results = [
@@ -167,7 +161,7 @@ class GraphWorkspace:
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        played, shares, alone = self._played(policies), self._weights(weights), len(policies) == 1
+        played, shares, alone = self._played(policies), self._shares(weights), len(policies) == 1
         both = alone and role == Role.FULL_MEMORY
         starts = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
         first, second = self._rates(starts, shares)
@@ -199,10 +193,5 @@ class GraphWorkspace:
         is_played = np.where(legal, 0.0, policy).sum(axis=1) > TIE
         return np.where(legal, total, np.where(is_played, mean, least)[:, None])
 
-    def _weights(self, weights: Floats | None) -> Floats:
-        return self._equal if weights is None else np.array(weights, np.float64)
-
     def _played(self, policies: Floats) -> Floats:
-        if policies.shape != self._shape:  # kernels would read beyond them
-            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
-        return plain(self._engine.legal(policies))
+        return self._engine.legal(self._plain(policies))

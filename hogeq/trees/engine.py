@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
+from hogeq.model.checked_passes import CheckedPasses
 from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import plain, spread_illegal
+from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -154,15 +155,13 @@ class TreeEngine:
         )
 
 
-class TreePasses:
+class TreePasses(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
+        super().__init__((players, *engine.shape))
         self._engine, self._loops = engine, engine.loops()
-        self._shape = players, *engine.shape
-        self._equal = np.full(max(1, players - 1), 1.0 / max(1, players - 1))
         self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
-        self._latest: Reach | None = None
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0, (R,), and the weights of all sequences."""
@@ -170,7 +169,7 @@ class TreePasses:
 
     def _forward(self, policies: Floats, weights: Floats | None, rows: Floats) -> Reach:
         """Pass forward as `forward` does; `rows` takes the reach, or none if it is empty."""
-        shares = self._equal if weights is None else np.array(weights, np.float64)
+        shares = self._shares(weights)
         self._loops.forward(self._plain(policies), shares, rows)
         self._latest = Reach(rows, shares)
         return self._latest
@@ -189,8 +188,7 @@ class TreePasses:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        if reach is not self._latest:
-            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
+        self._require_latest(reach)
         played = self._plain(policies)
         changes, won = self._loops.backward(
             role, played, reach.rows, self._values, float(temperature), float(damping)
@@ -209,7 +207,7 @@ class TreePasses:
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         if role == Role.FULL_MEMORY and len(policies) > 2:  # against each, of whom it then knows
-            shares = self._equal if weights is None else weights
+            shares = self._shares(weights)
             pair = TreePasses(self._engine, 2)
             opponents = range(1, 1 + len(shares))
             rates = [pair.win_rate(policies[[0, opponent]], role) for opponent in opponents]
@@ -217,8 +215,3 @@ class TreePasses:
         reach = self._forward(policies, weights, self._rows[:0])
         met = self.backward(reach, policies, role)
         return WinRate.from_starts(met.first, met.other)
-
-    def _plain(self, policies: Floats) -> Floats:
-        if policies.shape != self._shape:  # kernels would read beyond them
-            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
-        return plain(policies)
