@@ -73,10 +73,6 @@ class TreeEngine:
         """Payoff that counts as a win rate of 1."""
         return 2.0 * self.tree.largest_payoff
 
-    def win_rate(self, payoff: float) -> float:
-        """Count a payoff as a win rate."""
-        return 0.5 + payoff / self.payoff_per_win_rate
-
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
         """No play is endless."""
         return []
@@ -93,11 +89,7 @@ class TreeEngine:
         """Matrices are met as policies are."""
 
     def minimiser(self) -> "Loops":
-        """Fresh loops of regret minimisers."""
-        return self.loops()
-
-    def loops(self) -> "Loops":
-        """Fresh arrays of the compiled loops."""
+        """Fresh arrays of the compiled loops, which passes take too."""
         from hogeq.kernels.sequences import Loops
 
         return Loops(self.sequences)
@@ -160,7 +152,7 @@ class TreePasses(CheckedPasses):
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
         super().__init__((players, *engine.shape))
-        self._engine, self._loops = engine, engine.loops()
+        self._engine, self._loops = engine, engine.minimiser()
         self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:

@@ -146,9 +146,10 @@ def test_the_attack_finds_what_the_exact_response_wins() -> None:
     exact = enclosed_response(engine.tree, engine.legal(policy), 20.0)
     assert exact.is_proved
     found = attack(engine, policy, Budget(starts=2, kicks=10))
-    assert found.win_rate == pytest.approx(engine.win_rate(exact.value), abs=1e-10)
+    value = engine.tree.units.value
+    assert value(found.win_rate) == pytest.approx(exact.value, abs=1e-9)
     known = engine.workspace(2).win_rate(np.stack([policy, policy]), Role.FULL_MEMORY)
-    assert known.win_rate == pytest.approx(engine.win_rate(exact.full_memory), abs=1e-10)
+    assert value(known.win_rate) == pytest.approx(exact.full_memory, abs=1e-9)
 
 
 def test_a_player_who_can_meet_a_row_twice_is_refused(tmp_path: Any) -> None:
