@@ -17,13 +17,13 @@ from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.checked_passes import CheckedPasses
 from hogeq.model.graph_passes import GraphPasses, lists_of
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
+from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, spread_illegal
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 
 
-class GraphEngine:
+class GraphEngine(PlainEngine):
     """A graph, as algorithms know a game.
 
     A row with fewer than K actions takes another for one of them at random, as in
@@ -86,19 +86,9 @@ class GraphEngine:
         found = ways_to_stay(self.graph, self._staying, played) if self._staying else []
         return [((row,), action) for row, action in found]
 
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
-        """Precision of passes that need not be exact."""
-        return np.float64
-
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "GraphWorkspace":  # noqa: ARG002
         """Fresh passes for so many policies."""
         return GraphWorkspace(self, players)
-
-    def duels(self) -> None:
-        """Matrices are met as policies are."""
-
-    def minimiser(self) -> None:
-        """Regret minimisers use the passes."""
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""

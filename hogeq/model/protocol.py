@@ -210,3 +210,28 @@ class Engine(Rows, Protocol):
 
     def minimiser(self) -> Minimiser | None:
         """Fresh loops of regret minimisers; None if these are to use passes."""
+
+
+class PlainEngine:
+    """Base of engines without single precision, loops of their own, or play that can be endless."""
+
+    @property
+    def positions_recur(self) -> bool:
+        """No row can be reached more than once in a play."""
+        return False
+
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
+        """No play is endless."""
+        return []
+
+    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002
+        """Double precision is as fast."""
+        return np.float64
+
+    def duels(self) -> MatrixPasses | None:
+        """Matrices are met as policies are."""
+        return None
+
+    def minimiser(self) -> Minimiser | None:
+        """Regret minimisers use the passes."""
+        return None

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from hogeq.model.checked_passes import CheckedPasses
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
+from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from hogeq.kernels.sequences import Loops, Sequences
 
 
-class TreeEngine:
+class TreeEngine(PlainEngine):
     """A flat tree, as algorithms know a game."""
 
-    positions_recur = seats_share_rows = pays_wins = False
+    seats_share_rows = pays_wins = False
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
@@ -73,20 +73,9 @@ class TreeEngine:
         """Payoff that counts as a win rate of 1."""
         return 2.0 * self.tree.largest_payoff
 
-    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
-        """No play is endless."""
-        return []
-
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
-        """Precision of sums that need not be exact."""
-        return np.float64
-
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreePasses":  # noqa: ARG002
         """Fresh passes for so many policies."""
         return TreePasses(self, players)
-
-    def duels(self) -> None:
-        """Matrices are met as policies are."""
 
     def minimiser(self) -> "Loops":
         """Fresh arrays of the compiled loops, which passes take too."""
