@@ -13,7 +13,7 @@ from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
-from hogeq.search.bounds import respond
+from hogeq.search.bounds import respond_in_hog
 from hogeq.search.results import Budget
 from hogeq.support.workers import workers
 
@@ -37,7 +37,7 @@ def row(name: str, rules: Rules) -> list[object]:
 
 def best_response(game: HogEngine, strategy: str) -> str:
     """Say what a best response to a strategy wins."""
-    response = respond(game, builtin(strategy, game), EFFORT)
+    response = respond_in_hog(game, builtin(strategy, game), EFFORT)
     if game.has_memory:
         return f"{response.value:.4f} to {response.bound:.4f}"
     return f"{response.bound:.4f}"

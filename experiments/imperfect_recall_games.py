@@ -25,7 +25,7 @@ from common import arguments, draw, publish
 
 import hogeq.trees.openspiel  # noqa: F401 - registers Hog
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.dags import equilibrium
+from hogeq.solvers.dags import solve_tree
 from hogeq.support.aliases import Floats
 from hogeq.trees.best_response import best_response
 from hogeq.trees.building import Node, flatten
@@ -34,7 +34,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.recall import Recall
-from hogeq.trees.responses import respond
+from hogeq.trees.responses import enclosed_response
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import flat_efg
 
@@ -88,8 +88,8 @@ def line(name: str, tree: FlatTree, given: Namespace) -> list[object]:
         for policy in learnt(TreeEngine(tree), weight, given.iterations)
     ]
     plain = policies[2]  # CFR+ as it is known: counterfactual weights, averaged
-    proved = respond(tree, plain, given.seconds / 4)
-    solved = equilibrium(tree, given.seconds)
+    proved = enclosed_response(tree, plain, given.seconds / 4)
+    solved = solve_tree(tree, given.seconds)
     known = shipped(given.out, name)
     pure = [np.eye(tree.num_actions)[policy.argmax(axis=1)] for policy in policies]
     pure += [*solved.strategies[0].policies, *solved.strategies[1].policies]
@@ -255,7 +255,9 @@ def course(
         for iteration in range(1, given.iterations + 1):
             state = solver.step(engine, state)
             if iteration & (iteration - 1) == 0:
-                found = respond(engine.tree, engine.legal(solver.average(engine, state)), 0.0)
+                found = enclosed_response(
+                    engine.tree, engine.legal(solver.average(engine, state)), 0.0
+                )
                 points.setdefault(name, []).append((iteration, 2.0 * found.value))
                 yield [name, iteration, number(2 * found.value), number(2 * found.full_memory)]
 

@@ -7,20 +7,21 @@ and beats another the surer the further it is ahead. A policy has two rows a car
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
+from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import ascend, soften
 
 Floats = NDArray[np.float64]
 
 
-class TwoNumbers:
+class TwoNumbers(PlainEngine):
     """The game, and its passes: nothing is kept between them."""
 
     num_actions = 3
     shape = 2, 4, 3
     has_memory = True  # the second row of a card joins what was written first
-    positions_recur = False
-    seat_rows = None  # one table plays both seats
+    seats_share_rows = True  # one table plays both seats
+    seat_rows = slice(None), slice(None)
+    pays_wins = True
     payoff_per_win_rate = 2.0  # a win pays 1, a loss -1
 
     def __init__(self) -> None:
@@ -30,23 +31,9 @@ class TwoNumbers:
         self.wins = 1.0 / (1.0 + np.exp(-ahead))  # (C, K, K, C, K, K)
         self.chance = np.array([0.1, 0.2, 0.3, 0.4])  # of every card
 
-    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
-        """No play is endless."""
-        return []
-
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002
-        """Double precision is as fast."""
-        return np.float64
-
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TwoNumbers":  # noqa: ARG002
         """Give the passes, which need no arrays."""
         return self
-
-    def duels(self) -> None:
-        """Matrices are met as policies are."""
-
-    def minimiser(self) -> None:
-        """Regret minimisers use the passes."""
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute reach: of the rows, and of every card with the number written first."""

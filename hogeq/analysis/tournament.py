@@ -95,13 +95,15 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         Weights (n,), and how much more than 1/2 the best entry wins against them: rounding.
         Entries of equal win rates have equal weights.
         """
-        from hogeq.solvers.responses import equilibrium  # here: brings scipy's optimisers with it
+        from hogeq.solvers.responses import (
+            nash_of_matrix,
+        )  # here: brings scipy's optimisers with it
 
         rates = check_rates(self)
         # Of entries with equal rows one plays for all, and they share its weight.
         _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
         group = group.reshape(-1)  # of each entry
-        group_weights = equilibrium(rates[np.ix_(first, first)])
+        group_weights = nash_of_matrix(rates[np.ix_(first, first)])
         weights = (group_weights / np.bincount(group))[group]
         best_win_rate = float((rates @ weights).max())
         return weights, max(0.0, best_win_rate - 0.5)

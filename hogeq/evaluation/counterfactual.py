@@ -99,7 +99,7 @@ def gains_alone(
     played, changed = policies.reshape(len(policies), -1, actions), after.reshape(-1, actions)
     if isinstance(game, GraphEngine):
         played, changed = game.legal(played), game.legal(changed)
-    seats = (0,) if game.seat_rows is None else (0, 1)
+    seats = (0,) if game.seats_share_rows else (0, 1)
     for seat in seats:
         passes = GraphPasses(game.graph, len(weights), seat, rows=len(changed))
         passes.value_changes(plain(played), weights / len(seats), changed, exact)

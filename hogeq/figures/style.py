@@ -4,8 +4,6 @@ import math
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,11 +60,9 @@ def new_figure(
     if path is not None and Path(path).suffix.lower() != ".png":
         raise HogeqError(refusal("path", str(path), "a name that ends in .png"))
     import_matplotlib()
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from hogeq.figures.shown import PngFigure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = PngFigure(width, height)
     yield figure
     # Sizes are set one by one, since matplotlib's settings are shared by all threads.
     bars = [bar for axes in figure.axes for bar in axes.child_axes]
@@ -77,18 +73,9 @@ def new_figure(
             text.set_fontsize(LABEL_SIZE)
         for spine in axes.spines.values():
             spine.set_linewidth(0.6)
-    # No date, no version: the same numbers give the same bytes.
-    save = partial(figure.savefig, format="png", metadata={"Software": None})
     if path is not None:
         with replacing(path) as temporary:
-            save(temporary, dpi=dpi)
-
-    def png() -> bytes:
-        buffer = BytesIO()
-        save(buffer, dpi=150)
-        return buffer.getvalue()
-
-    vars(figure)["_repr_png_"] = png  # asked by notebooks, of figures that pyplot does not know
+            figure.write_png(temporary, dpi)
 
 
 # --- maps -----------------------------------------------------------------------------------------

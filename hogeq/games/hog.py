@@ -246,7 +246,7 @@ class Hog(ByScores):
         target, budget = self.second.strategy(strategy), Budget.of(budget)
         if not budget.exact_seconds:
             known = solved.counters(self._engine, target)
-            return self._named(bounds.respond(self._engine, target, budget, known))
+            return self._named(bounds.respond_in_hog(self._engine, target, budget, known))
         from hogeq.trees.answers import respond_by_program
 
         return self._named(respond_by_program(self._engine, target, budget))
@@ -324,7 +324,7 @@ class Hog(ByScores):
         check(NotNegative, seconds=seconds)
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games of Hog"))
-        return self._named(small.equilibrium(self.engine, lambda: self.graph, seconds))
+        return self._named(small.solve_hog(self.engine, lambda: self.graph, seconds))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:  # noqa: ARG002
         """Win rate that a policy secures, enclosed; at most 1/2, which mixtures secure.

@@ -172,7 +172,9 @@ class PositionGame(RowGame):
             If the budget has ``exact_seconds``: an integer program needs a tree.
         """
         target = self.strategy(strategy).whole()
-        found = full_information.respond(self.positions, self.engine, target, Budget.of(budget))
+        found = full_information.respond_in_positions(
+            self.positions, self.engine, target, Budget.of(budget)
+        )
         return self._named(found)
 
     def bound(self, strategy: StrategySpec) -> float:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to them or not
 
 
-def equilibrium(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> Equilibrium:
+def solve_hog(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> Equilibrium:
     """Solve a game of Hog in mixtures, by the methods of :meth:`hogeq.Hog.equilibrium`."""
     from hogeq.solvers import solving
     from hogeq.solvers.symmetric import in_mixtures
-    from hogeq.trees.answers import hog_tree, solve_hog
+    from hogeq.trees.answers import hog_tree, solve_hog_by_tree
 
     if not engine.has_memory:
-        return solving.equilibrium(engine, Deadline(seconds))
+        return solving.by_one_strategy(engine, Deadline(seconds))
     tree = hog_tree(engine.rules)  # building takes no time
     deadline = Deadline(seconds)
     if is_small(engine):
@@ -38,8 +38,8 @@ def equilibrium(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -
             is_proved = is_half(engine, found.strategies[0], found.upper)
             return replace(found, is_proved=is_proved)
     if tree is None:
-        return solving.equilibrium(engine, deadline)
-    return solve_hog(engine, tree, deadline)
+        return solving.by_one_strategy(engine, deadline)
+    return solve_hog_by_tree(engine, tree, deadline)
 
 
 def existence(

@@ -105,10 +105,10 @@ class TreeGame(RowGame):
         Where the responder forgets, the response is searched for (:mod:`hogeq.search`), and an
         integer program goes on for ``budget.exact_seconds``.
         """
-        from hogeq.trees.answers import respond
+        from hogeq.trees.answers import respond_in_tree
 
         target = self.strategy(strategy).whole()
-        return self._named(respond(self.tree, target, Budget.of(budget)))
+        return self._named(respond_in_tree(self.tree, target, Budget.of(budget)))
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by perfect recall."""
@@ -168,7 +168,7 @@ class TreeGame(RowGame):
         from hogeq.solvers import dags
 
         check(NotNegative, seconds=seconds)
-        return self._named(dags.equilibrium(self.tree, seconds, method))
+        return self._named(dags.solve_tree(self.tree, seconds, method))
 
     def in_policies(self, seconds: float = 60.0, method: str = "auto") -> InPolicies:
         """Value of each side in policies, enclosed: of teams the TME, whose members draw apart.

@@ -27,10 +27,10 @@ from hogeq.rules.turn import (
 
 def turn_data(game: HogEngine) -> dict[str, Any]:
     """Give all turns of a game, fit for JSON."""
-    return {**_Turns(game).data(), **_memory(game)}
+    return {**_Transitions(game).data(), **_memory(game)}
 
 
-class _Turns:
+class _Transitions:
     """All turns of a game as arrays: ways to roll, the outcomes of each, landings of scores.
 
     A way to roll is an action with the dice, the bonus and the rest that a position and a memory

@@ -10,7 +10,7 @@ are its refined information sets, each with one edge, and choices are sequences.
 import numpy as np
 
 from hogeq.kernels.cache import kernel
-from hogeq.kernels.sequences import match_regrets
+from hogeq.kernels.row_roles import add_regret, match_regrets
 
 
 @kernel
@@ -91,6 +91,7 @@ def learn(
     `factors` has the weight and the discounts of positive and of negative regrets.
     """
     weight, positive_discount, negative_discount = factors
+    discounts = positive_discount, negative_discount
     for decision in range(len(strategy) - 1, -1, -1):
         actions = starts[decision + 1] - starts[decision]
         expected = 0.0
@@ -101,12 +102,6 @@ def learn(
         for action in range(actions):
             choice = starts[decision] + action
             instant_regret = values[choice] - expected
-            regret = regrets[decision, action] + instant_regret
-            if plus:
-                regret = max(regret, 0.0)
-            discount = positive_discount if regret > 0.0 else negative_discount
-            regrets[decision, action] = regret * discount
+            add_regret(decision, action, instant_regret, discounts, plus, regrets, prediction)
             strategy_sum[decision, action] += weight * flow[choice]
-            if len(prediction):
-                prediction[decision, action] = instant_regret
         match_regrets(regrets, prediction, decision, actions, epsilon, strategy)

@@ -13,13 +13,12 @@ Lanes are taken ``len(STEP)`` at a time, as vectors: :func:`splat` fills one, :f
 :func:`store` read and write one from an index on.
 """
 
-import math
-
 import numpy as np
 
-from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels import TIE
 from hogeq.kernels.arrays import ASCEND, NATURE, SOFTMAX, STEP
 from hogeq.kernels.cache import part
+from hogeq.kernels.row_roles import soften, take_best
 from hogeq.kernels.vectors import load, splat, store
 
 
@@ -176,38 +175,6 @@ def send(lists, position, row, reach, state_reach, masses, flows):
     """Send the reach of a position's memories, (H,), acting by `row`, to what follows, (C, H)."""
     act_out(lists, position, row, reach, masses)
     pass_on(lists, position, row, False, state_reach, masses, flows)
-
-
-@part
-def take_best(row, action_values, reach):
-    """Put all probability of a row, (K,), on its best action, on a tie the present; 1 if new."""
-    best_value = -np.inf
-    for action in range(len(row)):
-        best_value = max(best_value, action_values[action])
-    chosen = -1
-    for action in range(len(row)):
-        is_best = action_values[action] >= best_value - TIE * reach
-        if is_best and (chosen < 0 or row[action] == 1.0):
-            chosen = action
-    changed = 1 if row[chosen] != 1.0 else 0
-    for action in range(len(row)):
-        row[action] = 1.0 if action == chosen else 0.0
-    return changed
-
-
-@part
-def soften(row, action_values, reach, temperature, damping):
-    """Move a row, (K,), a share `damping` towards the softmax of its values, given arrival."""
-    best_value = -np.inf
-    for action in range(len(row)):
-        best_value = max(best_value, action_values[action])
-    divisor = max(reach * temperature, LEAST_WEIGHT)  # values are weighted by reach
-    total = 0.0
-    for action in range(len(row)):
-        action_values[action] = math.exp((action_values[action] - best_value) / divisor)
-        total += action_values[action]
-    for action in range(len(row)):
-        row[action] += damping * (action_values[action] / total - row[action])
 
 
 @part

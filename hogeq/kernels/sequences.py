@@ -21,7 +21,6 @@ row's place in that order, ``tree.row[at]`` its number in a policy, (R, K). Size
 actions, J refined information sets, S sequences. Values are payoffs, as shares of the largest.
 """
 
-import math
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels import TIE
 from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.row_roles import add_regret, match_regrets, soften, take_best
 
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -151,45 +151,6 @@ def centre_values(action_values, legal, share, reach, extra):
 
 
 @part
-def set_best_action(policy, row, legal, action_values, reach):
-    """Put all probability of a row on the first of its best actions; returns whether it changed.
-
-    It stays if it has no reach, or is sure of a best action.
-    """
-    best_value, best_action = -np.inf, -1
-    for action in range(legal):
-        best_value = max(best_value, action_values[action])
-    stays = reach <= 0.0
-    for action in range(legal):
-        if action_values[action] >= best_value - TIE * reach:
-            best_action = action if best_action < 0 else best_action
-            stays |= policy[row, action] == 1.0
-    if not stays:
-        policy[row] = 0.0
-        policy[row, best_action] = 1.0
-    return not stays
-
-
-@part
-def move_to_softmax(policy, row, legal, action_values, reach, temperature, damping):
-    """Move a row that is reached a share `damping` towards the softmax of its values.
-
-    Values, (K,), are weighted by reach, and overwritten; the softmax is of values given arrival.
-    """
-    if reach > 0.0:
-        divisor = max(reach * temperature, LEAST_WEIGHT)
-        best_value, total = -np.inf, 0.0
-        for action in range(legal):
-            best_value = max(best_value, action_values[action])
-        for action in range(legal):
-            action_values[action] = math.exp((action_values[action] - best_value) / divisor)
-            total += action_values[action]
-        action_values[legal:] = 0.0
-        for action in range(policy.shape[1]):
-            policy[row, action] += damping * (action_values[action] / total - policy[row, action])
-
-
-@part
 def add_expected_values(tree, at, policy, sequence_values):
     """Add a row's expected values under a policy to the sequences before it, bottom-up."""
     row, legal = tree.row[at], tree.legal[at]
@@ -263,10 +224,17 @@ def backward(
             sum_action_values(tree, at, own, sequence_values, values[row])
             extra = illegal_mass_per_legal(policy, row, legal)
             centre_values(values[row], legal, share, reach[row], extra)
-        if role == ASCEND:
-            changes += set_best_action(policy, row, legal, values[row], reach[row])
-        elif role == SOFTMAX:
-            move_to_softmax(policy, row, legal, values[row], reach[row], temperature, damping)
+        if role in (ASCEND, SOFTMAX) and reach[row] > 0.0:
+            played, worths = policy[row, :legal], values[row, :legal]
+            given_up = (
+                1.0 if role == ASCEND else damping
+            )  # share of the probability of illegal actions
+            if role == ASCEND:
+                changes += take_best(played, worths, reach[row])
+            else:
+                soften(played, worths, reach[row], temperature, damping)
+            for action in range(legal, policy.shape[1]):
+                policy[row, action] -= given_up * policy[row, action]
         if role == FULL_MEMORY:
             add_best_values(tree, at, sequence_values)
         else:
@@ -275,38 +243,12 @@ def backward(
 
 
 @part
-def match_regrets(regrets, prediction, row, actions, epsilon, policy):
-    """Set the first `actions` of a row of `policy`, (R, K), by regret matching.
-
-    In proportion to positive `regrets`, (R, K), plus those of the last iteration if `prediction` is
-    (R, K), not (0, K); even if none is positive; none below `epsilon`.
-    """
-    positive_sum, probability_sum = 0.0, 0.0
-    for action in range(actions):
-        regret = regrets[row, action]
-        if len(prediction):
-            regret += prediction[row, action]
-        policy[row, action] = max(regret, 0.0)
-        positive_sum += policy[row, action]
-    for action in range(actions):
-        positive = policy[row, action]
-        policy[row, action] = positive / positive_sum if positive_sum > 0.0 else 1.0 / actions
-        probability_sum += policy[row, action]
-    # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
-    for action in range(actions):
-        policy[row, action] /= probability_sum
-        if epsilon > 0.0:
-            policy[row, action] = epsilon + (1.0 - actions * epsilon) * policy[row, action]
-
-
-@part
 def update_regrets(row, added, discounts, plus, policy, values, regrets, prediction, strategy_sum):
     """Add one iteration's regrets of a row to `regrets`, (R, K), and its policy to the average.
 
-    An action's regret is its counterfactual value, `values` (K,), less the policy's. Sums are cut
-    off at 0 if `plus`, then discounted by their sign, positive first in `discounts`, (2,). Written
-    too: `prediction`, (R, K) or (0, K), the new regrets; `strategy_sum`, (R, K), the policy times
-    its weight `added`.
+    An action's regret is its counterfactual value, `values` (K,), less the policy's: see
+    :func:`hogeq.kernels.row_roles.add_regret`. `strategy_sum`, (R, K), gets the policy times its
+    weight `added`.
     """
     actions = policy.shape[1]
     expected = 0.0
@@ -315,12 +257,7 @@ def update_regrets(row, added, discounts, plus, policy, values, regrets, predict
     for action in range(actions):
         strategy_sum[row, action] += added * policy[row, action]
         instant_regret = values[action] - expected
-        regret = regrets[row, action] + instant_regret
-        if plus:
-            regret = max(regret, 0.0)
-        regrets[row, action] = regret * (discounts[0] if regret > 0.0 else discounts[1])
-        if len(prediction):
-            prediction[row, action] = instant_regret
+        add_regret(row, action, instant_regret, discounts, plus, regrets, prediction)
 
 
 @kernel

@@ -11,7 +11,7 @@ from hogeq.graph.endless import State, Staying, never_left, staying_actions, way
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
 from hogeq.model.interpreter import Interpreter
-from hogeq.model.protocol import MatrixPasses, Passes, Precision
+from hogeq.model.protocol import MatrixPasses, Passes, PlainEngine, Precision
 from hogeq.model.rows import plain
 from hogeq.model.tables import Tables, tables_of
 from hogeq.model.workspace import Layout, Workspace
@@ -26,7 +26,7 @@ MEMORY_LIMIT = 4 << 30  # bytes of one game's largest arrays
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HogEngine:
+class HogEngine(PlainEngine):
     """A compiled game.
 
     Its `tables` are what the staged kernels read; `memories`, H of them, are the values of the
@@ -108,10 +108,8 @@ class HogEngine:
         return bool(never_left(self.graph, self._staying, [None, None]))
 
     payoff_per_win_rate = 1.0
-
-    @property
-    def seat_rows(self) -> None:
-        """One table plays both seats."""
+    pays_wins = seats_share_rows = True
+    seat_rows = slice(None), slice(None)
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
@@ -199,9 +197,6 @@ class HogEngine:
         if not self.has_own_goals and can_duel(self.tables):
             return MemoryDuel(self.tables)
         return CellPasses(self.tables, 2) if self.has_cell_vectors else None
-
-    def minimiser(self) -> None:
-        """Regret minimisers use the passes."""
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
         """Precision for passes that need not be exact, against so many opponents.

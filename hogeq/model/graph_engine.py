@@ -15,21 +15,24 @@ from numpy.typing import DTypeLike
 
 from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
 from hogeq.graph.graph import NATURE, Graph
+from hogeq.model.checked_passes import CheckedPasses
 from hogeq.model.graph_passes import GraphPasses, lists_of
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain
+from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
+from hogeq.model.rows import TIE, spread_illegal
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.short_fractions import meant
 
 
-class GraphEngine:
+class GraphEngine(PlainEngine):
     """A graph, as algorithms know a game.
 
     A row with fewer than K actions takes another for one of them at random, as in
     :class:`hogeq.trees.engine.TreeEngine`. FULL_MEMORY knows the whole state: in a tree of hidden
     cards that is more than perfect recall.
     """
+
+    pays_wins = False
 
     def __init__(self, graph: Graph) -> None:
         low, high = float(graph.paid.min()), float(graph.paid.max())
@@ -44,9 +47,9 @@ class GraphEngine:
         paid = rates[: len(graph.payoff)]
         endless = None if graph.endless is None else float(rates[-1])
         self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
-        self.mirrored = len(lists_of(self.graph).mirror) > 0
+        self.seats_share_rows = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
-        if not self.mirrored and np.isin(self.own_rows[0], self.own_rows[1]).any():
+        if not self.seats_share_rows and np.isin(self.own_rows[0], self.own_rows[1]).any():
             allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
             raise HogeqError(refusal("graph", repr(graph), allowed))
 
@@ -73,10 +76,10 @@ class GraphEngine:
         return bool(lists_of(self.graph).recurs.any())
 
     @property
-    def seat_rows(self) -> tuple[slice, slice] | None:
-        """Rows of each seat; None where one table plays both."""
-        if self.mirrored:
-            return None
+    def seat_rows(self) -> tuple[slice, slice]:
+        """Rows of each seat; all rows twice where one table plays both."""
+        if self.seats_share_rows:
+            return slice(None), slice(None)
         first = len(self.own_rows[0])
         return slice(0, first), slice(first, None)
 
@@ -90,53 +93,32 @@ class GraphEngine:
         found = ways_to_stay(self.graph, self._staying, played) if self._staying else []
         return [((row,), action) for row, action in found]
 
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
-        """Precision of passes that need not be exact."""
-        return np.float64
-
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "GraphWorkspace":  # noqa: ARG002
         """Fresh passes for so many policies."""
         return GraphWorkspace(self, players)
 
-    def duels(self) -> None:
-        """Matrices are met as policies are."""
-
-    def minimiser(self) -> None:
-        """Regret minimisers use the passes."""
-
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        legal = self.graph.legal
-        illegal = np.where(legal, 0.0, policy).sum(axis=-1)
-        # Rows of ones stay: they say that own actions count 1.
-        stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
-        spread = np.where(stays, 0.0, illegal / np.maximum(legal.sum(axis=1), 1))
-        return np.asarray((policy + spread[..., None]) * legal)
+        return spread_illegal(policy, self.graph.legal)
 
 
-class GraphWorkspace:
+class GraphWorkspace(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a graph."""
 
     def __init__(self, engine: GraphEngine, players: int) -> None:
-        self._engine, self._shape = engine, (players, *engine.shape)
-        opponents, mirrored = max(1, players - 1), engine.mirrored
-        self._equal = np.full(opponents, 1.0 / opponents)
+        super().__init__((players, *engine.shape), recurs=engine.positions_recur)
+        self._engine, mirrored = engine, engine.seats_share_rows
         self._seats = [
-            GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
+            GraphPasses(engine.graph, len(self._equal), seat, use_mirrors=mirrored and players == 1)
             for seat in ((0,) if mirrored else (0, 1))
         ]
         # In self-play both seats count, else each one half; with mirrors the start has both.
         self._share = 1.0 if mirrored or players == 1 else 0.5
-        self._latest: Reach | None = None
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0."""
-        played, shares = self._played(policies), self._weights(weights)
-        if self._engine.positions_recur and policies.sum(axis=-1).max(initial=0.0) > 1.0 + 1e-9:
-            raise HogeqError(
-                "reach: rows that sum to more than 1, allowed where positions can recur are "
-                "policies alone (regret_weight: reach or belief)"
-            )
+        played, shares = self._played(policies), self._shares(weights)
+        self._require_rows(policies)
         rows = sum(shares @ seat.forward(played) for seat in self._seats) * self._share
         self._latest = Reach(np.asarray(rows), shares)
         return self._latest
@@ -155,8 +137,7 @@ class GraphWorkspace:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        if reach is not self._latest:
-            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
+        self._require_latest(reach)
         played = self._played(policies)
         before = played[0].copy()
         results = [
@@ -177,7 +158,7 @@ class GraphWorkspace:
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        played, shares, alone = self._played(policies), self._weights(weights), len(policies) == 1
+        played, shares, alone = self._played(policies), self._shares(weights), len(policies) == 1
         both = alone and role == Role.FULL_MEMORY
         starts = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
         first, second = self._rates(starts, shares)
@@ -190,7 +171,7 @@ class GraphWorkspace:
 
     def _rates(self, starts: list[Floats], weights: Floats) -> tuple[float, float]:
         """Win rate of player 0 in either seat, from values (opponents, starts) of each pass."""
-        if self._engine.mirrored:
+        if self._engine.seats_share_rows:
             first, second = weights @ starts[0]
             return float(first), float(second)
         chances = self._engine.graph.start_chance
@@ -209,10 +190,5 @@ class GraphWorkspace:
         is_played = np.where(legal, 0.0, policy).sum(axis=1) > TIE
         return np.where(legal, total, np.where(is_played, mean, least)[:, None])
 
-    def _weights(self, weights: Floats | None) -> Floats:
-        return self._equal if weights is None else np.array(weights, np.float64)
-
     def _played(self, policies: Floats) -> Floats:
-        if policies.shape != self._shape:  # kernels would read beyond them
-            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
-        return plain(self._engine.legal(policies))
+        return self._engine.legal(self._plain(policies))

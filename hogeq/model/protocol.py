@@ -157,8 +157,8 @@ class Minimiser(Protocol):
         """
 
 
-class Engine(Hashable, Protocol):
-    """A game, as algorithms know it."""
+class Rows(Hashable, Protocol):
+    """Rows of actions of both seats: what a table over them needs, and no passes."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -169,8 +169,12 @@ class Engine(Hashable, Protocol):
         """Number of actions, K."""
 
     @property
-    def payoff_per_win_rate(self) -> float:
-        """Payoff of a win rate of 1, in the game's own units."""
+    def seats_share_rows(self) -> bool:
+        """Whether both seats see the same rows, so that one table plays both."""
+
+    @property
+    def seat_rows(self) -> tuple[slice, slice]:
+        """Rows of each seat; all rows twice where the seats share them."""
 
     @property
     def has_memory(self) -> bool:
@@ -180,12 +184,20 @@ class Engine(Hashable, Protocol):
     def positions_recur(self) -> bool:
         """Whether a row can be reached more than once in a game."""
 
-    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
-        """List rows and actions by which player 0 of two could make the game endless."""
+
+class Engine(Rows, Protocol):
+    """A game, as algorithms know it: its rows, and passes over them."""
 
     @property
-    def seat_rows(self) -> tuple[slice, slice] | None:
-        """Rows of each seat; None where one table plays both seats."""
+    def payoff_per_win_rate(self) -> float:
+        """Payoff of a win rate of 1, in the game's own units."""
+
+    @property
+    def pays_wins(self) -> bool:
+        """Whether its units are win rates, and no payoffs."""
+
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
+        """List rows and actions by which player 0 of two could make the game endless."""
 
     def quick_dtype(self, opponents: int = 1) -> Precision:
         """Precision for passes that need not be exact, against so many opponents."""
@@ -198,3 +210,28 @@ class Engine(Hashable, Protocol):
 
     def minimiser(self) -> Minimiser | None:
         """Fresh loops of regret minimisers; None if these are to use passes."""
+
+
+class PlainEngine:
+    """Base of engines without single precision, loops of their own, or play that can be endless."""
+
+    @property
+    def positions_recur(self) -> bool:
+        """No row can be reached more than once in a play."""
+        return False
+
+    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
+        """No play is endless."""
+        return []
+
+    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002
+        """Double precision is as fast."""
+        return np.float64
+
+    def duels(self) -> MatrixPasses | None:
+        """Matrices are met as policies are."""
+        return None
+
+    def minimiser(self) -> Minimiser | None:
+        """Regret minimisers use the passes."""
+        return None

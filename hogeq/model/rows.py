@@ -1,11 +1,12 @@
 """The roles of a pass, on rows in numpy: for engines without loops of their own, and searches."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.support.aliases import Floats, Ints
 
-__all__ = ["TIE", "ascend", "improvable", "plain", "soften", "softmax"]
+__all__ = ["TIE", "ascend", "improvable", "plain", "soften", "softmax", "spread_illegal"]
 
 
 def softmax(scores: Floats) -> Floats:
@@ -44,6 +45,17 @@ def improvable(policy: Floats, values: Floats, reach: Floats) -> Ints:
     better = (reach > 0.0) & ((gain > TIE * reach) | (policy.max(axis=-1) < 1.0))
     rows = np.flatnonzero(better)
     return rows[np.argsort(-gain.ravel()[rows], kind="stable")]
+
+
+def spread_illegal(policy: Floats, legal: NDArray[np.bool_]) -> Floats:
+    """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
+
+    Rows of ones keep theirs: they say that own actions count 1.
+    """
+    illegal = np.where(legal, 0.0, policy).sum(axis=-1)
+    stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
+    spread = np.where(stays, 0.0, illegal / np.maximum(legal.sum(axis=1), 1))
+    return np.asarray((policy + spread[..., None]) * legal)
 
 
 def plain(policies: Floats) -> Floats:

@@ -6,11 +6,10 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from hogeq.model.checked_passes import CheckedPasses
 from hogeq.model.interpreter import Interpreter
 from hogeq.model.protocol import Reach, Role, Valued, WinRate
-from hogeq.model.rows import plain
 from hogeq.support.aliases import Floats
-from hogeq.support.messages import HogeqError
 
 IN_LAYOUTS: Final = frozenset({Role.EVALUATE, Role.COUNTERFACTUAL, Role.ASCEND, Role.SOFTMAX})
 """Roles that every layout has; others are interpreted."""
@@ -43,7 +42,7 @@ class Layout(Protocol):
         """
 
 
-class Workspace:
+class Workspace(CheckedPasses):
     """Passes over one game, and the arrays that they fill, which are allocated once.
 
     The shape is that of policies, (Q, G, G, K). Most games have a fast layout. Roles that it lacks
@@ -58,10 +57,8 @@ class Workspace:
         *,
         recurs: bool,
     ) -> None:
-        self._layout, self._make_interpreter, self._recurs = layout, interpreter, recurs
-        self._shape, opponents = shape, max(1, shape[0] - 1)
-        self._equal = np.full(opponents, 1.0 / opponents)
-        self._latest: Reach | None = None
+        super().__init__(shape, recurs=recurs)
+        self._layout, self._make_interpreter = layout, interpreter
 
     @cached_property
     def _interpreter(self) -> Interpreter:
@@ -77,15 +74,11 @@ class Workspace:
         return self._forward(policies, None, memories=False).rows.copy()
 
     def _forward(self, policies: Floats, weights: Floats | None, *, memories: bool) -> Reach:
-        if self._recurs and policies.sum(axis=-1).max() > 1.0 + 1e-9:
-            raise HogeqError(
-                "reach: rows that sum to more than 1, allowed where positions can recur are "
-                "policies alone (regret_weight: reach or belief)"
-            )
+        self._require_rows(policies)
         each = self._layout.forward(self._plain(policies), memories=memories)
-        shares = self._equal if weights is None else weights
+        shares = self._shares(weights)
         mean = each[0] if len(each) == 1 else np.tensordot(shares, each, 1)
-        reach = Reach(mean, np.array(shares, np.float64))
+        reach = Reach(mean, shares)
         self._latest = reach if memories else None
         return reach
 
@@ -99,8 +92,7 @@ class Workspace:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        if reach is not self._latest:
-            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
+        self._require_latest(reach)
         played = self._plain(policies)
         starts, changes = self._layout.backward(role, played, reach, temperature, damping)
         if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
@@ -112,13 +104,8 @@ class Workspace:
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        shares = self._equal if weights is None else weights
+        shares = self._shares(weights)
         passes = self._layout if role in IN_LAYOUTS else self._interpreter
         unread = Reach(self._layout.each_reach[0], shares)
         starts, _ = passes.backward(role, self._plain(policies), unread, 1.0, 1.0)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))
-
-    def _plain(self, policies: Floats) -> Floats:
-        if policies.shape != self._shape:  # kernels would read beyond them
-            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
-        return plain(policies)

@@ -82,7 +82,7 @@ def _wide(content: str, look: str = "") -> str:
 
 
 def _picture(drawn: Any) -> str:
-    data = base64.b64encode(vars(drawn)["_repr_png_"]()).decode()
+    data = base64.b64encode(drawn.png()).decode()
     return f'<p><img alt="Exploitability by iterations" src="data:image/png;base64,{data}"></p>'
 
 

@@ -9,7 +9,15 @@ import numpy as np
 from hogeq.model.protocol import Engine
 from hogeq.search.attack import attack
 from hogeq.search.results import Budget
-from hogeq.strategies.arrays import StrategyError, check_matrix, likeliest, one_hot
+from hogeq.strategies.arrays import (
+    StrategyError,
+    as_array,
+    check_matrix,
+    check_table,
+    has_scores,
+    likeliest,
+    one_hot,
+)
 from hogeq.strategies.strategy import StrategyLike, policy_of
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
 from hogeq.support.messages import HogeqError, raised, refusal
@@ -102,7 +110,13 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
         raise StrategyError(
             f"{where}: raised {raised(error)} (HOGEQ_DEBUG=1 shows where)"
         ) from error
-    return check_matrix(made, game.shape[0], game.num_actions - 1, where)
+    shape = game.shape
+    if has_scores(shape):
+        return check_matrix(made, shape[0], shape[-1] - 1, where)
+    table = as_array(made, where)
+    if table.ndim == len(shape):  # a policy
+        raise StrategyError(f"{where}: has shape {table.shape}; allowed: {shape[:-1]}")
+    return check_table(table, shape, where)
 
 
 def purify(

@@ -303,7 +303,9 @@ class _Runner:
         began = working_time()
         self.is_whole = False
         self.iteration += 1  # the one that a failure names
-        self.state, done = self._call(partial(self.pace.steps, self.solver, left=most))
+        self.state, done = self._call(
+            lambda game, state: self.pace.steps(partial(self.solver.steps, game), state, most)
+        )
         self.iteration += done - 1
         self.seconds += working_time() - began
         # A solver that diverges is stopped before what is saved of it can be lost.

@@ -252,8 +252,7 @@ class AttackSearch:
         self.strategy = strategy
         self.budget = budget
         self.progress = progress
-        is_tree = len(game.shape) == 2  # rows are one list
-        self.bandits = bandits(game.num_actions, MOVES if is_tree else USUAL)
+        self.bandits = bandits(game.num_actions, USUAL if game.seats_share_rows else MOVES)
         self.moves: dict[str, MovePay] = {}  # by kind and name: "near.drawn_rolls"
         self.sweeps = 0  # of all candidates together
         self.kicks = 0  # of all candidates together
@@ -407,9 +406,8 @@ class AttackSearch:
         if self.budget.until_saturated:
             total = f" of at most {self.budget.starts * self.budget.most_kicks}"
         left = self._saturation().left
-        is_hog = self.game.seat_rows is None
         estimate = ""
-        if is_hog and left is not None:
+        if self.game.pays_wins and left is not None:
             estimate = f", twice the effort would find {pp(left)}"
         self.progress.now(f"kick {self.kicks}{total}")
         self.progress.measured(f"best {self.progress.write(best_rate)}{estimate}")

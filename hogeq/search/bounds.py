@@ -34,7 +34,7 @@ UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
-def respond(
+def respond_in_hog(
     game: HogEngine,
     strategy: StrategyLike,
     budget: Budget | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.search.budget import Budget
-from hogeq.search.units import PROVED, WIN_RATES, Units, above, agreed, below, payoffs, write_rate
+from hogeq.search.units import PROVED, WIN_RATES, Units, above, agreed, below, write_rate
 from hogeq.strategies.strategy import Strategy, joined
 from hogeq.support import html
 from hogeq.support.aliases import Matrix
@@ -33,7 +33,6 @@ __all__ = [
     "Measurement",
     "Response",
     "Units",
-    "payoffs",
     "write_rate",
 ]
 

@@ -33,8 +33,23 @@ class Units(NamedTuple):
 
     @staticmethod
     def of_payoffs(even: float, largest: float, scale: float) -> "Units":
-        """Units of another game than Hog, as :func:`payoffs` gives them."""
-        return payoffs(even, largest, scale)
+        """Give the units of another game than Hog.
+
+        `even` is the value of an even game, `largest` half of what a whole win rate of a search is
+        worth, and `scale` the most that players may expect.
+        """
+        writer = _PayoffWriter(scale)
+        return Units(
+            even=even,
+            figure="payoff",
+            exact=writer.nearest,
+            lower=writer.lower,
+            upper=writer.upper,
+            gap=writer.gap,
+            gain=writer.nearest,
+            axis="exploitability (NashConv / 2)",
+            per_rate=2.0 * largest,
+        )
 
     def value(self, rate: float) -> float:
         """Convert a win rate of a search to these units."""
@@ -137,26 +152,6 @@ class _PayoffWriter(NamedTuple):
         return f"{self.lower(lower)} to {self.upper(upper)}"
 
 
-def payoffs(even: float, largest: float, scale: float) -> Units:
-    """Give the units of another game than Hog.
-
-    `even` is the value of an even game, `largest` half of what a whole win rate of a search is
-    worth, and `scale` the most that players may expect.
-    """
-    writer = _PayoffWriter(scale)
-    return Units(
-        even=even,
-        figure="payoff",
-        exact=writer.nearest,
-        lower=writer.lower,
-        upper=writer.upper,
-        gap=writer.gap,
-        gain=writer.nearest,
-        axis="exploitability (NashConv / 2)",
-        per_rate=2.0 * largest,
-    )
-
-
 def below(number: Fraction) -> float:
     """Round a fraction down to a double."""
     nearest = float(number)
@@ -191,6 +186,6 @@ def agreed(lower: float, upper: float) -> tuple[float, float]:
 
 def write_rate(game: Engine, rate: float) -> str:
     """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
-    if game.seat_rows is None:
+    if game.pays_wins:
         return percent(rate)
     return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"

@@ -56,7 +56,7 @@ class DagCFR(Solver[RegretState]):
 
     def step(self, game: Engine, state: RegretState) -> RegretState:
         """State after one more iteration at all decisions."""
-        return self._minimiser.step(_dag_engine_of(game), state)
+        return self._minimiser.by_loops(_dag_engine_of(game), state, 1)[0]
 
     def average(self, game: Engine, state: RegretState) -> Floats:
         """Policy (R, K): each row plays its marginal of the average mixture of its player."""
@@ -84,8 +84,8 @@ class DagCFR(Solver[RegretState]):
 def _dag_engine_of(game: Engine) -> "DagEngine":
     """Engine of the game's belief DAGs, whose rows are their decisions; not for Hog."""
     from hogeq.solvers.dags import dag_engine  # here: SciPy takes a second
+    from hogeq.trees.engine import TreeEngine
 
-    tree = getattr(game, "tree", None)
-    if tree is None:
+    if not isinstance(game, TreeEngine):
         raise HogeqError("dag_cfr: allowed: games other than Hog")
-    return dag_engine(tree)
+    return dag_engine(game.tree)

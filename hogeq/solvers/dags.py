@@ -1,12 +1,11 @@
 """Belief DAGs as a game for regret minimisers, and equilibria in mixtures by all methods."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Final
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from hogeq.kernels import dag_flows
 from hogeq.search.results import Equilibrium
@@ -19,7 +18,6 @@ from hogeq.trees import columns
 from hogeq.trees.absent import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags
 from hogeq.trees.columns import Side, Solving
-from hogeq.trees.engine import TreeEngine, TreePasses
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
@@ -37,14 +35,17 @@ LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # likewise, tried in turn
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
-class DagEngine(TreeEngine):
-    """A tree whose rows are the decisions of the belief DAGs of both players.
+class DagEngine:
+    """Decisions of the belief DAGs of both players, as rows; and loops that minimise regret there.
 
-    Minimisers of counterfactual regret run here, by loops of its own; nothing else does.
+    Rows and Minimiser of :mod:`hogeq.model.protocol`, and no passes.
     """
 
+    seats_share_rows = positions_recur = False
+    has_memory = False  # a player comes to a decision in one way
+
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
-        self.tree = tree
+        self.tree, self.num_actions = tree, tree.num_actions
         self.dags = [*dags] or require_dags(tree, dags_of(tree))
         self.payoffs = sequence_payoffs(*(dag.form for dag in self.dags))
         require_cells(tree.name, "decisions of belief DAGs", *self.shape)
@@ -60,11 +61,6 @@ class DagEngine(TreeEngine):
         first = len(self.dags[0].row)
         return slice(0, first), slice(first, None)
 
-    @property
-    def has_memory(self) -> bool:
-        """A player comes to a decision in one way."""
-        return False
-
     def choice_weights(self, policy: Floats) -> list[Floats]:
         """Probabilities of each player's choices, (C,): the begin, and actions at each decision."""
         actions = np.arange(self.num_actions)
@@ -78,16 +74,6 @@ class DagEngine(TreeEngine):
         """Mixture of each player that a policy of decisions is."""
         weights = self.choice_weights(policy)
         return [Mixed.of(dag, own) for dag, own in zip(self.dags, weights, strict=True)]
-
-    def workspace(self, players: int, dtype: DTypeLike = np.float64) -> TreePasses:
-        """Refuse: the passes of a tree are over its information sets."""
-        allowed = "regret minimisers, or the engine of the game"
-        has = "decisions of belief DAGs have no passes"
-        raise HogeqError(f"{self.tree.name}: {has}; allowed: {allowed}")
-
-    def minimiser(self) -> "DagEngine":  # type: ignore[override]
-        """Loops of regret minimisers."""
-        return self
 
     def run(
         self,
@@ -154,7 +140,7 @@ def dag_engine(tree: FlatTree) -> DagEngine:
     return DagEngine(tree)
 
 
-def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
+def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
     """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.columns`'s.
 
     ``auto`` goes on until the bounds on the value meet or the time is over, and keeps the best:
@@ -177,7 +163,7 @@ def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "auto") -
             return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
-        return columns.equilibrium(tree, deadline, method)
+        return columns.by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
     sides = solving.without_dags()
     building = deadline
@@ -236,7 +222,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
         if left > 0.0 or not done:
             most_in_time = left * done / deadline.spent
             wanted = int(max(1, min(1 + done // 10, most_in_time)))
-            state, more = minimiser.steps(engine, state, wanted)
+            state, more = minimiser.by_loops(engine, state, wanted)
             done += more
     solving.iterations = int(state.iteration)
     return solving.result(sides, "cfr")
@@ -249,9 +235,9 @@ def _likely_choices(
 
     The likeliest choice of each decision is one. None in place of choices if they are too many.
     """
-    pace = Pace()
+    pace, steps = Pace(), partial(minimiser.by_loops, engine)
     while int(state.iteration) < ROUNDS and not deadline.is_over:
-        state, _ = pace.steps(minimiser, engine, state, ROUNDS - int(state.iteration))
+        state, _ = pace.steps(steps, state, ROUNDS - int(state.iteration))
     policy = minimiser.average(engine, state)
     weights = engine.choice_weights(policy)
     mixtures = engine.mixed(policy)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import AllowInfNan, BeforeValidator, Field
 
 from hogeq.evaluation.counterfactual import Counterfactual, RegretWeight, counterfactual_values
-from hogeq.model.protocol import Engine
+from hogeq.model.protocol import Engine, Minimiser, Rows
 from hogeq.model.rows import softmax
 from hogeq.model.shared import quick_workspace, shared_minimiser, shared_workspace
 from hogeq.solvers.base import Solver, solver
@@ -110,13 +110,13 @@ class RegretMinimiser(Solver[RegretState]):
     average_weight: Literal["own", "reach"] = "own"
     epsilon: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
-    def init(self, game: Engine) -> RegretState:
+    def init(self, game: Rows) -> RegretState:
         """State without regrets, so that every row plays all actions alike."""
         if self.epsilon * game.num_actions > 1.0:
             allowed = f"at most 1/{game.num_actions} with {game.num_actions} rolls"
             raise HogeqError(refusal("epsilon", self.epsilon, allowed))
         check_weight(game, self.regret_weight)
-        tables = 2 if self.alternating and game.seat_rows is None else 1
+        tables = 2 if self.alternating and game.seats_share_rows else 1
         shape = tables, *game.shape
         prediction = np.zeros(shape if self.predictive else (0,))
         return RegretState(np.zeros(shape), prediction, np.zeros(shape), np.array(0, np.int64))
@@ -138,13 +138,17 @@ class RegretMinimiser(Solver[RegretState]):
             loops = shared_minimiser(game)
         if loops is None:
             return self._by_passes(game, state), 1
+        return self.by_loops(loops, state, most)
+
+    def by_loops(self, loops: Minimiser, state: RegretState, most: int) -> tuple[RegretState, int]:
+        """State after `most` iterations by loops, and how many: 1 to report an overflow at."""
         done = int(state.iteration)
         try:
             factors = [self._factors(done + number) for number in range(1, most + 1)]
         except OverflowError:  # reported at its own iteration
             if most == 1:
                 raise
-            return self._iterate(game, state, 1)
+            return self.by_loops(loops, state, 1)
         loops.run(
             state.regrets[0],
             state.prediction[0] if self.predictive else None,
@@ -163,9 +167,9 @@ class RegretMinimiser(Solver[RegretState]):
         tables = range(len(state.regrets))
         policies = np.stack([self._current(state, table) for table in tables])
         # A table has regrets of all rows; each turn updates some rows of one table.
-        turns = [(table, slice(None)) for table in tables]
-        if self.alternating and game.seat_rows is not None:
-            turns = [(0, rows) for rows in game.seat_rows]
+        turns = [(0, slice(None))]
+        if self.alternating:
+            turns = [(seat % len(tables), rows) for seat, rows in enumerate(game.seat_rows)]
         players = 2 if self.regret_weight == "counterfactual" else len(tables)
         work = shared_workspace(game, players)
         for table, rows in turns:
@@ -199,7 +203,7 @@ class RegretMinimiser(Solver[RegretState]):
             return played.infoset_reach
         return quick_workspace(game, 2).cell_reach(np.stack([policies[0], opponent]))
 
-    def average(self, game: Engine, state: RegretState) -> Floats:
+    def average(self, game: Rows, state: RegretState) -> Floats:
         """Average strategy, (G, G, K); the current one where no iteration had reach."""
         return normalised(state.strategy_sum.sum(axis=0), self.current(state))
 
@@ -208,7 +212,7 @@ class RegretMinimiser(Solver[RegretState]):
         policies = [self._current(state, table) for table in range(len(state.regrets))]
         return np.mean(policies, axis=0)
 
-    def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
+    def stats(self, game: Rows, state: RegretState) -> dict[str, float]:
         """Average regret: positive regrets summed over information sets, each player, per step."""
         positive = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
         return {"average_regret": positive / max(1, int(state.iteration))}
@@ -217,7 +221,7 @@ class RegretMinimiser(Solver[RegretState]):
         """Say what CFR's theorems lack here: its own weights, and perfect recall or nearly so."""
         is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
         # One table for both seats forgets its seat.
-        if game.seat_rows is None or (game.has_memory and not is_cfr):
+        if game.seats_share_rows or (game.has_memory and not is_cfr):
             return "no guarantee: imperfect recall"
         if game.has_memory:
             return "imperfect recall: no guarantee unless well-formed"
@@ -237,7 +241,7 @@ class RegretMinimiser(Solver[RegretState]):
         return match_regrets(regrets, self.epsilon)
 
 
-def check_weight(game: Engine, regret_weight: RegretWeight) -> None:
+def check_weight(game: Rows, regret_weight: RegretWeight) -> None:
     """Refuse counterfactual weights, which leave own rolls out, where positions can recur."""
     if regret_weight == "counterfactual" and game.positions_recur:
         allowed = "reach or belief where positions can recur"
@@ -329,7 +333,7 @@ class FSICFR(RegretMinimiser):
        doubling (the paper, section 5).
     """
 
-    def init(self, game: Engine) -> RegretState:
+    def init(self, game: Rows) -> RegretState:
         """State without regrets, with two sums of strategies; see step 3."""
         if game.positions_recur:
             raise HogeqError("fsicfr: allowed: games whose positions cannot recur")

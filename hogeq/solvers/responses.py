@@ -218,7 +218,7 @@ class DoubleOracle(Solver[OracleState]):
             return state._replace(responder_win=rate, iteration=iteration)
         pool = np.concatenate([state.pool, response[None]])
         payoffs = with_response(state.payoffs, win_rates)
-        return OracleState(pool, payoffs, equilibrium(payoffs), rate, iteration)
+        return OracleState(pool, payoffs, nash_of_matrix(payoffs), rate, iteration)
 
     def mixture(self, game: Engine, state: OracleState) -> Strategy:
         """Equilibrium of the pool, without matrices of no weight."""
@@ -252,7 +252,7 @@ def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
     return np.block([[payoffs, 1.0 - win_rates[:, None]], [win_rates[None], np.full((1, 1), 0.5)]])
 
 
-def equilibrium(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
+def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
     """Weights (n,) of an equilibrium of a symmetric zero-sum matrix game, payoffs (n, n) to rows.
 
     No column wins more than the value by more than the tolerance.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Any, Final, NamedTuple
 
@@ -129,12 +129,12 @@ def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Soluti
     snapshots = list[Snapshot]()
     with phase("solving", iterations) as progress:
         state = solver.init(game)
-        pace = Pace()
+        pace, steps = Pace(), partial(solver.steps, game)
         finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
                 try:
-                    state, done = pace.steps(solver, game, state, stop - finished)
+                    state, done = pace.steps(steps, state, stop - finished)
                 except (OverflowError, FloatingPointError) as error:
                     what = f"failed at iteration {finished + 1}: {error.args[-1]}"
                     raise HogeqError(f"solver {name}: {what}") from error
@@ -162,7 +162,7 @@ def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy,
     return policy, None if mixture is None else strategy_of(game, mixture)
 
 
-def equilibrium(game: HogEngine, limit: float | Deadline) -> Equilibrium:
+def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
     """Look for a strategy of Hog that wins half of its games against everything.
 
     1. Find a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.

@@ -9,7 +9,7 @@ from hogeq.model.protocol import Engine
 from hogeq.search.branching import MOST_QUESTIONS, Closing, ResponseGraph, Responses, Status
 from hogeq.search.folding import folded
 from hogeq.search.results import Equilibrium
-from hogeq.solvers.responses import SUPPORT, equilibrium, with_response
+from hogeq.solvers.responses import SUPPORT, nash_of_matrix, with_response
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import Deadline
@@ -84,7 +84,7 @@ def double_oracle(
        bound has proved it, the last equilibrium is one of the game.
     """
     payoffs = np.stack([game.against(pool).values(matrix) for matrix in pool])
-    weights = equalising_weights(payoffs, equilibrium(payoffs, TIE))
+    weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
         response, rate = game.against(pool[used], weights[used]).ascend(pool[[*used, -1]])
@@ -97,7 +97,7 @@ def double_oracle(
         wins = game.against(pool).values(closing.response)
         pool = np.concatenate([pool, closing.response[None]])
         payoffs = with_response(payoffs, wins)
-        weights = equalising_weights(payoffs, equilibrium(payoffs, TIE))
+        weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
 
 
 def contains(pool: Ints, matrix: Ints) -> bool:

@@ -22,8 +22,6 @@ ROW_SUM_TOLERANCE = 1e-9
 
 TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
-HOG_AXES = 3  # axes of a policy of Hog: own score, opponent's score, dice
-
 MOST_PARTS = 1000  # most components that a mixture has
 
 ROUNDING = 2.0**-53  # of a sum, for each number in it
@@ -149,7 +147,7 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
     """Check a matrix or a policy of a game, by its number of axes, and copy it."""
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
-    is_hog = len(shape) == HOG_AXES and shape[0] == shape[1]
+    is_hog = has_scores(shape)
     table = as_array(given, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
     # A message names what was given or, without a name, which of the two it was taken for.
@@ -164,6 +162,11 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
         raise StrategyError(f"{called}: has {has}; allowed: {allowed}")
     return table.astype(matrix_type(shape[-1]))
+
+
+def has_scores(shape: tuple[int, ...]) -> bool:
+    """Whether the rows of a policy of a shape are pairs of scores, as in Hog: (G, G, K)."""
+    return len(shape) == 3 and shape[0] == shape[1]
 
 
 def name_of_function(function: Rule) -> str:

@@ -40,7 +40,7 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import HOG_AXES, StrategyError, bad_cells, check_matrix
+from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix, has_scores
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
 from hogeq.strategies.infosets import NamedRows, policy_csv, policy_json
 from hogeq.strategies.strategy import (
@@ -429,7 +429,7 @@ def write_strategy(
             raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
     table = strategy.dice
     # Of a matrix of Hog a line of text is a line of dice.
-    is_policy = strategy.kind == "policy" or len(strategy.shape) != HOG_AXES
+    is_policy = strategy.kind == "policy" or not has_scores(strategy.shape)
     if is_policy and suffix not in {".npy", ".npz"}:
         named = POLICY_TEXTS if strategy.rows is not None else {}
         if suffix not in named:

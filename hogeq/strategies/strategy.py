@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hogeq.strategies.arrays import (
-    HOG_AXES,
     MOST_DICE,
     TABLES,
     Rule,
@@ -23,6 +22,7 @@ from hogeq.strategies.arrays import (
     as_array,
     check_table,
     check_weights,
+    has_scores,
     likeliest,
     name_of_function,
     one_hot,
@@ -68,7 +68,7 @@ class Mixture:
 
 def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
     """Give the shape of a policy for tables of Hog: of as many dice as can be without one."""
-    actions = max((table.shape[2] for table in tables if table.ndim == HOG_AXES), default=0)
+    actions = max((table.shape[2] for table in tables if table.ndim == 3), default=0)
     goal = tables[0].shape[0] if tables[0].ndim else 1
     return goal, goal, actions or MOST_DICE + 1
 
@@ -158,7 +158,7 @@ class Strategy:
 
     def _repr_html_(self) -> str | None:
         """Draw the most probable rolls, in a notebook; of other games, write the first rows."""
-        if len(self.shape) == HOG_AXES:
+        if has_scores(self.shape):
             dice = range(self.shape[-1] + min(self.least, 0))
             return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
         if self.rows is None or self.kind == "mixture":
@@ -418,7 +418,7 @@ def strategy_of_shape(
     if isinstance(given, Mixture):
         return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
     if callable(given) and not hasattr(given, "__array__"):
-        if shape is None or len(shape) != HOG_AXES:
+        if shape is None or not has_scores(shape):
             raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
         found = strategy_of_shape(shape, table_of_function(given, shape, name, least), name, least)
         called = name_of_function(given)

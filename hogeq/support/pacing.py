@@ -1,5 +1,6 @@
 """When a solver is measured, and how many iterations it is asked for at once."""
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final, Literal
 
@@ -22,10 +23,12 @@ class Pace:
     def __init__(self) -> None:
         self.most = 1  # iterations of the next call; doubled or halved by the time that it takes
 
-    def steps(self, solver: Any, game: Any, state: Any, left: int) -> tuple[Any, int]:
+    def steps(
+        self, steps: Callable[[Any, int], tuple[Any, int]], state: Any, left: int
+    ) -> tuple[Any, int]:
         """State after more iterations, at most those left, and how many; adapts the next number."""
         begun = perf_counter()
-        state, done = solver.steps(game, state, min(self.most, left))
+        state, done = steps(state, min(self.most, left))
         spent = perf_counter() - begun
         if done == self.most and spent < MOMENT / 2.0:
             self.most *= 2

@@ -35,7 +35,7 @@ MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a sea
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 
-def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
+def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     """Find the best response to a strategy, in either seat.
 
     Where the responder forgets nothing or has no choice, one pass backward does; so it does over
@@ -44,7 +44,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     annealed, and an integer program begins with that.
     """
     deadline = Deadline(budget.limit)
-    found = responses.respond(tree, target, 0.0, deadline=deadline.share(0.5))
+    found = responses.enclosed_response(tree, target, 0.0, deadline=deadline.share(0.5))
     is_decided = tree.num_legal.max(initial=1) == 1
     if found.is_proved or is_decided or deadline.is_over:
         return found
@@ -52,7 +52,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
     if tree.sides is not None or target.kind == "mixture":
         wholes = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
         if None not in wholes:
-            return responses.respond(tree, target, 0.0, None, wholes)
+            return responses.enclosed_response(tree, target, 0.0, None, wholes)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
         engine = TreeEngine(tree)
@@ -62,7 +62,7 @@ def respond(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
             begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     proof = deadline.share(responses.SEARCHING).within(seconds)
-    found = responses.respond(tree, target, proof, begin, deadline=deadline)
+    found = responses.enclosed_response(tree, target, proof, begin, deadline=deadline)
     return replace(found, search=search, seconds=deadline.spent)
 
 
@@ -107,13 +107,13 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         )
     deadline = Deadline(budget.limit)
     half = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
-    response = bounds.respond(engine, target, half)
+    response = bounds.respond_in_hog(engine, target, half)
     if response.is_proved:
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
     proof = deadline.share(responses.SEARCHING).within(budget.exact_seconds or 0.0)
-    found = responses.respond(tree, opponent, proof, begin, deadline=deadline)
+    found = responses.enclosed_response(tree, opponent, proof, begin, deadline=deadline)
     value, bound = max(_rate(found.value), response.value), _rate(found.bound)
     if _rate(found.value) > response.value:
         made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
@@ -130,9 +130,9 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
     return replace(response, seconds=deadline.spent)
 
 
-def solve_hog(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
+def solve_hog_by_tree(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    return _of_hog(engine, tree, columns.equilibrium(tree, limit))
+    return _of_hog(engine, tree, columns.by_columns(tree, limit))
 
 
 def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibrium:
@@ -158,7 +158,7 @@ def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
             f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
             f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
         )
-    solved = columns.equilibrium(tree, deadline.share(0.5))
+    solved = columns.by_columns(tree, deadline.share(0.5))
     found = one_side(tree, replace(solved, upper=min(solved.upper, 0.0)), 0, deadline)
     return replace(
         found,

@@ -346,7 +346,7 @@ class Solving:
         return Strategy.unchecked(drawn.policies[used], weights[best][used]), tried[best]
 
 
-def equilibrium(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
+def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
     """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
-from hogeq.model.protocol import Precision, Reach, Role, Valued, WinRate
-from hogeq.model.rows import TIE, plain
+from hogeq.model.checked_passes import CheckedPasses
+from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
+from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from hogeq.kernels.sequences import Loops, Sequences
 
 
-class TreeEngine:
+class TreeEngine(PlainEngine):
     """A flat tree, as algorithms know a game."""
 
-    positions_recur = False
+    seats_share_rows = pays_wins = False
 
     def __init__(self, tree: FlatTree) -> None:
         self.tree = tree
@@ -65,43 +66,19 @@ class TreeEngine:
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
-        legal = self.tree.legal
-        illegal = np.where(legal, 0.0, policy).sum(axis=-1)
-        # Rows of ones stay: they say that own actions count 1.
-        stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
-        spread = np.where(stays, 0.0, illegal / self.tree.num_legal)
-        return (policy + spread[..., None]) * legal
+        return spread_illegal(policy, self.tree.legal)
 
     @property
     def payoff_per_win_rate(self) -> float:
         """Payoff that counts as a win rate of 1."""
         return 2.0 * self.tree.largest_payoff
 
-    def win_rate(self, payoff: float) -> float:
-        """Count a payoff as a win rate."""
-        return 0.5 + payoff / self.payoff_per_win_rate
-
-    def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:  # noqa: ARG002
-        """No play is endless."""
-        return []
-
-    def quick_dtype(self, opponents: int = 1) -> Precision:  # noqa: ARG002 - of the protocol
-        """Precision of sums that need not be exact."""
-        return np.float64
-
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "TreePasses":  # noqa: ARG002
         """Fresh passes for so many policies."""
         return TreePasses(self, players)
 
-    def duels(self) -> None:
-        """Matrices are met as policies are."""
-
     def minimiser(self) -> "Loops":
-        """Fresh loops of regret minimisers."""
-        return self.loops()
-
-    def loops(self) -> "Loops":
-        """Fresh arrays of the compiled loops."""
+        """Fresh arrays of the compiled loops, which passes take too."""
         from hogeq.kernels.sequences import Loops
 
         return Loops(self.sequences)
@@ -159,15 +136,13 @@ class TreeEngine:
         )
 
 
-class TreePasses:
+class TreePasses(CheckedPasses):
     """The passes of :class:`hogeq.model.protocol.Passes` over a tree."""
 
     def __init__(self, engine: TreeEngine, players: int) -> None:
-        self._engine, self._loops = engine, engine.loops()
-        self._shape = players, *engine.shape
-        self._equal = np.full(max(1, players - 1), 1.0 / max(1, players - 1))
+        super().__init__((players, *engine.shape))
+        self._engine, self._loops = engine, engine.minimiser()
         self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
-        self._latest: Reach | None = None
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute the reach of every row of player 0, (R,), and the weights of all sequences."""
@@ -175,7 +150,7 @@ class TreePasses:
 
     def _forward(self, policies: Floats, weights: Floats | None, rows: Floats) -> Reach:
         """Pass forward as `forward` does; `rows` takes the reach, or none if it is empty."""
-        shares = self._equal if weights is None else np.array(weights, np.float64)
+        shares = self._shares(weights)
         self._loops.forward(self._plain(policies), shares, rows)
         self._latest = Reach(rows, shares)
         return self._latest
@@ -194,8 +169,7 @@ class TreePasses:
         damping: float = 1.0,
     ) -> Valued:
         """Compute values, player 0 acting by its role."""
-        if reach is not self._latest:
-            raise HogeqError("reach: allowed: that of this workspace's last pass forward")
+        self._require_latest(reach)
         played = self._plain(policies)
         changes, won = self._loops.backward(
             role, played, reach.rows, self._values, float(temperature), float(damping)
@@ -214,7 +188,7 @@ class TreePasses:
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         if role == Role.FULL_MEMORY and len(policies) > 2:  # against each, of whom it then knows
-            shares = self._equal if weights is None else weights
+            shares = self._shares(weights)
             pair = TreePasses(self._engine, 2)
             opponents = range(1, 1 + len(shares))
             rates = [pair.win_rate(policies[[0, opponent]], role) for opponent in opponents]
@@ -222,8 +196,3 @@ class TreePasses:
         reach = self._forward(policies, weights, self._rows[:0])
         met = self.backward(reach, policies, role)
         return WinRate.from_starts(met.first, met.other)
-
-    def _plain(self, policies: Floats) -> Floats:
-        if policies.shape != self._shape:  # kernels would read beyond them
-            raise HogeqError(f"policies: shape is {policies.shape}; allowed: {self._shape}")
-        return plain(policies)

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.search.results import Units, payoffs
+from hogeq.search.results import Units
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.progress import phase
 from hogeq.trees.rows import Rows
@@ -272,7 +272,7 @@ class FlatTree(Rows):
     @property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
-        return payoffs(self.shift, self.largest_payoff, self.scale)
+        return Units.of_payoffs(self.shift, self.largest_payoff, self.scale)
 
     @cached_property
     def labels(self) -> list[list[str]]:

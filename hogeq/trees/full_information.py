@@ -273,7 +273,7 @@ def bound(positions: Positions, target: Strategy) -> float:
     return above((first.most + second.most) / 2)
 
 
-def respond(
+def respond_in_positions(
     positions: Positions, engine: GraphEngine, target: Strategy, budget: Budget
 ) -> Response:
     """Best response in either seat: exact where nothing is hidden, elsewhere searched for.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.graph.levels import levels_of, spans
-from hogeq.search.results import Units, payoffs
+from hogeq.search.results import Units
 from hogeq.support.aliases import Ints
 from hogeq.support.messages import HogeqError, raised, refusal, shown
 from hogeq.support.progress import phase
@@ -79,7 +79,7 @@ class Positions(Rows):
     @cached_property
     def units(self) -> Units:
         """Units of the game: its payoffs."""
-        return payoffs(*self._sizes)
+        return Units.of_payoffs(*self._sizes)
 
     @property
     def _sizes(self) -> tuple[float, float, float]:

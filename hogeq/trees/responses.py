@@ -98,7 +98,7 @@ def settle(
     return Settled(answer, least, max(most, least), full, is_certain, method)
 
 
-def respond(
+def enclosed_response(
     tree: FlatTree,
     given: Strategy | Floats,
     limit: float | Deadline,

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import hogeq
 from hogeq import figures
-from hogeq.search.results import WIN_RATES, Measurement, Units, payoffs
+from hogeq.search.results import WIN_RATES, Measurement, Units
 from tests.runs.trials import trial
 
 COURSE = [Measurement(t, 0.1 * t, 0.1 / t, 0.2 / t) for t in (1, 2, 5, 10)]
@@ -54,7 +54,7 @@ def test_solutions_and_runs_are_laid_over_each_other(tmp_path: Path) -> None:
         ({str(one): solved(COURSE) for one in range(17)}, "17 curves; allowed: 1 to 16"),
         ({"a": solved(COURSE[:1]), "b": solved([])}, "b has no measurement; allowed: one after"),
         (
-            {"a": solved(COURSE), "b": solved(COURSE, payoffs(0.0, 1.0, 1.0))},
+            {"a": solved(COURSE), "b": solved(COURSE, Units.of_payoffs(0.0, 1.0, 1.0))},
             r"exploitability: .*1/2.* and .*NashConv.*; allowed: games in which",
         ),
     ],

@@ -1,17 +1,21 @@
 """From a policy to a matrix, and what that costs."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hogeq.model.game import HogEngine, compile_game
+from hogeq.model.protocol import Engine
 from hogeq.purification import PURIFIERS, argmax, purify, thresholded
-from hogeq.purification.base import Threshold
+from hogeq.purification.base import Purifier, Threshold
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.results import Budget
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import StrategyError, one_hot
+from tests import toys
+from tests.toy_engine import TwoNumbers
 
 QUICK: dict[str, dict[str, Any]] = {
     "argmax": {},
@@ -116,3 +120,25 @@ def test_what_is_no_policy_is_refused(game: HogEngine, method: str) -> None:
 def test_arguments_of_no_purifier(game: HogEngine, method: Any, given: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         purify(game, np.full((6, 6, 4), 0.25), method, **given)
+
+
+@pytest.mark.parametrize("kind", [toys.kuhn, TwoNumbers])
+def test_purifiers_of_ones_own_work_on_every_game(
+    kind: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = kind()
+
+    class Last(Purifier):
+        def matrix(self, game: Engine, policy: Any) -> Any:  # noqa: ARG002
+            return np.full(game.shape[:-1], game.num_actions - 1)
+
+    class Mixed(Purifier):
+        def matrix(self, game: Engine, policy: Any) -> Any:  # noqa: ARG002
+            return policy
+
+    monkeypatch.setitem(PURIFIERS, "last", Last)
+    monkeypatch.setitem(PURIFIERS, "mixed", Mixed)
+    uniform = np.full(game.shape, 1.0 / game.num_actions)
+    assert (purify(game, uniform, "last") == game.num_actions - 1).all()
+    with pytest.raises(StrategyError, match=r"has shape \(.*; allowed: \("):
+        purify(game, uniform, "mixed")

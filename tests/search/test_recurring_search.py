@@ -14,7 +14,7 @@ from hogeq.model.protocol import Passes, Role
 from hogeq.model.shared import quick_workspace
 from hogeq.rules import rules_from
 from hogeq.search.attack import attack
-from hogeq.search.bounds import full_memory_bound, respond
+from hogeq.search.bounds import full_memory_bound, respond_in_hog
 from hogeq.search.results import Budget
 from hogeq.strategies.strategy import strategy_of
 from hogeq.support.aliases import Floats
@@ -69,7 +69,7 @@ def test_rows_that_are_hardly_ever_reached_stay_policies(
 
 def test_an_interval_of_games_that_never_end_is_one() -> None:
     game = compile_game(rules_from({"goal": 12, "max_dice": 3, "zero_dice": [0] * 12}))
-    found = respond(game, np.zeros((12, 12), int), Budget(1, 0, kicks=0))
+    found = respond_in_hog(game, np.zeros((12, 12), int), Budget(1, 0, kicks=0))
     assert found.value <= found.bound
 
 
@@ -134,7 +134,7 @@ def test_a_response_that_is_called_exact_is_so_in_every_digit(
     target = strategy_of(game, np.full((game.goal, game.goal), 1))
     before = digits.set(decimals)
     try:
-        found = respond(game, target, Budget(2, 10, kicks=4))
+        found = respond_in_hog(game, target, Budget(2, 10, kicks=4))
         (_, written, meaning), *_ = found.rows()
     finally:
         digits.reset(before)
@@ -149,7 +149,7 @@ def test_a_response_that_is_called_exact_is_so_in_every_digit(
 
 def test_seats_of_a_best_response_have_the_digits_that_are_true() -> None:
     rules = {"goal": 3, "max_dice": 1, "sides": 2, "zero_dice": 0, "pig_out": 0}
-    found = respond(compile_game(rules_from(rules)), np.ones((3, 3), int))
+    found = respond_in_hog(compile_game(rules_from(rules)), np.ones((3, 3), int))
     seats = found.to_json()["seats"]
     for seat, exact in zip(seats, (Fraction(16, 27), Fraction(11, 27)), strict=True):
         places = len(str(seat)) - len("0.")
@@ -160,6 +160,6 @@ def test_seats_of_a_best_response_have_the_digits_that_are_true() -> None:
 def test_ends_that_rounding_may_part_are_not_one(monkeypatch: pytest.MonkeyPatch) -> None:
     game = compile_game(rules_from({"edition": "fa25", "goal": 12, "max_dice": 2, "pig_out": 0}))
     monkeypatch.setattr(enclosures, "enclose", partial(enclosures.enclose, rounds=3))
-    found = respond(game, np.full((game.goal, game.goal), 1), Budget(2, 10, kicks=4))
+    found = respond_in_hog(game, np.full((game.goal, game.goal), 1), Budget(2, 10, kicks=4))
     assert found.bound - found.value < 1e-12
     assert not found.is_proved

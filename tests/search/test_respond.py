@@ -14,7 +14,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.search.attack import attack, search_steps
-from hogeq.search.bounds import full_memory_bound, respond
+from hogeq.search.bounds import full_memory_bound, respond_in_hog
 from hogeq.search.results import Budget
 from hogeq.solvers.cfr_br import CFRBR
 from hogeq.support.aliases import Floats
@@ -155,7 +155,7 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
     game, policy = small_su20()
     budget = Budget(starts=2, kicks=0)
     door = hogeq.Game(game.rules)
-    interval, response = door.exploitability(policy, budget), respond(game, policy, budget)
+    interval, response = door.exploitability(policy, budget), respond_in_hog(game, policy, budget)
     assert (interval.lower, interval.upper) == (response.value - 0.5, response.bound - 0.5)
     found = attack(game, policy, budget)
     assert response.search is not None
@@ -171,7 +171,7 @@ def test_exploitability_is_the_value_of_a_best_response_less_that_of_the_game() 
 @pytest.mark.parametrize("name", TINY)
 def test_exploitability_encloses_that_of_all_matrices(name: str, seed: int) -> None:
     case = tiny(name, seed)
-    found = respond(case.game, case.policy, Budget(starts=8, kicks=0))
+    found = respond_in_hog(case.game, case.policy, Budget(starts=8, kicks=0))
     assert found.value == pytest.approx(case.best, abs=1e-12)
     assert found.bound == pytest.approx(case.remembering, abs=1e-12)
 

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from hogeq.search import units
-from hogeq.search.results import payoffs
+from hogeq.search.results import Units
 
 
 def test_ends_are_written_outward_unless_all_between_is_written_alike() -> None:
-    units = payoffs(0.0, 1.0, 1.0)
+    units = Units.of_payoffs(0.0, 1.0, 1.0)
     assert units.lower(1 / 3) == "0.333333333"
     assert units.upper(1 / 3) == "0.333333334"
     assert units.lower(-1 / 3) == "-0.333333334"

@@ -17,7 +17,7 @@ from hogeq.purification import purify
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.responses import equilibrium
+from hogeq.solvers.responses import nash_of_matrix
 from tests import toys
 from tests.solvers.family import run
 
@@ -108,10 +108,10 @@ def test_counterfactual_weights_miss_the_best_of_forgetful() -> None:
 
 def test_meta_game_is_solved_exactly() -> None:
     payoffs = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
-    assert equilibrium(payoffs) == pytest.approx(1 / 3)
+    assert nash_of_matrix(payoffs) == pytest.approx(1 / 3)
     random = np.random.default_rng(0).random((8, 8))
     payoffs = np.triu(random, 1) + np.tril(1.0 - random.T, -1) + np.eye(8) / 2
-    weights = equilibrium(payoffs)
+    weights = nash_of_matrix(payoffs)
     assert weights.sum() == pytest.approx(1.0)
     assert (weights @ payoffs).min() >= 0.5 - 1e-12
 

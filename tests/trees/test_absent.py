@@ -77,7 +77,7 @@ def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
     tree = both(seed)
     if {*tree.seat.tolist()} != {0, 1}:
         return
-    solved = dags.equilibrium(tree, Deadline(10.0, time.process_time))  # some 4 s
+    solved = dags.solve_tree(tree, Deadline(10.0, time.process_time))  # some 4 s
     shares = np.linspace(0.0, 1.0, 41)
     every = [np.array([[one, 1.0 - one]] * 2) for one in shares]
     worth = np.array([[payoff(tree, one, two) for two in every] for one in every])

@@ -16,7 +16,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, columns, restricted
 from hogeq.trees.beliefs import belief_dag, whole_dag
 from hogeq.trees.best_response import MEETING
-from hogeq.trees.columns import equilibrium
+from hogeq.trees.columns import by_columns
 from hogeq.trees.loading import load_tree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
@@ -71,7 +71,7 @@ def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> N
     for root in FORGETS[first : first + 30]:
         tree, known = tree_of(root), value(payoffs(root))
         for method in ("dag", "columns"):
-            solved = equilibrium(tree, 20.0, method)
+            solved = by_columns(tree, 20.0, method)
             assert solved.is_proved
             assert solved.lower == pytest.approx(known, abs=1e-7)
             for player, one in enumerate(solved.strategies):  # by another way: the tree's own pass
@@ -156,8 +156,8 @@ def test_information_sets_in_no_order_have_no_dag_but_columns() -> None:
     tree = tree_of(ORDERLESS)
     assert sequence_form(tree, 0).inflated.rank is None
     with pytest.raises(ValueError, match=r"player 0 has a belief DAG .* in no order; allowed: col"):
-        equilibrium(tree, 5.0, "dag")
-    solved = equilibrium(tree, 5.0)
+        by_columns(tree, 5.0, "dag")
+    solved = by_columns(tree, 5.0)
     assert solved.is_proved
     assert solved.lower == pytest.approx(value(payoffs(ORDERLESS)), abs=1e-9)
 
@@ -252,7 +252,7 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
         solver: Any = SOLVERS[name]()
         state, twin = solver.init(engine), Twin(engine)
         for number, many in ((1, 1), (2, 3)):  # some at once
-            state, done = solver.steps(engine, state, many)
+            state, done = solver.by_loops(engine, state, many)
             assert done == many
             for one in range(number, number + many):
                 twin.iterate(solver, one)

@@ -17,12 +17,12 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import beliefs, columns, enclosures, responses
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
-from hogeq.trees.columns import equilibrium
+from hogeq.trees.columns import by_columns
 from hogeq.trees.enclosures import Payoffs, plan_of, shortened
 from hogeq.trees.enumeration import enumerated
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.integer_program import by_program
-from hogeq.trees.responses import respond
+from hogeq.trees.responses import enclosed_response
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, pure, worth
@@ -66,7 +66,7 @@ def check(root: Node) -> tuple[bool, bool]:
     uniform = tuple({one: [half, half] for one in infosets(root, seat)} for seat in (0, 1))
     first = max(worth(root, (one, uniform[1])) for one in mine)
     second = -min(worth(root, (uniform[0], one)) for one in theirs)
-    response = respond(tree, tree.uniform(), 5.0)
+    response = enclosed_response(tree, tree.uniform(), 5.0)
     mean = (first + second) / 2
     assert Fraction(response.value) <= mean <= Fraction(response.bound)
     assert Fraction(response.seats[0]) <= first
@@ -323,7 +323,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))
-        found = respond(tree, tree.uniform(), 1.0)
+        found = enclosed_response(tree, tree.uniform(), 1.0)
         methods.add(found.method)
         assert not (found.is_proved and found.method == "integer program")
 
@@ -370,6 +370,6 @@ def test_thirds_of_a_program_are_thirds() -> None:
     for unit in (1e-299, 1e-12, 1.0, 1e15, 3e200):
         cycle = [[0, -1, 2], [1, 0, -3], [-2, 3, 0]]  # equal payoffs, by no equal chances
         root = 0, 1, [(1, 1, [("end", one * Fraction(repr(unit))) for one in row]) for row in cycle]
-        solved = equilibrium(laid_out(root), 10.0)
+        solved = by_columns(laid_out(root), 10.0)
         told = solved.to_json()
         assert (told["lower"], told["upper"], solved.is_proved) == (0.0, 0.0, True), unit

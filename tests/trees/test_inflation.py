@@ -11,7 +11,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees import integer_program
 from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.best_response import best_response
-from hogeq.trees.columns import equilibrium
+from hogeq.trees.columns import by_columns
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.recall import Recall
@@ -153,7 +153,7 @@ def listed(parts: set[frozenset[int]]) -> list[list[int]]:
 def test_values_are_those_of_enumeration_and_mixtures_keep_them() -> None:
     for root in GAMES:
         tree, matrix = tree_of(root), payoffs(root)
-        solved = equilibrium(tree, 20.0)
+        solved = by_columns(tree, 20.0)
         assert solved.is_proved
         assert solved.lower == pytest.approx(value(matrix), abs=1e-8)
         assert solved.upper == pytest.approx(value(matrix), abs=1e-8)
@@ -210,7 +210,7 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
 
 
 def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
-    solved = equilibrium(load_tree("leduc_poker", "own_actions"), 20.0)
+    solved = by_columns(load_tree("leduc_poker", "own_actions"), 20.0)
     assert solved.is_proved
     assert solved.effort["iterations"] == 1
     assert solved.lower == pytest.approx(LEDUC, abs=1e-9)
@@ -221,11 +221,11 @@ def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
 def test_liars_dice_loses_nothing_where_old_bids_are_forgotten() -> None:
     """Found from the strategies of players who forget nothing; columns alone take minutes."""
     name = "liars_dice_ir(dice_sides=4)"
-    solved = equilibrium(load_tree(name), 60.0)
+    solved = by_columns(load_tree(name), 60.0)
     assert solved.is_proved
     assert solved.effort["iterations"] < 10
     assert solved.lower == pytest.approx(1 / 16, abs=1e-9)  # as by the belief DAG
-    assert equilibrium(load_tree(name), 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
+    assert by_columns(load_tree(name), 60.0, "dag").lower == pytest.approx(1 / 16, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hogeq.model.protocol import Role
 from hogeq.strategies.strategy import Strategy
 from hogeq.trees import pasts
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.responses import respond
+from hogeq.trees.responses import enclosed_response
 from hogeq.trees.strategies import tree_strategy
 from tests.trees.test_random_trees import drawn
 
@@ -40,7 +40,7 @@ def test_the_value_is_that_of_perfect_recall_but_for_the_error(seed: int, compon
     target = strategy_of(tree, seed, components)
     problems = pasts.problems(tree, target)
     error = sum(one.chance * one.error for one in problems)
-    exact = respond(tree, target, 0.0).full_memory
+    exact = enclosed_response(tree, target, 0.0).full_memory
     assert 0.0 < error < 1e-9
     assert sum(one.chance * value_of(one) for one in problems) == pytest.approx(exact, abs=error)
 

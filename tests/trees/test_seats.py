@@ -11,7 +11,6 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.counterfactual import RegretWeight
-from hogeq.solvers.dags import DagEngine
 from hogeq.strategies.arrays import StrategyError
 from tests.cli.calls import ask, ok, refused
 from tests.strategies.strategy_files import saved
@@ -272,10 +271,3 @@ def test_values_of_actions_are_in_the_game_s_own_payoffs(tmp_path: Path) -> None
     np.testing.assert_allclose(game.action_values("uniform", heads), [[3, 1], [1, 3]])
     with pytest.raises(ValueError, match="weight: 'cf'; allowed: reach, counterfactual, belief"):
         game.action_values("uniform", weight="cf")  # type: ignore[arg-type]
-
-
-def test_decisions_of_belief_dags_have_no_passes() -> None:
-    tree = hogeq.Game(KUHN).tree
-    assert tree is not None
-    with pytest.raises(ValueError, match="belief DAGs have no passes; allowed: regret minimisers"):
-        DagEngine(tree).workspace(2)

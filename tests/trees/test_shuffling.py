@@ -196,7 +196,7 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
     for module in (columns, enclosures, beliefs):
         monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
-        before = columns.equilibrium(replace(tree), 10.0)
+        before = columns.by_columns(replace(tree), 10.0)
         assert after.is_proved
         assert before.is_proved
         assert after.lower == pytest.approx(before.lower, abs=1e-8)

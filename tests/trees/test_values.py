@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.results import payoffs
+from hogeq.search.results import Units
 from hogeq.search.values import Value
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.deadline import Deadline
@@ -190,7 +190,7 @@ def test_a_value_is_three_numbers() -> None:
     assert "ends" not in repr(found)
     again = pickle.loads(pickle.dumps(found))  # noqa: S301
     assert (again, again.ends) == (found, found.ends)
-    units = payoffs(0.0, 1.0, 1.0)
+    units = Units.of_payoffs(0.0, 1.0, 1.0)
     assert Value(0.5, 0.25, 0.75).written(units) == ["0.500000000", "0.250000000", "0.750000000"]
 
 
@@ -346,7 +346,7 @@ def test_positions_that_recur_have_ends_of_what_numbers_stand_for() -> None:
 
 
 def test_json_gives_both_ends_where_they_agree_in_no_digit_after_the_point() -> None:
-    units = payoffs(0.0, 1e14, 1e14)
+    units = Units.of_payoffs(0.0, 1e14, 1e14)
     ends = Fraction(342620194989959, 10), Fraction(342620194989961, 10)
     found = Value.between(ends, ends).to_json(units)
     for key in ("payoff", "first", "second"):

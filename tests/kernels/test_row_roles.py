@@ -1,11 +1,11 @@
-"""Rows of a policy, as the passes over any graph set them."""
+"""Rows of a policy, as compiled loops set them."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hogeq.kernels.graph_turns import soften, take_best
+from hogeq.kernels.row_roles import soften, take_best
 
 # As Python, so that nothing is compiled.
 set_best: Any = getattr(take_best, "py_func", take_best)

@@ -1,0 +1,83 @@
+"""What a pass or a regret minimiser does to one row of a policy: in every compiled loop.
+
+:mod:`hogeq.model.rows` is the same in numpy; staged kernels emit it, for vectors of rows.
+"""
+
+import math
+
+import numpy as np
+
+from hogeq.kernels import LEAST_WEIGHT, TIE
+from hogeq.kernels.cache import part
+
+
+@part
+def take_best(row, action_values, reach):
+    """Put all probability of a row, (K,), on its best action, on a tie the present; 1 if new."""
+    best_value = -np.inf
+    for action in range(len(row)):
+        best_value = max(best_value, action_values[action])
+    chosen = -1
+    for action in range(len(row)):
+        is_best = action_values[action] >= best_value - TIE * reach
+        if is_best and (chosen < 0 or row[action] == 1.0):
+            chosen = action
+    changed = 1 if row[chosen] != 1.0 else 0
+    for action in range(len(row)):
+        row[action] = 1.0 if action == chosen else 0.0
+    return changed
+
+
+@part
+def soften(row, action_values, reach, temperature, damping):
+    """Move a row, (K,), a share `damping` towards the softmax of its values, given arrival."""
+    best_value = -np.inf
+    for action in range(len(row)):
+        best_value = max(best_value, action_values[action])
+    divisor = max(reach * temperature, LEAST_WEIGHT)  # values are weighted by reach
+    total = 0.0
+    for action in range(len(row)):
+        action_values[action] = math.exp((action_values[action] - best_value) / divisor)
+        total += action_values[action]
+    for action in range(len(row)):
+        row[action] += damping * (action_values[action] / total - row[action])
+
+
+@part
+def match_regrets(regrets, prediction, row, actions, epsilon, policy):
+    """Set the first `actions` of a row of `policy`, (R, K), by regret matching.
+
+    In proportion to positive `regrets`, (R, K), plus those of the last iteration if `prediction` is
+    (R, K), not (0, K); even if none is positive; none below `epsilon`.
+    """
+    positive_sum, probability_sum = 0.0, 0.0
+    for action in range(actions):
+        regret = regrets[row, action]
+        if len(prediction):
+            regret += prediction[row, action]
+        policy[row, action] = max(regret, 0.0)
+        positive_sum += policy[row, action]
+    for action in range(actions):
+        positive = policy[row, action]
+        policy[row, action] = positive / positive_sum if positive_sum > 0.0 else 1.0 / actions
+        probability_sum += policy[row, action]
+    # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
+    for action in range(actions):
+        policy[row, action] /= probability_sum
+        if epsilon > 0.0:
+            policy[row, action] = epsilon + (1.0 - actions * epsilon) * policy[row, action]
+
+
+@part
+def add_regret(row, action, instant_regret, discounts, plus, regrets, prediction):
+    """Add the regret of one iteration to that of an action, in `regrets`, (R, K).
+
+    The sum is cut off at 0 if `plus`, then discounted by its sign, positive first in `discounts`,
+    (2,). `prediction`, (R, K) or (0, K), gets the new regret alone.
+    """
+    regret = regrets[row, action] + instant_regret
+    if plus:
+        regret = max(regret, 0.0)
+    regrets[row, action] = regret * (discounts[0] if regret > 0.0 else discounts[1])
+    if len(prediction):
+        prediction[row, action] = instant_regret
