@@ -1,4 +1,4 @@
-"""Best responses of one player who forgets, by branch and bound over rows; others are fixed.
+"""Payoffs of one player who forgets, and their gradients; others are fixed.
 
 A *state* is a position and a value of the memory that play can come to. Each row of the player may
 play some *corners*, which are distributions over the K actions: pure ones, or those of a box. A
@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
 from hogeq.support.aliases import Floats, Ints
-
-CLOSED, FOUND, OPEN = 0, 1, 2
 
 
 class States(NamedTuple):
@@ -60,7 +58,6 @@ class Scratch(NamedTuple):
     pick: Ints  # (M,), corner played at each member
     reach: Floats  # (n, S), probability of coming to each state
     row_values: Floats  # (N,), values of each corner in all states of its row, weighted by reach
-    relaxed_values: Floats  # (R,), the same of the corners that are best in each of these states
 
 
 @kernel
@@ -199,14 +196,10 @@ def _backward(states, corners, others, fixed, values_all, scratch):
 
 
 @part
-def _forward(states, corners, others, fixed, values_all, scratch):
-    """Fill `reach` by the corners that the last pass backward took, `row_values`, `relaxed_values`.
-
-    These are filled at rows that are not `fixed`, (R,), or at all if `values_all`.
-    """
+def _forward(states, corners, others, scratch):
+    """Fill `reach` and `row_values` by the corners that the last pass backward took."""
     actions = states.won.shape[1]
     scratch.row_values[:] = 0.0
-    scratch.relaxed_values[:] = 0.0
     for number in range(len(others.weight)):
         reach, table = scratch.reach[number], others.table[number]
         for member in range(others.begin[number], others.begin[number + 1]):
@@ -219,11 +212,10 @@ def _forward(states, corners, others, fixed, values_all, scratch):
             if mass == 0.0:
                 continue
             pick, corner_values = scratch.pick[member], scratch.corner_values[member]
-            if states.is_own[state] and (values_all or fixed[row] < 0):
+            if states.is_own[state]:
                 first = corners.first[row]
                 for corner in range(first, corners.first[row + 1]):
                     scratch.row_values[corner] += mass * corner_values[corner - first]
-                scratch.relaxed_values[row] += mass * corner_values[pick - first]
             for action in range(actions):
                 share = corners.play[pick, action] if states.is_own[state] else table[row, action]
                 if share > 0.0:
@@ -242,84 +234,5 @@ def evaluate(states, corners, others, fixed, scratch):
 def differentiate(states, corners, others, fixed, scratch):
     """Compute the payoff, and its gradient: `row_values` of all corners; `fixed` as above."""
     payoff = _backward(states, corners, others, fixed, True, scratch)
-    _forward(states, corners, others, fixed, True, scratch)
+    _forward(states, corners, others, scratch)
     return payoff
-
-
-@part
-def _round_relaxation(corners, fixed, scratch, pure):
-    """Round the relaxation to a response, `pure` (R,): the best corner of each row by `row_values`.
-
-    Fixed rows keep theirs. Returns the row that loses most by it, to branch on; -1 if none loses.
-    """
-    largest_loss, branching_row = 0.0, -1
-    for row in range(len(fixed)):
-        pure[row] = fixed[row]
-        if fixed[row] < 0:
-            best = corners.first[row]
-            for corner in range(best + 1, corners.first[row + 1]):
-                if scratch.row_values[corner] > scratch.row_values[best]:
-                    best = corner
-            pure[row] = best
-            loss = scratch.relaxed_values[row] - scratch.row_values[best]
-            if loss > largest_loss:
-                largest_loss, branching_row = loss, row
-    return branching_row
-
-
-@kernel
-def close(states, corners, others, target, most, fixed, stack, questions, now, pure, ends, scratch):
-    """Prove that no corners get more than a target, or find some; depth first, and resumable.
-
-    At each node: bound it by the relaxation; if that is above the target, round it to a response;
-    if that gets no more, branch on the row that loses most. Returns CLOSED, FOUND or OPEN.
-
-    Parameters
-    ----------
-    most : int
-        Relaxations to solve in this call.
-    fixed : (R,)
-        -1 at rows that branch; other rows play this corner.
-    stack : (R,)
-        Rows fixed on the way to the present part.
-    questions : (n,)
-        The tree in the order of a walk: rows, whose corners are taken in their order; -1 at leaves.
-    now : (2,)
-        Depth of the stack, and questions written; (-1, n) when all is closed.
-    pure : (R,)
-        Corners of the best response found.
-    ends : (2,)
-        What these get; the highest bound of all leaves so far.
-    """
-    while now[0] >= 0:
-        if most == 0 or now[1] == len(questions):
-            return OPEN
-        most -= 1
-        row = -1
-        bound = _backward(states, corners, others, fixed, False, scratch)
-        if bound > target:
-            _forward(states, corners, others, fixed, False, scratch)
-            row = _round_relaxation(corners, fixed, scratch, pure)
-            ends[0] = bound
-            if row >= 0:
-                ends[0] = _backward(states, corners, others, pure, False, scratch)
-            if ends[0] > target or row < 0:
-                return FOUND
-        questions[now[1]] = row
-        now[1] += 1
-        if row >= 0:
-            stack[now[0]] = row
-            fixed[row] = corners.first[row]
-            now[0] += 1
-            continue
-        ends[1] = max(ends[1], bound)
-        while now[0] > 0:
-            row = stack[now[0] - 1]
-            fixed[row] += 1
-            if fixed[row] < corners.first[row + 1]:
-                break
-            fixed[row] = -1
-            now[0] -= 1
-        if now[0] == 0:
-            now[0] = -1
-    return CLOSED

@@ -12,6 +12,7 @@ from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,14 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import FORM, Graph
+from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
+from hogeq.kernels.forgetting import Decisions, Workspace
 from hogeq.kernels.responding import Corners, Others, Scratch, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
 ROUNDING = 2.0**-53
-BATCH = 500  # relaxations between two looks at the clock
+BATCH = 100  # relaxations between two looks at the clock
 MOST_QUESTIONS = 20_000_000
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -36,9 +39,9 @@ Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI02
 class Status(IntEnum):
     """How a search ended."""
 
-    CLOSED = kernels.CLOSED  # no response gets more than the target
-    FOUND = kernels.FOUND  # one does
-    OPEN = kernels.OPEN  # the effort was used up
+    CLOSED = forgetting.CLOSED  # no response gets more than the target
+    FOUND = forgetting.FOUND  # one does
+    OPEN = forgetting.OPEN  # the effort was used up
 
 
 class Closing(NamedTuple):
@@ -157,23 +160,27 @@ class ResponseGraph:
             pick=np.zeros(len(others.member), np.int64),
             reach=np.zeros((len(tables), len(states.row))),
             row_values=np.zeros(len(choices.play)),
-            relaxed_values=np.zeros(len(corners)),
         )
-        error = self._payoff_error(np.asarray(weights), tables, choices.play)
-        return Responses(states, choices, others, scratch, error)
+        errors = self._payoff_errors(np.asarray(weights), tables, choices.play)
+        return Responses(states, choices, others, scratch, *errors)
 
-    def _payoff_error(self, weights: Floats, tables: Floats, play: Floats) -> float:
+    def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
         """Bound how far a computed payoff may be off, `play` (N, K) being all corners.
 
-        By the rounding of each operation, and by probabilities that miss a sum of 1.
+        By the rounding of each operation, and by probabilities that miss a sum of 1. Also, how far
+        a pass is off where rows pay prices, if no number is larger than 1.
         """
-        states = self.states
-        roundings = self.turns * (self.outcomes + 2 * play.shape[1] + 6)
+        states, actions = self.states, play.shape[1]
+        roundings = self.turns * (self.outcomes + 2 * actions + 6)
         roundings += len(tables) * len(states.start) + 4
         used_rows = tables[:, np.unique(states.row[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
-        return 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        # An edge has the outcomes of all actions that its corner plays.
+        roundings_of_turn = 4 * self.outcomes * actions + 2 * len(play) + 14
+        error_of_turn = 2 * roundings_of_turn * ROUNDING + misses_of_turn
+        return error, 2 * (self.turns + 1) * error_of_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +197,8 @@ class Responses:
     scratch: Scratch  # what the kernels write
     error: float
     """How far a computed payoff may be off."""
+    error_of_pass: float
+    """The same of each pass in which rows pay prices, in units of the largest number."""
 
     @property
     def _arrays(self) -> tuple[States, Corners, Others]:
@@ -253,6 +262,7 @@ class Responses:
         target: float,
         most: int = MOST_QUESTIONS,
         deadline: Deadline = FOREVER,
+        is_priced: bool = True,
     ) -> Closing:
         """Find a response that gets more than a target, or prove that there is none.
 
@@ -261,10 +271,14 @@ class Responses:
         response, value = self.ascend(starts)
         if value > target:
             return Closing.found(response, value)
-        return self.close(target, most, deadline)
+        return self.close(target, most, deadline, is_priced)
 
     def close(
-        self, target: float, most: int = MOST_QUESTIONS, deadline: Deadline = FOREVER
+        self,
+        target: float,
+        most: int = MOST_QUESTIONS,
+        deadline: Deadline = FOREVER,
+        is_priced: bool = True,
     ) -> Closing:
         """Prove that no response gets more than a target, or find one that does.
 
@@ -275,11 +289,37 @@ class Responses:
         most : int
             Relaxations that are solved at most.
         deadline : Deadline, optional
+        is_priced : bool
+            Whether leaves may have prices, which take fewer relaxations; fractions prove no such.
+
+        Raises
+        ------
+        ValueError
+            For prices where a play can meet a row twice.
         """
         # The kernel searches depth first, and goes on where the arrays say that it stopped.
-        fixed = self._corner_numbers(self.free)
+        dag = self.decisions
+        num_nodes, most_corners = dag.won.shape
+        num_rows = len(dag.corners)
+        if is_priced and not len(dag.is_before):
+            raise HogeqError("prices: allowed where no play meets a row twice")
+        work = Workspace(
+            prices=np.zeros((num_nodes, most_corners)),
+            values=np.zeros(num_nodes),
+            edge_values=np.zeros((num_nodes, most_corners)),
+            worths=np.zeros((num_nodes, most_corners)),
+            reach=np.zeros(num_nodes),
+            best=np.zeros(num_nodes, np.int64),
+            loss=np.zeros(num_rows),
+            round=np.zeros(num_rows, np.int64),
+            largest=np.zeros(1),
+            claims=np.zeros(1, np.int64),
+        )
+        sums = np.zeros((max(num_rows, 2), most_corners))
+        gained = np.zeros((most_corners, most_corners))
+        fixed = self.free
         response = fixed.copy()
-        branched = np.zeros(len(fixed), np.int64)  # rows fixed on the way to the present node
+        branched = np.zeros(num_rows, np.int64)  # rows fixed on the way to the present node
         bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
         counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
         batches = [np.zeros(0, np.int64)]
@@ -288,17 +328,45 @@ class Responses:
             questions = np.zeros(min(most, BATCH), np.int64)
             counts[1] = 0
             status = Status(
-                kernels.close(
-                    *self._arrays, target, len(questions), fixed, branched, questions, counts,
-                    response, bounds, self.scratch,
+                forgetting.close(
+                    dag, target, len(questions), fixed, branched, questions, counts, response,
+                    bounds, is_priced, work, sums, gained,
                 )
             )  # fmt: skip
             batches.append(questions[: counts[1]])
             most -= len(questions)
         if status == Status.FOUND:
-            return Closing.found(*self.improve(response - self.corners.first[:-1]))
+            return Closing.found(*self.improve(response))
         bound = float(bounds[1]) + self.error
+        if work.claims[0]:
+            largest = max(1.0, float(work.largest[0]))
+            bound += (int(work.claims[0]) + 2) * largest * self.error_of_pass
         return Closing(status, -np.inf, bound, fixed, np.concatenate(batches))
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The problem as nodes, each a state and a table; without `is_before` if a row recurs."""
+        num_nodes, num_rows = len(self.others.member), len(self.corners.first) - 1
+        num_corners = np.diff(self.corners.first)
+        shape = num_nodes, int(num_corners.max())
+        num_starts = len(self.others.weight) * len(self.states.start)
+        dag = Decisions(
+            row=np.zeros(num_nodes, np.int64),
+            first=np.zeros(num_nodes * shape[1] + 1, np.int64),
+            chance=np.zeros(0),
+            after=np.zeros(0, np.int64),
+            won=np.zeros(shape),
+            start=np.zeros(num_starts, np.int64),
+            start_chance=np.zeros(num_starts),
+            corners=num_corners,
+            is_before=np.zeros((num_rows, num_nodes), np.int8),
+        )
+        number = np.zeros(len(self.states.row), np.int64)
+        count = forgetting.lay_out(self.states, self.corners, self.others, number, dag)
+        dag = dag._replace(chance=np.zeros(count), after=np.zeros(count, np.int64))
+        forgetting.lay_out(self.states, self.corners, self.others, number, dag)
+        is_met_once = forgetting.mark_before(dag)
+        return dag if is_met_once else dag._replace(is_before=np.zeros((0, 0), np.int8))
 
     def _corner_numbers(self, response: Ints) -> Ints:
         """Numbers of a response's corners (R,) among the N of all rows; -1 where it has -1."""

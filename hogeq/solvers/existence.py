@@ -193,7 +193,8 @@ class _Decision:
         """Prove by branch and bound, checked in fractions, that no matrix beats a policy."""
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
-        closing = problem.respond(self.pool[-STARTS:], 0.5 + TIE, MOST, self.deadline)
+        starts = self.pool[-STARTS:]
+        closing = problem.respond(starts, 0.5 + TIE, MOST, self.deadline, is_priced=False)
         if closing.status != Status.CLOSED:
             return None
         self.policy = probabilities
