@@ -52,6 +52,8 @@ class Workspace(NamedTuple):
     round: Ints  # (R,), this corner
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
     claims: Ints  # (1,), most rows that claimed for one leaf
+    sums: Floats  # (at least 2 and R, C), values of each corner at all nodes of its row, by reach
+    gained: Floats  # (C, C), worths of each corner that claims, by the edges of a node
 
 
 @kernel
@@ -153,10 +155,11 @@ def _choose(values, count, tolerance):
 
 
 @part
-def _solve(dag, fixed, work):
+def _solve(dag, fixed, values_all, work):
     """Solve the relaxation at the prices in force by backward induction; give its payoff.
 
-    Rows play the corner `fixed`, (R,), or the best one at each node where that is -1.
+    Rows play the corner `fixed`, (R,), or the best one at each node where that is -1. Corners that
+    are not played are valued too at rows that are not fixed; at others if `values_all`.
     """
     corners = dag.won.shape[1]
     for node in range(len(dag.row) - 1, -1, -1):
@@ -166,7 +169,7 @@ def _solve(dag, fixed, work):
             work.values[node] = dag.won[node, 0] + value
             continue
         low, high = 0, dag.corners[row]
-        if fixed[row] >= 0:
+        if fixed[row] >= 0 and not values_all:
             low, high = fixed[row], fixed[row] + 1
         best = -np.inf
         for corner in range(low, high):
@@ -174,7 +177,7 @@ def _solve(dag, fixed, work):
             value += dag.won[node, corner] - work.prices[node, corner]
             work.edge_values[node, corner] = value
             best = max(best, value)
-        work.values[node] = best
+        work.values[node] = best if fixed[row] < 0 else work.edge_values[node, fixed[row]]
     return _at_start(dag, work.values)
 
 
@@ -199,38 +202,46 @@ def _visit(dag, fixed, work, tolerance):
 
 
 @part
-def _lose(dag, fixed, work, sums):
-    """Fill `loss` and `round`; `sums` (R, C) is scratch."""
-    sums[:] = 0.0
+def _weigh(dag, work):
+    """Fill `sums` by the values of all corners, and `loss` by those of nodes."""
+    work.sums[:] = 0.0
     work.loss[:] = 0.0
     for node in range(len(dag.row)):
         row, mass = dag.row[node], work.reach[node]
-        if row >= 0 and mass > 0.0 and fixed[row] < 0:
+        if row >= 0 and mass > 0.0:
             for corner in range(dag.corners[row]):
-                sums[row, corner] += mass * work.edge_values[node, corner]
-            work.loss[row] += mass * work.edge_values[node, work.best[node]]
-    for row in range(len(fixed)):
-        work.round[row] = fixed[row]
-        if fixed[row] < 0:
-            work.round[row] = _choose(sums[row], dag.corners[row], 0.0)
-            work.loss[row] -= sums[row, work.round[row]]
+                work.sums[row, corner] += mass * work.edge_values[node, corner]
+            work.loss[row] += mass * work.values[node]
 
 
 @part
-def _claim(dag, row, work, sums):
-    """Put a row's claims into prices and worths; `sums` (2, C) is scratch.
+def _lose(dag, fixed, work):
+    """Fill `loss` and `round`."""
+    _weigh(dag, work)
+    for row in range(len(fixed)):
+        work.round[row] = fixed[row]
+        if fixed[row] >= 0:
+            work.loss[row] = 0.0
+        else:
+            work.round[row] = _choose(work.sums[row], dag.corners[row], 0.0)
+            work.loss[row] -= work.sums[row, work.round[row]]
+
+
+@part
+def _claim(dag, row, work):
+    """Put a row's claims into prices and worths; two rows of `sums` are scratch.
 
     A claim is what a corner gains at a node over that which is best throughout the row. Claims
     below 0 shrink, so that slack is left for other rows.
     """
-    corners = dag.corners[row]
-    sums[:] = 0.0
+    corners, sums = dag.corners[row], work.sums
+    sums[:2] = 0.0
     for node in range(len(dag.row)):
         if dag.is_before[row, node] == 2:
             for corner in range(corners):
                 sums[0, corner] += work.reach[node] * work.edge_values[node, corner]
     usual = _choose(sums[0], corners, AS_GOOD)
-    sums[:] = 0.0
+    sums[:2] = 0.0
     for node in range(len(dag.row)):
         if dag.is_before[row, node] == 2:
             for corner in range(corners):
@@ -252,13 +263,12 @@ def _claim(dag, row, work, sums):
 
 
 @part
-def _lend(dag, row, fixed, work, gained):
+def _lend(dag, row, fixed, work):
     """Value a row's claims at all nodes before it, and lend slack there; give the refund.
 
-    A node is worth no less than by any edge, the loan taken off. `gained` (C, C) is scratch: the
-    worths of each corner that claims, by the edges of a node.
+    A node is worth no less than by any edge, the loan taken off.
     """
-    claiming, corners = dag.corners[row], dag.won.shape[1]
+    claiming, corners, gained = dag.corners[row], dag.won.shape[1], work.gained
     for node in range(len(dag.row) - 1, -1, -1):
         if dag.is_before[row, node] != 1:
             continue
@@ -311,7 +321,7 @@ def _lend(dag, row, fixed, work, gained):
 
 
 @part
-def _price(dag, target, fixed, work, sums, gained):
+def _price(dag, target, fixed, work):
     """Let rows claim, those that lose most by forgetting first, until the bound is the target.
 
     Begins at the relaxation without prices, which is solved and visited; gives the bound.
@@ -324,12 +334,12 @@ def _price(dag, target, fixed, work, sums, gained):
         work.loss[row] = 0.0
         if claims:
             _visit(dag, fixed, work, AS_GOOD)
-        _claim(dag, row, work, sums)
-        refunds += _lend(dag, row, fixed, work, gained)
+        _claim(dag, row, work)
+        refunds += _lend(dag, row, fixed, work)
         claims += 1
         if _at_start(dag, work.values) + refunds <= target:
             # At prices that are in force now, whatever was kept of values.
-            bound = _solve(dag, fixed, work) + refunds
+            bound = _solve(dag, fixed, False, work) + refunds
             work.claims[0] = max(work.claims[0], claims)
             for node in range(len(dag.row)):
                 work.largest[0] = max(work.largest[0], abs(work.values[node]))
@@ -342,9 +352,22 @@ def _price(dag, target, fixed, work, sums, gained):
 
 
 @kernel
-def close(
-    dag, target, most, fixed, stack, questions, now, pure, ends, is_priced, work, sums, gained
-):
+def evaluate(dag, fixed, work):
+    """Compute the payoff where rows play corners `fixed` (R,), the best at each node where -1."""
+    return _solve(dag, fixed, False, work)
+
+
+@kernel
+def differentiate(dag, fixed, work):
+    """Compute the payoff, and its gradient, `sums` of all corners; `fixed` as above."""
+    payoff = _solve(dag, fixed, True, work)
+    _visit(dag, fixed, work, 0.0)
+    _weigh(dag, work)
+    return payoff
+
+
+@kernel
+def close(dag, target, most, fixed, stack, questions, now, pure, ends, is_priced, work):
     """Prove that no corners get more than a target, or find some; depth first, and resumable.
 
     At each node: bound it by the relaxation; if that is above the target, round it to a response;
@@ -368,29 +391,27 @@ def close(
         Corners of the best response found.
     ends : (2,)
         What these get; the highest bound of all leaves so far.
-    sums, gained : (at least 2 and R, C), (C, C)
-        Scratch.
     """
     while now[0] >= 0:
         if most == 0 or now[1] == len(questions):
             return OPEN
         most -= 1
         question = PLAIN
-        bound = _solve(dag, fixed, work)
+        bound = _solve(dag, fixed, False, work)
         if bound > target:
             _visit(dag, fixed, work, 0.0)
-            _lose(dag, fixed, work, sums)
+            _lose(dag, fixed, work)
             for number in range(len(pure)):
                 pure[number] = work.round[number]
             row = _most(work.loss)
             is_response = work.loss[row] <= 0.0
-            ends[0] = bound if is_response else _solve(dag, pure, work)
+            ends[0] = bound if is_response else _solve(dag, pure, False, work)
             if ends[0] > target:
                 return FOUND
             question = row
             if is_priced:
-                _solve(dag, fixed, work)
-                bound = _price(dag, target, fixed, work, sums, gained)
+                _solve(dag, fixed, False, work)
+                bound = _price(dag, target, fixed, work)
                 if bound <= target:
                     question = PRICED
         questions[now[1]] = question

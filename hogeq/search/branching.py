@@ -23,7 +23,7 @@ from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
 from hogeq.kernels.forgetting import Decisions, Workspace
-from hogeq.kernels.responding import Corners, Others, Scratch, States
+from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
@@ -154,15 +154,8 @@ class ResponseGraph:
             reached.append(np.flatnonzero(is_reached))
         first_reached = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reached])])
         others = Others(np.asarray(weights), tables, first_reached, np.concatenate(reached))
-        scratch = Scratch(
-            state_values=np.zeros((len(tables), len(states.row))),
-            corner_values=np.zeros((len(others.member), int(np.diff(first_corner).max()))),
-            pick=np.zeros(len(others.member), np.int64),
-            reach=np.zeros((len(tables), len(states.row))),
-            row_values=np.zeros(len(choices.play)),
-        )
         errors = self._payoff_errors(np.asarray(weights), tables, choices.play)
-        return Responses(states, choices, others, scratch, *errors)
+        return Responses(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
         """Bound how far a computed payoff may be off, `play` (N, K) being all corners.
@@ -171,13 +164,13 @@ class ResponseGraph:
         a pass is off where rows pay prices, if no number is larger than 1.
         """
         states, actions = self.states, play.shape[1]
-        roundings = self.turns * (self.outcomes + 2 * actions + 6)
+        # An edge has the outcomes of all actions that are played there.
+        roundings = self.turns * (self.outcomes * actions + 2 * actions + 6)
         roundings += len(tables) * len(states.start) + 4
         used_rows = tables[:, np.unique(states.row[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
         error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
-        # An edge has the outcomes of all actions that its corner plays.
         roundings_of_turn = 4 * self.outcomes * actions + 2 * len(play) + 14
         error_of_turn = 2 * roundings_of_turn * ROUNDING + misses_of_turn
         return error, 2 * (self.turns + 1) * error_of_turn
@@ -194,15 +187,10 @@ class Responses:
     states: States
     corners: Corners
     others: Others
-    scratch: Scratch  # what the kernels write
     error: float
     """How far a computed payoff may be off."""
     error_of_pass: float
     """The same of each pass in which rows pay prices, in units of the largest number."""
-
-    @property
-    def _arrays(self) -> tuple[States, Corners, Others]:
-        return self.states, self.corners, self.others
 
     @property
     def free(self) -> Ints:
@@ -218,22 +206,24 @@ class Responses:
 
     def value(self, response: Ints) -> float:
         """Payoff of a response (R,), but for `error`; the best corner of every state where -1."""
-        return float(kernels.evaluate(*self._arrays, self._corner_numbers(response), self.scratch))
+        return float(forgetting.evaluate(self.decisions, response, self._work))
 
     def values(self, response: Ints) -> Floats:
         """Payoffs of a response (R,) against each component of the mixture, (n,)."""
         self.value(response)
-        start_values = self.scratch.state_values[:, self.states.start]
-        return np.asarray(start_values @ self.states.start_chance)
+        start_values = self._work.values[self.decisions.start]
+        return start_values.reshape(len(self.others.weight), -1) @ self.states.start_chance
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
 
         It is the sum of the values of the corner in all states of its row, weighted by reach.
         """
-        numbers = self._corner_numbers(response)
-        payoff = kernels.differentiate(*self._arrays, numbers, self.scratch)
-        return float(payoff), self.scratch.row_values.copy()
+        payoff = forgetting.differentiate(self.decisions, response, self._work)
+        num_corners = self.decisions.corners
+        corner_values = self._work.sums[: len(num_corners)]
+        exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
+        return float(payoff), corner_values[exists]
 
     def improve(self, response: Ints) -> tuple[Ints, float]:
         """Change the row that gains most, again and again, until no row alone gains.
@@ -298,25 +288,13 @@ class Responses:
             For prices where a play can meet a row twice.
         """
         # The kernel searches depth first, and goes on where the arrays say that it stopped.
-        dag = self.decisions
-        num_nodes, most_corners = dag.won.shape
+        dag, work = self.decisions, self._work
         num_rows = len(dag.corners)
-        if is_priced and not len(dag.is_before):
-            raise HogeqError("prices: allowed where no play meets a row twice")
-        work = Workspace(
-            prices=np.zeros((num_nodes, most_corners)),
-            values=np.zeros(num_nodes),
-            edge_values=np.zeros((num_nodes, most_corners)),
-            worths=np.zeros((num_nodes, most_corners)),
-            reach=np.zeros(num_nodes),
-            best=np.zeros(num_nodes, np.int64),
-            loss=np.zeros(num_rows),
-            round=np.zeros(num_rows, np.int64),
-            largest=np.zeros(1),
-            claims=np.zeros(1, np.int64),
-        )
-        sums = np.zeros((max(num_rows, 2), most_corners))
-        gained = np.zeros((most_corners, most_corners))
+        work.largest[:] = work.claims[:] = 0
+        if is_priced:
+            dag = dag._replace(is_before=np.zeros((num_rows, len(dag.row)), np.int8))
+            if not forgetting.mark_before(dag):
+                raise HogeqError("prices: allowed where no play meets a row twice")
         fixed = self.free
         response = fixed.copy()
         branched = np.zeros(num_rows, np.int64)  # rows fixed on the way to the present node
@@ -330,7 +308,7 @@ class Responses:
             status = Status(
                 forgetting.close(
                     dag, target, len(questions), fixed, branched, questions, counts, response,
-                    bounds, is_priced, work, sums, gained,
+                    bounds, is_priced, work,
                 )
             )  # fmt: skip
             batches.append(questions[: counts[1]])
@@ -345,9 +323,8 @@ class Responses:
 
     @cached_property
     def decisions(self) -> Decisions:
-        """The problem as nodes, each a state and a table; without `is_before` if a row recurs."""
-        num_nodes, num_rows = len(self.others.member), len(self.corners.first) - 1
-        num_corners = np.diff(self.corners.first)
+        """The problem as nodes, each a state and a table."""
+        num_nodes, num_corners = len(self.others.member), np.diff(self.corners.first)
         shape = num_nodes, int(num_corners.max())
         num_starts = len(self.others.weight) * len(self.states.start)
         dag = Decisions(
@@ -359,15 +336,29 @@ class Responses:
             start=np.zeros(num_starts, np.int64),
             start_chance=np.zeros(num_starts),
             corners=num_corners,
-            is_before=np.zeros((num_rows, num_nodes), np.int8),
+            is_before=np.zeros((0, 0), np.int8),
         )
         number = np.zeros(len(self.states.row), np.int64)
         count = forgetting.lay_out(self.states, self.corners, self.others, number, dag)
         dag = dag._replace(chance=np.zeros(count), after=np.zeros(count, np.int64))
         forgetting.lay_out(self.states, self.corners, self.others, number, dag)
-        is_met_once = forgetting.mark_before(dag)
-        return dag if is_met_once else dag._replace(is_before=np.zeros((0, 0), np.int8))
+        return dag
 
-    def _corner_numbers(self, response: Ints) -> Ints:
-        """Numbers of a response's corners (R,) among the N of all rows; -1 where it has -1."""
-        return np.where(response >= 0, self.corners.first[:-1] + response, -1)
+    @cached_property
+    def _work(self) -> Workspace:
+        """What the kernels write."""
+        shape, num_rows = self.decisions.won.shape, len(self.decisions.corners)
+        return Workspace(
+            prices=np.zeros(shape),
+            values=np.zeros(shape[0]),
+            edge_values=np.zeros(shape),
+            worths=np.zeros(shape),
+            reach=np.zeros(shape[0]),
+            best=np.zeros(shape[0], np.int64),
+            loss=np.zeros(num_rows),
+            round=np.zeros(num_rows, np.int64),
+            largest=np.zeros(1),
+            claims=np.zeros(1, np.int64),
+            sums=np.zeros((max(num_rows, 2), shape[1])),
+            gained=np.zeros((shape[1], shape[1])),
+        )

@@ -33,7 +33,6 @@ from hogeq.solvers.symmetric import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
 STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
@@ -137,7 +136,7 @@ class _Decision:
         """Solve the game in mixtures in a part of the time, and decide by that; else it is open."""
         decided = None
         share = self.deadline.share(0.3)
-        steps = list(double_oracle(self.game, share, self.pool, MOST_OF_MIXTURE))
+        steps = list(double_oracle(self.game, share, self.pool, MOST))
         if steps:
             self.pool = steps[-1].pool
             decided = self.by_mixture(steps[-1])
@@ -194,7 +193,7 @@ class _Decision:
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
         starts = self.pool[-STARTS:]
-        closing = problem.respond(starts, 0.5 + TIE, MOST, self.deadline, is_priced=False)
+        closing = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
         if closing.status != Status.CLOSED:
             return None
         self.policy = probabilities
