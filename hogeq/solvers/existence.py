@@ -39,7 +39,7 @@ SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is p
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""
-TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
+TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 0.6))
 """Targets of boxes, as parts of the exploitability known; and of the time left, for each."""
 
 Kind = Literal["matrix", "policy", "none", "open"]
