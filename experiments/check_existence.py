@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from check_prices import priced_worth
 from numba import njit
 from strict_files import BYTES, Array, RefusedError, demand, parse, read
 
@@ -28,6 +29,7 @@ FORMAT = "equilibria of hog 1"
 HALF = Fraction(1, 2)
 WHOLE = 2**40  # weights are multiples of one part in so many
 ROUNDING = 2.0**-53
+TRIES = 2_000  # parts in which a priced leaf is cut, if other roundings choose other prices
 compiled: Any = njit
 
 
@@ -199,22 +201,62 @@ class Problem:
         self.mixture, self.rows = mixture, len(corners)
         self.first = np.cumsum([0, *map(len, corners)])
         self.corners = np.concatenate(corners)
+        self.nears: Array | None = None
 
     def relaxed(self, fixed: Array) -> float:
         """Bound on what responses with some rows fixed win, (R,): they know the node."""
         known = self.mixture.arrays, self.mixture.starts, self.first, self.corners, fixed
         return worth_of(*known) + self.mixture.error
 
-    def leaves(self, given: Any, begin: Array) -> Any:
-        """Walk a tree of rows: each is set to its corners, one after the other; -1 is a leaf."""
-        tree, fixed, stack = numbers(given, "tree", -1, len(begin)), begin.copy(), list[int]()
+    def near(self) -> Array:
+        """Find the nodes of each row (2), and those from which play can come to it (1)."""
+        row, edges, _, after, won = self.mixture.arrays
+        found = np.zeros((self.rows, len(row)), np.int8)
+        for node, here in enumerate(row):
+            actions = won.shape[1]
+            then = after[edges[node * actions] : edges[(node + 1) * actions]]
+            found[:, node] = found[:, then].max(axis=1, initial=0) > 0
+            if here >= 0:
+                demand(not found[here, node], "rules: a row is met twice")
+                found[here, node] = 2
+        return found
+
+    def priced(self, fixed: Array, target: float) -> None:
+        """Refuse unless no response with some rows fixed, (R,), wins more than a target."""
+        if self.nears is None:
+            self.nears = self.near()
+        longest = int(np.diff(self.mixture.arrays[1]).max(initial=0)) + 2
+        actions, most = self.mixture.hog.actions, int(np.diff(self.first).max())
+        turn = 4 * longest * actions + 2 * most + 2 * len(self.mixture.weights) + 30
+        a_pass = 4.08 * (2 * self.mixture.hog.goal + 1) * turn * ROUNDING
+        parts = [fixed.copy()]
+        for _ in range(TRIES):
+            part = parts.pop()
+            known = self.mixture.arrays, self.mixture.starts, self.first, self.corners
+            bound, claims, largest, worst = priced_worth(*known, part, self.nears, target - 1e-9)
+            error = (claims + 2) * max(1.0, largest) * a_pass + self.mixture.error
+            if not bound + error <= target:
+                demand(part[worst] < 0, "tree: a priced leaf is not proved")
+                for corner in range(self.first[worst + 1] - self.first[worst]):
+                    parts.append(part.copy())
+                    parts[-1][worst] = corner
+            if not parts:
+                return
+        raise RefusedError("tree: a priced leaf is not proved")
+
+    def leaves(self, given: Any, begin: Array, lowest: int = -1) -> Any:
+        """Walk a tree of rows: each is set to its corners in turn; below 0 are leaves.
+
+        Gives what leaf it is, -1 or -2 for one that pays prices, and the rows that are set.
+        """
+        tree, fixed, stack = numbers(given, "tree", lowest, len(begin)), begin.copy(), list[int]()
         for place, row in enumerate(tree):
             if row >= 0:
                 demand(fixed[row] < 0, "tree: a row that is set")
                 fixed[row] = 0
                 stack.append(row)
                 continue
-            yield fixed
+            yield row, fixed
             while (
                 stack and fixed[stack[-1]] == self.first[stack[-1] + 1] - self.first[stack[-1]] - 1
             ):
@@ -225,10 +267,14 @@ class Problem:
             fixed[stack[-1]] += 1
         raise RefusedError("tree: ends too early")
 
-    def bound(self, tree: Any, begin: Array | None = None) -> float:
-        """Most that a response wins, by the leaves of a tree."""
-        begin = np.full(self.rows, -1) if begin is None else begin
-        return max(self.relaxed(fixed) for fixed in self.leaves(tree, begin))
+    def loss(self, tree: Any, claim: float) -> float:
+        """Give what each response loses at least below 1/2; the claim, if some leaf is priced."""
+        least = np.inf
+        for leaf, fixed in self.leaves(tree, np.full(self.rows, -1), lowest=-2):
+            if leaf == -2:
+                self.priced(fixed, 0.5 - claim)
+            least = min(least, claim if leaf == -2 else 0.5 - self.relaxed(fixed))
+        return float(least)
 
 
 class Proof:
@@ -248,9 +294,10 @@ class Proof:
 
     def check(self) -> float:
         """Refuse what is not proved; give the least exploitability that is."""
-        lower = self.none() if self.kind == "none" else self.exists()
         claim = self.said["lower"]
-        demand(type(claim) is float and 0.0 <= claim <= lower, f"lower: {claim}, not {lower}")
+        demand(type(claim) is float and 0.0 <= claim <= 0.5, f"lower: {claim}")
+        lower = self.none(claim) if self.kind == "none" else self.exists()
+        demand(claim <= lower, f"lower: {claim}, not {lower}")
         demand(self.kind != "none" or claim > 0.0, "lower: not above 0")
         return lower
 
@@ -267,7 +314,7 @@ class Proof:
             policy.append([Fraction(one, sum(row)) for one in row])
         table = np.array([[float(one) for one in row] for row in policy])
         problem = Problem(Mixture(hog, np.ones(1), table[None]), self.every)
-        for fixed in problem.leaves(self.said["tree"], np.full(hog.rows, -1)):
+        for _, fixed in problem.leaves(self.said["tree"], np.full(hog.rows, -1)):
             if problem.relaxed(fixed) >= 0.5:
                 demand(hog.exact(policy, fixed) <= HALF, "policy: may lose more than 1/2")
         return 0.0
@@ -287,8 +334,11 @@ class Proof:
         demand(len(found) == count and sum(found) == WHOLE, "weights: do not sum to 1")
         return np.array(found) / WHOLE
 
-    def none(self) -> float:
-        """Walk the cuts of all policies; give the least that counters win beyond 1/2 in a box."""
+    def none(self, claim: float) -> float:
+        """Walk the cuts of all policies; give the least that counters win beyond 1/2 in a box.
+
+        Of boxes that are proved by prices nothing is known beyond what the file claims.
+        """
         counters, least = self.matrices("counters"), np.inf
         stack, given = [self.every], self.said["boxes"]
         demand(isinstance(given, list), "boxes: not a list")
@@ -299,7 +349,7 @@ class Proof:
                 members = numbers(step[1], "counters", 0, len(counters))
                 weights = self.shares(step[0], len(members))
                 problem = Problem(Mixture(self.hog, weights, counters[members]), box)
-                least = min(least, 0.5 - problem.bound(step[2]))
+                least = min(least, problem.loss(step[2], claim))
                 continue
             (row,) = numbers(step[:1], "boxes", 0, self.hog.rows)
             one, two = numbers(step[1:], "boxes", 0, len(box[row]))

@@ -7,6 +7,7 @@ has no equilibrium in policies, so every proof of one is.
 import gzip
 import json
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import check_existence as checker
 import numpy as np
 import pytest
 from census import FORMAT, rounded_down
+from check_prices import priced_worth
 from strict_files import RefusedError
 
 import hogeq
@@ -62,13 +64,15 @@ def test_the_turns_are_those_of_the_package(good: dict[str, Said]) -> None:
         assert problem.relaxed(pure) == pytest.approx(rate.win_rate, abs=1e-11)
 
 
-def random_tree(draw: np.random.Generator, corners: list[int]) -> list[int]:
+def random_tree(
+    draw: np.random.Generator, corners: list[int], leaves: tuple[int, ...] = (-1,)
+) -> list[int]:
     """Draw a tree of rows with so many corners, whose walk is right."""
     if draw.random() < 0.5 or not corners:
-        return [-1]
+        return [int(draw.choice(leaves))]
     row = int(draw.integers(len(corners)))
     parts = range(corners[row])
-    return [row, *(one for _ in parts for one in random_tree(draw, corners[:row]))]
+    return [row, *(one for _ in parts for one in random_tree(draw, corners[:row], leaves))]
 
 
 def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int]) -> Said:
@@ -88,7 +92,7 @@ def random_none(draw: np.random.Generator, hog: Any, rules: Said, near: list[int
     corners = [actions] * size
     cut = [[int(draw.integers(size)), 0, 1]] if draw.random() < 0.3 else []
     leaves = [
-        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, corners)]
+        [weights(count), draw.integers(0, 3, count).tolist(), random_tree(draw, corners, (-1, -2))]
         for _ in range(1 + len(cut))
     ]
     return {
@@ -108,10 +112,59 @@ def test_a_game_with_an_equilibrium_is_not_proved_to_have_none(good: dict[str, S
     for _ in range(300):
         assert not accepts(random_none(draw, hog, PURE, near))
     # Counters that are the equilibrium itself: no response wins more than 1/2, but some win 1/2.
-    for lower in (1e-300, 1e-16, 1e-13):
+    priced = [-2 if one == -1 else one for one in said["tree"]]
+    for lower, tree in product((1e-300, 1e-16, 1e-13, 1e-11), (said["tree"], priced, [-2])):
         forged = random_none(draw, hog, PURE, near) | {"lower": lower, "counters": [near]}
-        forged["boxes"] = [[[checker.WHOLE], [0], said["tree"]]]
+        forged["boxes"] = [[[checker.WHOLE], [0], tree]]
         assert not accepts(forged)
+
+
+def test_prices_are_refused_where_fractions_are_asked_for(good: dict[str, Said]) -> None:
+    for kind in ("matrix", "policy"):
+        said = good[kind]
+        assert not accepts({**said, "tree": [-2 if one == -1 else one for one in said["tree"]]})
+
+
+def test_no_response_wins_more_than_prices_say(good: dict[str, Said]) -> None:
+    """The bound of the checker is no less than the best of all responses, found one by one."""
+    hog, draw = checker.game_of(NONE), np.random.default_rng(7)
+    lowered = 0
+    for _ in range(100):
+        count, some = int(draw.integers(1, 4)), draw.choice(hog.rows, 5, replace=False)
+        tables = np.eye(hog.actions)[draw.integers(0, hog.actions, (count, hog.rows))]
+        mixture = checker.Mixture(hog, draw.dirichlet(np.ones(count)), tables)
+        problem = checker.Problem(mixture, [np.eye(hog.actions)] * hog.rows)
+        fixed = draw.integers(0, hog.actions, hog.rows)
+        best = 0.0
+        for corners in product(range(hog.actions), repeat=5):
+            fixed[some] = corners
+            best = max(best, problem.relaxed(fixed))
+        fixed[some] = -1
+        problem.priced(fixed, problem.relaxed(fixed) + 1e-8)
+        problem.priced(fixed, best + 1e-8)  # by branching, where prices are not enough
+        with pytest.raises(RefusedError):
+            problem.priced(fixed, best - 1e-11)
+        known = (
+            mixture.arrays,
+            mixture.starts,
+            problem.first,
+            problem.corners,
+            fixed,
+            problem.near(),
+        )
+        assert priced_worth(*known, best - 1e-9)[0] >= best - 1e-11
+        lowered += priced_worth(*known, best + 1e-6)[0] <= best + 1e-6 < problem.relaxed(fixed)
+    assert lowered > 20
+
+
+def test_a_priced_leaf_proves_no_more_than_is_true(good: dict[str, Said]) -> None:
+    said = good["none"]
+    every = [(at, place) for at, step in enumerate(said["boxes"]) if isinstance(step[0], list)
+             for place, one in enumerate(step[2]) if one == -2]  # fmt: skip
+    assert every  # prices are used
+    best = next(lower for lower in np.arange(0.0126, 0.0, -1e-4)
+                if accepts({**said, "lower": float(lower)}))  # fmt: skip
+    assert said["lower"] <= best <= 0.01257  # what the best policy known loses
 
 
 def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> None:

@@ -1,8 +1,7 @@
-"""Best responses of one player who forgets, by branch and bound over rows; others are fixed.
+"""States of one player who forgets, where others are fixed.
 
 A *state* is a position and a value of the memory that play can come to. Each row of the player may
-play some *corners*, which are distributions over the K actions: pure ones, or those of a box. A
-relaxation knows the state, and what was drawn of the others: it takes the best corner everywhere.
+play some *corners*, which are distributions over the K actions: pure ones, or those of a box.
 
 Sizes: R rows of the player, F of a table of all others, K actions, S states, n tables, N corners, M
 *members*: pairs of a table and a state that play can come to against it. Members of table t are
@@ -14,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.cache import kernel
 from hogeq.support.aliases import Floats, Ints
-
-CLOSED, FOUND, OPEN = 0, 1, 2
 
 
 class States(NamedTuple):
@@ -50,17 +47,6 @@ class Others(NamedTuple):
     table: Floats  # (n, F, K)
     begin: Ints  # (n + 1,), first member of each
     member: Ints  # (M,), states in their order
-
-
-class Scratch(NamedTuple):
-    """What passes write: of the last pass backward, and of the last forward."""
-
-    state_values: Floats  # (n, S), payoff from each state on
-    corner_values: Floats  # (M, most corners), of each corner of its row at each member
-    pick: Ints  # (M,), corner played at each member
-    reach: Floats  # (n, S), probability of coming to each state
-    row_values: Floats  # (N,), values of each corner in all states of its row, weighted by reach
-    relaxed_values: Floats  # (R,), the same of the corners that are best in each of these states
 
 
 @kernel
@@ -134,192 +120,3 @@ def meet(states, corners, table, is_reachable):
                     edge = state * actions + action
                     for outcome in range(states.first[edge], states.first[edge + 1]):
                         is_reachable[states.after[outcome]] = 1
-
-
-@part
-def _action_value(states, state_values, state, action):
-    """Compute the value of an action from the values (S,) of later states."""
-    edge = state * states.won.shape[1] + action
-    total = states.won[state, action]
-    for outcome in range(states.first[edge], states.first[edge + 1]):
-        total += states.chance[outcome] * state_values[states.after[outcome]]
-    return total
-
-
-@part
-def _backward(states, corners, others, fixed, values_all, scratch):
-    """Compute the payoff by backward induction; fill `state_values`, `corner_values` and `pick`.
-
-    A row plays the corner `fixed`, (R,); where that is -1, the best one in each state: the
-    relaxation. Others play their table. Corners that are not played are valued too at rows that are
-    not fixed; at others if `values_all`.
-    """
-    actions, payoff = states.won.shape[1], 0.0
-    for number in range(len(others.weight)):
-        state_values, table = scratch.state_values[number], others.table[number]
-        for member in range(others.begin[number + 1] - 1, others.begin[number] - 1, -1):
-            state = others.member[member]
-            row = states.row[state]
-            if not states.is_own[state]:
-                expected = 0.0
-                for action in range(actions):
-                    if table[row, action] > 0.0:
-                        value = _action_value(states, state_values, state, action)
-                        expected += table[row, action] * value
-                state_values[state] = expected
-                continue
-            first = corners.first[row]
-            low, high = first, corners.first[row + 1]
-            is_fixed = fixed[row] >= 0
-            if is_fixed and not values_all:
-                low, high = fixed[row], fixed[row] + 1
-            corner_values = scratch.corner_values[member]
-            for corner in range(low, high):
-                corner_values[corner - first] = 0.0
-            for action in range(actions):
-                is_used = False
-                for corner in range(low, high):
-                    is_used |= corners.play[corner, action] > 0.0
-                if is_used:
-                    value = _action_value(states, state_values, state, action)
-                    for corner in range(low, high):
-                        corner_values[corner - first] += corners.play[corner, action] * value
-            best = fixed[row]
-            if not is_fixed:
-                best = low
-                for corner in range(low + 1, high):
-                    if corner_values[corner - first] > corner_values[best - first]:
-                        best = corner
-            scratch.pick[member] = best
-            state_values[state] = corner_values[best - first]
-        for start in range(len(states.start)):
-            weight = others.weight[number] * states.start_chance[start]
-            payoff += weight * state_values[states.start[start]]
-    return payoff
-
-
-@part
-def _forward(states, corners, others, fixed, values_all, scratch):
-    """Fill `reach` by the corners that the last pass backward took, `row_values`, `relaxed_values`.
-
-    These are filled at rows that are not `fixed`, (R,), or at all if `values_all`.
-    """
-    actions = states.won.shape[1]
-    scratch.row_values[:] = 0.0
-    scratch.relaxed_values[:] = 0.0
-    for number in range(len(others.weight)):
-        reach, table = scratch.reach[number], others.table[number]
-        for member in range(others.begin[number], others.begin[number + 1]):
-            reach[others.member[member]] = 0.0
-        for start in range(len(states.start)):
-            reach[states.start[start]] += others.weight[number] * states.start_chance[start]
-        for member in range(others.begin[number], others.begin[number + 1]):
-            state = others.member[member]
-            row, mass = states.row[state], reach[state]
-            if mass == 0.0:
-                continue
-            pick, corner_values = scratch.pick[member], scratch.corner_values[member]
-            if states.is_own[state] and (values_all or fixed[row] < 0):
-                first = corners.first[row]
-                for corner in range(first, corners.first[row + 1]):
-                    scratch.row_values[corner] += mass * corner_values[corner - first]
-                scratch.relaxed_values[row] += mass * corner_values[pick - first]
-            for action in range(actions):
-                share = corners.play[pick, action] if states.is_own[state] else table[row, action]
-                if share > 0.0:
-                    edge = state * actions + action
-                    for outcome in range(states.first[edge], states.first[edge + 1]):
-                        reach[states.after[outcome]] += mass * share * states.chance[outcome]
-
-
-@kernel
-def evaluate(states, corners, others, fixed, scratch):
-    """Compute the payoff where rows play corners `fixed` (R,), the best in each state where -1."""
-    return _backward(states, corners, others, fixed, False, scratch)
-
-
-@kernel
-def differentiate(states, corners, others, fixed, scratch):
-    """Compute the payoff, and its gradient: `row_values` of all corners; `fixed` as above."""
-    payoff = _backward(states, corners, others, fixed, True, scratch)
-    _forward(states, corners, others, fixed, True, scratch)
-    return payoff
-
-
-@part
-def _round_relaxation(corners, fixed, scratch, pure):
-    """Round the relaxation to a response, `pure` (R,): the best corner of each row by `row_values`.
-
-    Fixed rows keep theirs. Returns the row that loses most by it, to branch on; -1 if none loses.
-    """
-    largest_loss, branching_row = 0.0, -1
-    for row in range(len(fixed)):
-        pure[row] = fixed[row]
-        if fixed[row] < 0:
-            best = corners.first[row]
-            for corner in range(best + 1, corners.first[row + 1]):
-                if scratch.row_values[corner] > scratch.row_values[best]:
-                    best = corner
-            pure[row] = best
-            loss = scratch.relaxed_values[row] - scratch.row_values[best]
-            if loss > largest_loss:
-                largest_loss, branching_row = loss, row
-    return branching_row
-
-
-@kernel
-def close(states, corners, others, target, most, fixed, stack, questions, now, pure, ends, scratch):
-    """Prove that no corners get more than a target, or find some; depth first, and resumable.
-
-    At each node: bound it by the relaxation; if that is above the target, round it to a response;
-    if that gets no more, branch on the row that loses most. Returns CLOSED, FOUND or OPEN.
-
-    Parameters
-    ----------
-    most : int
-        Relaxations to solve in this call.
-    fixed : (R,)
-        -1 at rows that branch; other rows play this corner.
-    stack : (R,)
-        Rows fixed on the way to the present part.
-    questions : (n,)
-        The tree in the order of a walk: rows, whose corners are taken in their order; -1 at leaves.
-    now : (2,)
-        Depth of the stack, and questions written; (-1, n) when all is closed.
-    pure : (R,)
-        Corners of the best response found.
-    ends : (2,)
-        What these get; the highest bound of all leaves so far.
-    """
-    while now[0] >= 0:
-        if most == 0 or now[1] == len(questions):
-            return OPEN
-        most -= 1
-        row = -1
-        bound = _backward(states, corners, others, fixed, False, scratch)
-        if bound > target:
-            _forward(states, corners, others, fixed, False, scratch)
-            row = _round_relaxation(corners, fixed, scratch, pure)
-            ends[0] = bound
-            if row >= 0:
-                ends[0] = _backward(states, corners, others, pure, False, scratch)
-            if ends[0] > target or row < 0:
-                return FOUND
-        questions[now[1]] = row
-        now[1] += 1
-        if row >= 0:
-            stack[now[0]] = row
-            fixed[row] = corners.first[row]
-            now[0] += 1
-            continue
-        ends[1] = max(ends[1], bound)
-        while now[0] > 0:
-            row = stack[now[0] - 1]
-            fixed[row] += 1
-            if fixed[row] < corners.first[row + 1]:
-                break
-            fixed[row] = -1
-            now[0] -= 1
-        if now[0] == 0:
-            now[0] = -1
-    return CLOSED

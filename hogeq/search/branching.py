@@ -12,6 +12,7 @@ from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,14 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import FORM, Graph
+from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
-from hogeq.kernels.responding import Corners, Others, Scratch, States
+from hogeq.kernels.forgetting import Decisions, Workspace
+from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
 ROUNDING = 2.0**-53
-BATCH = 500  # relaxations between two looks at the clock
+BATCH = 100  # relaxations between two looks at the clock
 MOST_QUESTIONS = 20_000_000
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -36,9 +39,9 @@ Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI02
 class Status(IntEnum):
     """How a search ended."""
 
-    CLOSED = kernels.CLOSED  # no response gets more than the target
-    FOUND = kernels.FOUND  # one does
-    OPEN = kernels.OPEN  # the effort was used up
+    CLOSED = forgetting.CLOSED  # no response gets more than the target
+    FOUND = forgetting.FOUND  # one does
+    OPEN = forgetting.OPEN  # the effort was used up
 
 
 class Closing(NamedTuple):
@@ -151,29 +154,26 @@ class ResponseGraph:
             reached.append(np.flatnonzero(is_reached))
         first_reached = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reached])])
         others = Others(np.asarray(weights), tables, first_reached, np.concatenate(reached))
-        scratch = Scratch(
-            state_values=np.zeros((len(tables), len(states.row))),
-            corner_values=np.zeros((len(others.member), int(np.diff(first_corner).max()))),
-            pick=np.zeros(len(others.member), np.int64),
-            reach=np.zeros((len(tables), len(states.row))),
-            row_values=np.zeros(len(choices.play)),
-            relaxed_values=np.zeros(len(corners)),
-        )
-        error = self._payoff_error(np.asarray(weights), tables, choices.play)
-        return Responses(states, choices, others, scratch, error)
+        errors = self._payoff_errors(np.asarray(weights), tables, choices.play)
+        return Responses(states, choices, others, *errors)
 
-    def _payoff_error(self, weights: Floats, tables: Floats, play: Floats) -> float:
+    def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
         """Bound how far a computed payoff may be off, `play` (N, K) being all corners.
 
-        By the rounding of each operation, and by probabilities that miss a sum of 1.
+        By the rounding of each operation, and by probabilities that miss a sum of 1. Also, how far
+        a pass is off where rows pay prices, if no number is larger than 1.
         """
-        states = self.states
-        roundings = self.turns * (self.outcomes + 2 * play.shape[1] + 6)
+        states, actions = self.states, play.shape[1]
+        # An edge has the outcomes of all actions that are played there.
+        roundings = self.turns * (self.outcomes * actions + 2 * actions + 6)
         roundings += len(tables) * len(states.start) + 4
         used_rows = tables[:, np.unique(states.row[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
-        return 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
+        roundings_of_turn = 4 * self.outcomes * actions + 2 * len(play) + 14
+        error_of_turn = 2 * roundings_of_turn * ROUNDING + misses_of_turn
+        return error, 2 * (self.turns + 1) * error_of_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +187,10 @@ class Responses:
     states: States
     corners: Corners
     others: Others
-    scratch: Scratch  # what the kernels write
     error: float
     """How far a computed payoff may be off."""
-
-    @property
-    def _arrays(self) -> tuple[States, Corners, Others]:
-        return self.states, self.corners, self.others
+    error_of_pass: float
+    """The same of each pass in which rows pay prices, in units of the largest number."""
 
     @property
     def free(self) -> Ints:
@@ -209,22 +206,24 @@ class Responses:
 
     def value(self, response: Ints) -> float:
         """Payoff of a response (R,), but for `error`; the best corner of every state where -1."""
-        return float(kernels.evaluate(*self._arrays, self._corner_numbers(response), self.scratch))
+        return float(forgetting.evaluate(self.decisions, response, self._work))
 
     def values(self, response: Ints) -> Floats:
         """Payoffs of a response (R,) against each component of the mixture, (n,)."""
         self.value(response)
-        start_values = self.scratch.state_values[:, self.states.start]
-        return np.asarray(start_values @ self.states.start_chance)
+        start_values = self._work.values[self.decisions.start]
+        return start_values.reshape(len(self.others.weight), -1) @ self.states.start_chance
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
 
         It is the sum of the values of the corner in all states of its row, weighted by reach.
         """
-        numbers = self._corner_numbers(response)
-        payoff = kernels.differentiate(*self._arrays, numbers, self.scratch)
-        return float(payoff), self.scratch.row_values.copy()
+        payoff = forgetting.differentiate(self.decisions, response, self._work)
+        num_corners = self.decisions.corners
+        corner_values = self._work.sums[: len(num_corners)]
+        exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
+        return float(payoff), corner_values[exists]
 
     def improve(self, response: Ints) -> tuple[Ints, float]:
         """Change the row that gains most, again and again, until no row alone gains.
@@ -253,6 +252,7 @@ class Responses:
         target: float,
         most: int = MOST_QUESTIONS,
         deadline: Deadline = FOREVER,
+        is_priced: bool = True,
     ) -> Closing:
         """Find a response that gets more than a target, or prove that there is none.
 
@@ -261,10 +261,14 @@ class Responses:
         response, value = self.ascend(starts)
         if value > target:
             return Closing.found(response, value)
-        return self.close(target, most, deadline)
+        return self.close(target, most, deadline, is_priced)
 
     def close(
-        self, target: float, most: int = MOST_QUESTIONS, deadline: Deadline = FOREVER
+        self,
+        target: float,
+        most: int = MOST_QUESTIONS,
+        deadline: Deadline = FOREVER,
+        is_priced: bool = True,
     ) -> Closing:
         """Prove that no response gets more than a target, or find one that does.
 
@@ -275,11 +279,25 @@ class Responses:
         most : int
             Relaxations that are solved at most.
         deadline : Deadline, optional
+        is_priced : bool
+            Whether leaves may have prices, which take fewer relaxations; fractions prove no such.
+
+        Raises
+        ------
+        ValueError
+            For prices where a play can meet a row twice.
         """
         # The kernel searches depth first, and goes on where the arrays say that it stopped.
-        fixed = self._corner_numbers(self.free)
+        dag, work = self.decisions, self._work
+        num_rows = len(dag.corners)
+        work.largest[:] = work.claims[:] = 0
+        if is_priced:
+            dag = dag._replace(is_before=np.zeros((num_rows, len(dag.row)), np.int8))
+            if not forgetting.mark_before(dag):
+                raise HogeqError("prices: allowed where no play meets a row twice")
+        fixed = self.free
         response = fixed.copy()
-        branched = np.zeros(len(fixed), np.int64)  # rows fixed on the way to the present node
+        branched = np.zeros(num_rows, np.int64)  # rows fixed on the way to the present node
         bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
         counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
         batches = [np.zeros(0, np.int64)]
@@ -288,18 +306,59 @@ class Responses:
             questions = np.zeros(min(most, BATCH), np.int64)
             counts[1] = 0
             status = Status(
-                kernels.close(
-                    *self._arrays, target, len(questions), fixed, branched, questions, counts,
-                    response, bounds, self.scratch,
+                forgetting.close(
+                    dag, target, len(questions), fixed, branched, questions, counts, response,
+                    bounds, is_priced, work,
                 )
             )  # fmt: skip
             batches.append(questions[: counts[1]])
             most -= len(questions)
         if status == Status.FOUND:
-            return Closing.found(*self.improve(response - self.corners.first[:-1]))
+            return Closing.found(*self.improve(response))
         bound = float(bounds[1]) + self.error
+        if work.claims[0]:
+            largest = max(1.0, float(work.largest[0]))
+            bound += (int(work.claims[0]) + 2) * largest * self.error_of_pass
         return Closing(status, -np.inf, bound, fixed, np.concatenate(batches))
 
-    def _corner_numbers(self, response: Ints) -> Ints:
-        """Numbers of a response's corners (R,) among the N of all rows; -1 where it has -1."""
-        return np.where(response >= 0, self.corners.first[:-1] + response, -1)
+    @cached_property
+    def decisions(self) -> Decisions:
+        """The problem as nodes, each a state and a table."""
+        num_nodes, num_corners = len(self.others.member), np.diff(self.corners.first)
+        shape = num_nodes, int(num_corners.max())
+        num_starts = len(self.others.weight) * len(self.states.start)
+        dag = Decisions(
+            row=np.zeros(num_nodes, np.int64),
+            first=np.zeros(num_nodes * shape[1] + 1, np.int64),
+            chance=np.zeros(0),
+            after=np.zeros(0, np.int64),
+            won=np.zeros(shape),
+            start=np.zeros(num_starts, np.int64),
+            start_chance=np.zeros(num_starts),
+            corners=num_corners,
+            is_before=np.zeros((0, 0), np.int8),
+        )
+        number = np.zeros(len(self.states.row), np.int64)
+        count = forgetting.lay_out(self.states, self.corners, self.others, number, dag)
+        dag = dag._replace(chance=np.zeros(count), after=np.zeros(count, np.int64))
+        forgetting.lay_out(self.states, self.corners, self.others, number, dag)
+        return dag
+
+    @cached_property
+    def _work(self) -> Workspace:
+        """What the kernels write."""
+        shape, num_rows = self.decisions.won.shape, len(self.decisions.corners)
+        return Workspace(
+            prices=np.zeros(shape),
+            values=np.zeros(shape[0]),
+            edge_values=np.zeros(shape),
+            worths=np.zeros(shape),
+            reach=np.zeros(shape[0]),
+            best=np.zeros(shape[0], np.int64),
+            loss=np.zeros(num_rows),
+            round=np.zeros(num_rows, np.int64),
+            largest=np.zeros(1),
+            claims=np.zeros(1, np.int64),
+            sums=np.zeros((max(num_rows, 2), shape[1])),
+            gained=np.zeros((shape[1], shape[1])),
+        )

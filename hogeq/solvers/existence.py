@@ -33,14 +33,13 @@ from hogeq.solvers.symmetric import (
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MOST_OF_MIXTURE: Final = 20_000  # relaxations of its proof
 MOST_EXACT: Final = 8  # components whose weights are solved for in rational numbers
 STARTS: Final = 4  # counters of the pool, the latest, from which a search for a response ascends
 SMALLEST: Final = 1e-9  # an exploitability below it counts as 0 until that is proved
 DENOMINATORS: Final = (2**8, 2**12, 2**16, 2**20)  # largest, of probabilities that are tried
 GAPS: Final = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.0)
 """Gaps between a proved exploitability and one that is known, as parts of the latter."""
-TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 1.0))
+TARGETS: Final = ((0.5, 0.3), (0.05, 0.5), (0.005, 0.6))
 """Targets of boxes, as parts of the exploitability known; and of the time left, for each."""
 
 Kind = Literal["matrix", "policy", "none", "open"]
@@ -137,7 +136,7 @@ class _Decision:
         """Solve the game in mixtures in a part of the time, and decide by that; else it is open."""
         decided = None
         share = self.deadline.share(0.3)
-        steps = list(double_oracle(self.game, share, self.pool, MOST_OF_MIXTURE))
+        steps = list(double_oracle(self.game, share, self.pool, MOST))
         if steps:
             self.pool = steps[-1].pool
             decided = self.by_mixture(steps[-1])
@@ -193,7 +192,8 @@ class _Decision:
         """Prove by branch and bound, checked in fractions, that no matrix beats a policy."""
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
-        closing = problem.respond(self.pool[-STARTS:], 0.5 + TIE, MOST, self.deadline)
+        starts = self.pool[-STARTS:]
+        closing = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
         if closing.status != Status.CLOSED:
             return None
         self.policy = probabilities

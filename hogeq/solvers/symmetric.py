@@ -15,7 +15,7 @@ from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import Deadline
 
 TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
-MOST: Final = 200_000  # relaxations of one proof
+MOST: Final = 20_000  # relaxations of one proof, with prices; without, ten times as many
 
 
 class Oracle(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hogeq.graph.hog import of_hog
+from hogeq.kernels import forgetting
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import denominator
@@ -19,6 +20,7 @@ from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.rules import from_rules
 from tests.search.games import TINY, best_response, random_policy, small
+from tests.toys import Choice, tree_of
 from tests.twin import Play, every_matrix_wins
 
 
@@ -27,10 +29,10 @@ def graph_of(engine: Any) -> ResponseGraph:
     return ResponseGraph.of(of_hog(engine.rules).against(uniform))
 
 
-def proved(problem: Any, start: float = 0.0) -> tuple[float, Any]:
+def proved(problem: Any, start: float = 0.0, is_priced: bool = True) -> tuple[float, Any]:
     """Raise a target until it is closed."""
     best = start
-    while (closing := problem.close(best + 1e-11)).status == Status.FOUND:
+    while (closing := problem.close(best + 1e-11, is_priced=is_priced)).status == Status.FOUND:
         assert closing.value > best
         best = closing.value
     return best, closing
@@ -100,7 +102,7 @@ def test_fractions_agree_with_floats() -> None:
         assert float(value) == pytest.approx(problem.value(fixed), abs=1e-13)
     met = exact.reach(pure.tolist(), policy)
     assert all(isinstance(one, Fraction) and 0 <= one <= 1 for one in met)
-    best, closing = proved(problem)
+    best, closing = proved(problem, is_priced=False)
     tree = closing.questions
     assert exact.is_at_most(Fraction(closing.bound), policy, problem, tree)
     assert not exact.is_at_most(Fraction(best) - Fraction(1, 10**6), policy, problem, tree)
@@ -116,6 +118,39 @@ def test_a_tree_of_one_player_is_a_graph_too() -> None:
         problem.value(np.array(pure)) for pure in product(*(range(len(one)) for one in graph.pure))
     ]
     assert best == pytest.approx(max(rates), abs=1e-10)
+
+
+@pytest.mark.parametrize("edition", ["su20", "fa18", "fa17", "fa13"])
+def test_prices_close_a_search_sooner_and_say_no_less_than_is_true(edition: str) -> None:
+    game = small(7, 2, edition)
+    graph, draw = graph_of(game), np.random.default_rng(8)
+    priced_leaves = 0
+    for seed in range(4):
+        table = random_policy(game, seed).policy.reshape(1, -1, game.num_actions)
+        corners = graph.pure
+        for row in draw.choice(len(corners), 9, replace=False):
+            corners[row] = draw.dirichlet(np.ones(game.num_actions), 2)
+        problem = graph.against(np.ones(1), table, corners)
+        best, plain = proved(problem, is_priced=False)
+        assert not (plain.questions == forgetting.PRICED).any()
+        for target in (best + 1e-11, best + 1e-6, best + 1e-3):
+            plain = problem.close(target, is_priced=False)
+            priced = problem.close(target)
+            assert (plain.status, priced.status) == (Status.CLOSED, Status.CLOSED)
+            assert best <= priced.bound <= target + 1e-9
+            assert len(priced.questions) <= len(plain.questions)
+            priced_leaves += int((priced.questions == forgetting.PRICED).sum())
+        assert problem.close(best - 1e-9).status == Status.FOUND
+    assert priced_leaves > 3
+
+
+def test_rows_that_recur_have_no_prices() -> None:
+    """The absent-minded driver meets one row twice."""
+    crossing = Choice(0, 0, (0.0, Choice(0, 0, (4.0, 1.0))))
+    instance = of_tree(tree_of(crossing))
+    problem = ResponseGraph.of(instance).against(np.ones(1), np.ones((1, 1, 2)))
+    with pytest.raises(ValueError, match="prices: allowed where no play meets a row twice"):
+        problem.close(10.0)
 
 
 def test_a_deadline_ends_a_search() -> None:
