@@ -9,6 +9,7 @@ import numpy as np
 
 from hogeq.kernels import dag_flows
 from hogeq.search.results import Equilibrium
+from hogeq.solvers.iterates import mix_iterates
 from hogeq.solvers.regret import DiscountedCFR, RegretState
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
@@ -29,6 +30,7 @@ SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solv
 DRAWING: Final = 0.2  # share of the time of CFR, in which strategies are drawn from the mixtures
 FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
 BUILDING: Final = 0.2  # share of the time for the DAGs
+MIXING: Final = 0.5  # share of the time left in which iterates are mixed, where DAGs are too large
 ROUNDS: Final = 150  # of CFR before column generation
 SELDOM: Final = 0.01  # probability of choices that column generation begins without
 LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # likewise, tried in turn
@@ -147,7 +149,8 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
 
     1. Generate columns without DAGs in a fifth of the time; or, where nobody forgets, solve one
        linear program in half of it.
-    2. Build the belief DAGs. Where there is no time for that, go on with step 1.
+    2. Build the belief DAGs. Where there is no time for that, mix iterates of CFR+ in half of what
+       is left (:mod:`hogeq.solvers.iterates`), and go on with step 1.
     3. Solve small DAGs whole by a linear program. Of large ones take the part that discounted CFR
        plays after some rounds, if it is small enough, and generate columns.
     4. Else leave all the time to CFR.
@@ -178,6 +181,9 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
+        mix_iterates(solving, deadline.share(MIXING))
+        if solving.is_proved:
+            return solving.result(sides, "iterates")
         solving.columns(sides, deadline)
         return solving.result(sides, "columns")
     engine = DagEngine(tree, dags)

@@ -1,0 +1,89 @@
+"""Mixtures of iterates: their bounds hold in any game, and meet where belief DAGs are too large."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.solvers import dags
+from hogeq.solvers.iterates import mix_iterates, recalling
+from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees.columns import Solving
+from hogeq.trees.flat import FlatTree
+from tests.toys import tree_of
+from tests.trees.random_games import payoffs, random_game, value
+
+
+def dice(sides: int, suffix: str = "_ir") -> FlatTree:
+    tree = hogeq.Game(f"liars_dice{suffix}(dice_sides={sides})").tree
+    assert tree is not None
+    return tree
+
+
+def partition(tree: FlatTree, player: int) -> set[tuple[int, ...]]:
+    """Nodes of each information set of a player."""
+    nodes = defaultdict(list)
+    for node, row in enumerate(tree.row.tolist()):
+        if tree.player[node] == player:
+            nodes[row].append(node)
+    return set(map(tuple, nodes.values()))
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_who_recalls_has_the_information_sets_of_the_game_with_perfect_recall(player: int) -> None:
+    forgetful, perfect = dice(3), dice(3, "")
+    tree = recalling(forgetful, player)
+    assert partition(tree, player) == partition(perfect, player)
+    assert partition(tree, 1 - player) == partition(forgetful, 1 - player)
+    assert tree.seat.tolist() == sorted(tree.seat.tolist())
+    hogeq.Game(tree).attack("uniform")  # its arrays fit each other
+
+
+@pytest.mark.parametrize(
+    ("sides", "worth"), [(3, Fraction(1, 9)), (4, Fraction(1, 16)), (5, Fraction(1, 125))]
+)
+def test_bounds_of_liars_dice_meet(sides: int, worth: Fraction) -> None:
+    """Player 0 gets as much as with perfect recall of both: values by linear programs."""
+    solving = Solving(dice(sides), FOREVER)
+    mix_iterates(solving, FOREVER)
+    assert solving.is_proved
+    assert solving.ends == pytest.approx((float(worth), float(worth)), abs=1e-9)
+    perfect = hogeq.Game(dice(sides, "")).equilibrium(60.0)
+    assert perfect.lower <= worth <= perfect.upper
+
+
+def test_bounds_hold_in_any_game() -> None:
+    """Beside the matrix of all pure strategies."""
+    gaps = []
+    for seed in range(60):
+        root = random_game(seed)
+        tree = tree_of(root)
+        if {*tree.seat.tolist()} != {0, 1}:
+            continue
+        solving = Solving(tree, FOREVER)
+        mix_iterates(solving, FOREVER)
+        found = solving.result(solving.without_dags(), "iterates")
+        assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9, seed
+        gaps.append(found.upper - found.lower)
+    assert len(gaps) >= 30
+    assert min(gaps) < 1e-9 < max(gaps)  # who forgets may get less than who remembers
+
+
+def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = dice(4)
+    monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
+    monkeypatch.setattr(dags, "FIRST", 0.0)
+    found = dags.solve_tree(tree, 600.0)
+    assert (found.method, found.is_proved) == ("iterates", True)
+    game = hogeq.Game(tree)
+    assert game.exploitability(found).upper < 1e-9  # of the mixtures, which are what is given
+    told = found.to_json()
+    assert told["lower"] == told["upper"] == 0.0625
+
+
+def test_nothing_is_begun_without_time() -> None:
+    solving = Solving(dice(3), FOREVER)
+    mix_iterates(solving, Deadline(0.0))
+    assert np.isinf(solving.bounds).all()
