@@ -35,6 +35,7 @@ from hogeq.trees.saved import save_tree
 from hogeq.trees.sequences import sequence_form
 
 SECONDS = 1.0
+EDITIONS = ("sp20", "su21", "fa18", "fa19", "sp19", "fa17", "fa13", "fa25")
 ENDLESS = "def final_strategy(score, opponent):\n    while True:\n        pass\n"
 
 
@@ -299,12 +300,18 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
     by_tree: Runs = {
         "equilibrium": partial(small.equilibrium, seconds),
         "attack --exact": partial(small.attack, "always_roll:2", exactly),
+        "existence": partial(small.existence, seconds, process_time),
     }
     _run_all(by_tree, only)
     yield from timed("limits: su20 to 6, 2 dice", by_tree, seconds, only)
     full_size = hogeq.Game("su20")
     _run_all(of_hog(full_size, 0.01), only)
     yield from timed("limits: su20", of_hog(full_size, seconds), seconds, only)
+    editions: Runs = {
+        f"equilibrium, {name}": partial(hogeq.Game(name).equilibrium, seconds) for name in EDITIONS
+    }
+    _run_all(editions, only)
+    yield from timed("limits: editions of the contest", editions, seconds, only)
     with TemporaryDirectory() as folder:
         endless = Path(folder) / "endless.py"
         endless.write_text(ENDLESS)
