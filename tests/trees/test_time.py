@@ -1,6 +1,7 @@
 """Limits of time: whenever it is over, what was valid so far is given, and nothing is refused."""
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import count
@@ -467,6 +468,24 @@ def test_what_an_absent_minded_player_found_is_valued_once(
     monkeypatch.setattr(Decision, "solve", noted)
     responses.respond(game.tree, game.strategy("uniform"), 0.0)
     assert valued.count(0) == len(solved)
+
+
+@pytest.mark.parametrize(("seconds", "number"), [(19.0, 1), (21.0, 2), (np.inf, 2)])
+def test_responses_are_sought_again_if_they_can_be_valued(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, number: int
+) -> None:
+    game, clock, calls = hogeq.Game(Driver()), [0.0], []
+    respond = responses.respond
+
+    def slow(*given: Any, **more: Any) -> Any:
+        calls.append(given)
+        clock[0] += 10.0
+        return replace(respond(*given, **more), is_proved=False)
+
+    monkeypatch.setattr(responses, "respond", slow)
+    monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: clock[0]))
+    game.attack("uniform", Budget(seconds=seconds) if seconds < np.inf else Budget())
+    assert len(calls) == number
 
 
 def test_a_search_that_would_not_end_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
