@@ -36,6 +36,7 @@ from hogeq.trees.saved import save_tree
 from hogeq.trees.sequences import sequence_form
 
 SECONDS = 1.0
+EDITIONS = ("sp20", "su21", "fa18", "fa19", "sp19", "fa17", "fa13", "fa25")
 ENDLESS = "def final_strategy(score, opponent):\n    while True:\n        pass\n"
 
 
@@ -235,10 +236,10 @@ def _entry(tree: FlatTree, family: str) -> Entry:
 def of_walk(game: hogeq.Game, seconds: float) -> Runs:
     """List what takes a time where a row is met again in a play."""
     return {
+        "gaps": partial(game.gaps, "uniform", seconds),  # first: before anybody inflates
         "equilibrium": partial(game.equilibrium, seconds),
         "equilibrium --policies": partial(game.in_policies, seconds),
         "attack --seconds": partial(game.attack, "uniform", hogeq.Budget(seconds=seconds)),
-        "gaps": partial(game.gaps, "uniform", seconds),
     }
 
 
@@ -300,12 +301,17 @@ def timings(seconds: float = SECONDS, only: str = "") -> Iterator[Timing]:
     by_tree: Runs = {
         "equilibrium": partial(small.equilibrium, seconds),
         "attack --exact": partial(small.attack, "always_roll:2", exactly),
+        "existence": partial(small.existence, seconds, process_time),
     }
     _run_all(by_tree, only)
     yield from timed("limits: su20 to 6, 2 dice", by_tree, seconds, only)
     full_size = hogeq.Game("su20")
     _run_all(of_hog(full_size, 0.01), only)
     yield from timed("limits: su20", of_hog(full_size, seconds), seconds, only)
+    for name in EDITIONS:  # each at once after it is compiled, while its arrays are kept
+        by_edition: Runs = {"equilibrium": partial(hogeq.Game(name).equilibrium, seconds)}
+        _run_all(by_edition, only)
+        yield from timed(f"limits: {name}", by_edition, seconds, only)
     with TemporaryDirectory() as folder:
         endless = Path(folder) / "endless.py"
         endless.write_text(ENDLESS)

@@ -32,7 +32,8 @@ def solve_hog(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> 
         return solving.by_one_strategy(engine, Deadline(seconds))
     tree = hog_tree(engine.rules)  # building takes no time
     deadline = Deadline(seconds)
-    if is_small(engine):
+    # Every proof folds a mixture into the graph, which takes as long as its outcomes are many.
+    if is_small(engine) and deadline.share(0.5).allows(_outcomes(graph())):
         found = in_mixtures(_symmetric(engine, graph()), engine, deadline.share(0.5))
         if found is not None:
             is_proved = is_half(engine, found.strategies[0], found.upper)
@@ -64,6 +65,13 @@ def is_small(engine: HogEngine) -> bool:
     """Whether a game of Hog can be laid out as a graph of states."""
     states = 2 * engine.rules.size**2 * engine.memory_size * engine.num_actions
     return states <= MOST_STATES and total_rises(engine.rules)
+
+
+def _outcomes(graph: Graph) -> int:
+    """Bound the outcomes of all actions in all states, whether play comes to them or not."""
+    of_way = np.append(np.diff(graph.first), 0)  # and of the way -1, none
+    of_situation = of_way[graph.way].sum(axis=(1, 2))
+    return int(of_situation[graph.situation].sum())
 
 
 def _symmetric(engine: HogEngine, graph: Graph) -> "SymmetricGame":

@@ -79,6 +79,8 @@ def with_proof(game: HogEngine, response: Response, target: Strategy) -> Respons
 
 def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
     """Whether a strategy is proved to win half of its games: `bound` is on all responses to it."""
+    if bound - 0.5 > PROVED / 2.0:  # whatever the margin
+        return False
     upper = bound + bound_margin(game, bound, strategy)
     return upper - 0.5 <= PROVED / 2.0 and WIN_RATES.are_one(1.0 - upper, upper)
 
@@ -126,14 +128,17 @@ def bound_in_time(
     """Upper bound without knowledge of the draw if there is time for it, else `full_memory`.
 
     That took `seconds`, for one backward pass against each component; a pass of the other bound
-    takes as long.
+    takes as long at least.
     """
     resolution = default_resolution(game, target)
     components = len(target.chances)
     passes = _number_of_beliefs(resolution, components)
     if resolution == 1 or passes * seconds / components > deadline.left:
         return full_memory
-    return upper_bound(game, target, resolution)
+    try:
+        return upper_bound(game, target, resolution, deadline)
+    except TimeoutError:
+        return full_memory
 
 
 def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline = FOREVER) -> float:
@@ -170,12 +175,17 @@ def default_resolution(game: HogEngine, strategy: Strategy) -> int:
     return components if beliefs * bytes_of_belief <= MOST_BYTES else 1
 
 
-def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None = None) -> float:
+def upper_bound(
+    game: HogEngine,
+    strategy: StrategyLike,
+    resolution: int | None = None,
+    deadline: Deadline = FOREVER,
+) -> float:
     """Upper bound on any attack: a responder with full memory, but without the draw of a mixture.
 
     At a resolution of 1 the responder is told the draw. Multiples of the number n of components are
     best. Passes and memory grow as C(resolution + n - 1, n - 1), the beliefs of the grid. By
-    default the bound is the lowest that takes seconds.
+    default the bound is the lowest that takes seconds. Over a grid, TimeoutError when time is over.
     """
     target = strategy_of(game, strategy)
     if resolution is None:
@@ -195,7 +205,7 @@ def upper_bound(game: HogEngine, strategy: StrategyLike, resolution: int | None 
     # The responder's value is convex in its belief, so that interpolation bounds it from above.
     grid = Grid.of(target.chances, resolution)
     policies = target.policies.reshape(components, game.goal**2, -1)
-    state_values = partial(_state_values, grid, policies)
+    state_values = partial(_state_values, grid, policies, deadline)
     _, values_at_start = backward_by(game, 2, state_values, len(grid.points))  # of each grid point
     rates = np.array([WinRate.from_starts(*values).win_rate for values in values_at_start])
     return float((grid.interpolation_weights(target.chances[None]) @ rates)[0])
@@ -277,7 +287,7 @@ class Grid(NamedTuple):
 
 
 def _state_values(
-    grid: Grid, policies: Floats, player: int, cells: Ints, roll_values: Floats
+    grid: Grid, policies: Floats, deadline: Deadline, player: int, cells: Ints, roll_values: Floats
 ) -> Floats:
     """Values (m, N, H) to the player to move at pairs of scores, by grid point and memory.
 
@@ -286,12 +296,12 @@ def _state_values(
     """
     if player == 0:
         return np.asarray(roll_values.max(axis=3))
-    return np.stack(
-        [
-            _values_of_drawn(grid, policies[:, cell], values)
-            for cell, values in zip(cells, roll_values, strict=True)
-        ]
-    )
+    values_of_cells = []
+    for cell, values in zip(cells, roll_values, strict=True):
+        if deadline.is_over:
+            raise TimeoutError
+        values_of_cells.append(_values_of_drawn(grid, policies[:, cell], values))
+    return np.stack(values_of_cells)
 
 
 def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:

@@ -29,7 +29,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
 ROUNDING = 2.0**-53
-BATCH = 100  # relaxations between two looks at the clock
+BATCH = 100  # relaxations between two looks at the clock, at most
+VALUED = 1_000_000  # states that these value, but for the last
 MOST_QUESTIONS = 20_000_000
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -57,6 +58,12 @@ class Closing(NamedTuple):
     def found(cls, response: Ints, value: float) -> "Closing":
         """End with a response (R,) that gets more than the target."""
         return cls(Status.FOUND, value, np.inf, response, np.zeros(0, np.int64))
+
+    @classmethod
+    def unknown(cls) -> "Closing":
+        """End before the first relaxation."""
+        none = np.zeros(0, np.int64)
+        return cls(Status.OPEN, -np.inf, np.inf, none, none)
 
 
 def sum_error(probabilities: Floats) -> float:
@@ -225,10 +232,10 @@ class Responses:
         exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
         return float(payoff), corner_values[exists]
 
-    def improve(self, response: Ints) -> tuple[Ints, float]:
+    def improve(self, response: Ints, deadline: Deadline = FOREVER) -> tuple[Ints, float]:
         """Change the row that gains most, again and again, until no row alone gains.
 
-        Give the response (R,) and its payoff.
+        Give the response (R,) and its payoff, those so far when the time is over.
         """
         response = response.copy()
         first = self.corners.first
@@ -237,13 +244,17 @@ class Responses:
             best_values = np.maximum.reduceat(corner_values, first[:-1])  # (R,)
             gains = best_values - corner_values[first[:-1] + response]
             row = int(gains.argmax())
-            if gains[row] <= self.error:
+            if gains[row] <= self.error or deadline.is_over:
                 return response, payoff
             response[row] = corner_values[first[row] : first[row + 1]].argmax()
 
-    def ascend(self, starts: Iterable[Ints]) -> tuple[Ints, float]:
+    def ascend(self, starts: Iterable[Ints], deadline: Deadline = FOREVER) -> tuple[Ints, float]:
         """Improve the relaxed response and other ones (R,); give the best, and its payoff."""
-        improved = [self.improve(start) for start in (self.relaxed, *starts)]
+        improved = [self.improve(self.relaxed, deadline)]
+        for start in starts:
+            if deadline.is_over:
+                break
+            improved.append(self.improve(start, deadline))
         return max(improved, key=lambda pair: pair[1])
 
     def respond(
@@ -258,7 +269,7 @@ class Responses:
 
         First ascend from some responses (R,); `most` relaxations are solved at most.
         """
-        response, value = self.ascend(starts)
+        response, value = self.ascend(starts, deadline)
         if value > target:
             return Closing.found(response, value)
         return self.close(target, most, deadline, is_priced)
@@ -301,9 +312,10 @@ class Responses:
         bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
         counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
         batches = [np.zeros(0, np.int64)]
+        batch = min(1 + VALUED // (1 + len(self.others.member)), BATCH)
         status = Status.OPEN
         while status == Status.OPEN and most > 0 and not deadline.is_over:
-            questions = np.zeros(min(most, BATCH), np.int64)
+            questions = np.zeros(min(most, batch), np.int64)
             counts[1] = 0
             status = Status(
                 forgetting.close(
@@ -314,7 +326,7 @@ class Responses:
             batches.append(questions[: counts[1]])
             most -= len(questions)
         if status == Status.FOUND:
-            return Closing.found(*self.improve(response))
+            return Closing.found(*self.improve(response, deadline))
         bound = float(bounds[1]) + self.error
         if work.claims[0]:
             largest = max(1.0, float(work.largest[0]))

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 import numpy as np
 
 from hogeq.kernels.responding import States
 from hogeq.search.branching import ROUNDING, ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import FOREVER, Deadline
+
+AT_ONCE: Final = 256  # states that are folded between two looks at the clock
 
 Move = tuple[int, float, int]
 """An action, its probability, and the set of components that are possible after it."""
@@ -17,15 +21,22 @@ Edges = tuple[tuple[tuple[float, int], ...], ...]
 """The outcomes of each action: probability, and number of the next new state."""
 
 
-def folded(graph: ResponseGraph, weights: Floats, tables: Floats) -> ResponseGraph:
+def folded(
+    graph: ResponseGraph, weights: Floats, tables: Floats, deadline: Deadline = FOREVER
+) -> ResponseGraph | None:
     """Let chance draw and play a mixture of opponents: policies (n, F, K), by their weights (n,).
 
     A new state is an old state and the set of components that are possible there: those whose rows
     were equal at all turns so far. So chance draws among components only where their rows differ.
-    New states of one old state are merged if their payoffs and outcomes are equal.
+    New states of one old state are merged if their payoffs and outcomes are equal. None if the time
+    is over before.
     """
+    if deadline.is_over:
+        return None
     misses = sum_error(tables) + sum_error(weights) + (2 * len(weights) + 6) * ROUNDING
-    states = _Folding(graph, weights, tables).new_states()
+    states = _Folding(graph, weights, tables).new_states(deadline)
+    if states is None:
+        return None
     most_outcomes = int(np.diff(states.first).max())
     return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
 
@@ -96,16 +107,19 @@ class _Folding:
         for outcome in range(self.first_outcome[edge], self.first_outcome[edge + 1]):
             yield self.probability[outcome], self.next_state[outcome]
 
-    def reachable(self) -> list[dict[int, None]]:
+    def reachable(self, deadline: Deadline) -> list[dict[int, None]] | None:
         """For each old state the sets of components with which play can come to it.
 
-        They are the keys of a dictionary, which are in the order of their first insertion.
+        They are the keys of a dictionary, which are in the order of their first insertion. None if
+        the time is over.
         """
         reached: list[dict[int, None]] = [{} for _ in self.row]
         for state in self.old_states.start.tolist():
             reached[state][self.all_components] = None
         # An outcome leads to a later state, so that the sets of a state are complete at its turn.
         for state, sets in enumerate(reached):
+            if state % AT_ONCE == 0 and deadline.is_over:
+                return None
             for components in sets:
                 for action, _, remaining in self.moves(state, components):
                     for _, next_state in self.outcomes(state, action):
@@ -128,14 +142,21 @@ class _Folding:
                 edges[new_action].append((probability * chance, numbers[next_state][remaining]))
         return payoffs, tuple(map(tuple, edges))
 
-    def new_states(self) -> States:
-        """Make the new states from the end of play to its start, and list them the other way."""
-        reached = self.reachable()
+    def new_states(self, deadline: Deadline) -> States | None:
+        """Make the new states from the end of play to its start, and list them the other way.
+
+        None if the time is over before.
+        """
+        reached = self.reachable(deadline)
+        if reached is None:
+            return None
         numbers: list[dict[int, int]] = [{} for _ in reached]  # new state, by old state and set
         payoffs = list[list[float]]()  # of the new states
         edges = list[Edges]()
         old_states = list[int]()
         for state in reversed(range(len(reached))):
+            if state % AT_ONCE == 0 and deadline.is_over:
+                return None
             equal_states = dict[tuple[tuple[float, ...], Edges], int]()
             for components in reached[state]:
                 state_payoffs, state_edges = self.payoffs_and_edges(state, components, numbers)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hogeq.search.branching import ResponseGraph, Responses
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
 Policy = list[list[Fraction]]
@@ -105,8 +106,18 @@ class ExactStates:
                         mass[then] += here * share * Fraction(chance, self.denominator)
         return met
 
-    def is_at_most(self, bound: Fraction, others: Policy, problem: Responses, tree: Ints) -> bool:
-        """Whether no leaf of a proof gets more than a bound, exactly: those that are near it."""
+    def is_at_most(
+        self,
+        bound: Fraction,
+        others: Policy,
+        problem: Responses,
+        tree: Ints,
+        deadline: Deadline = FOREVER,
+    ) -> bool:
+        """Whether no leaf of a proof gets more than a bound, exactly: those that are near it.
+
+        False, too, if the time is over before.
+        """
         fixed, count = problem.free, np.diff(problem.corners.first)
         stack, member = list[int](), problem.others.member.tolist()
         for row in tree.tolist():
@@ -115,6 +126,8 @@ class ExactStates:
                 fixed[row] = 0
                 continue
             is_near = problem.value(fixed) + problem.error >= bound
+            if is_near and deadline.is_over:
+                return False
             if is_near and self.value(others, member, fixed.tolist()) > bound:
                 return False
             while stack:
@@ -125,10 +138,10 @@ class ExactStates:
         return True
 
 
-def exact_kuhn(exact: ExactStates, matrices: Ints) -> Policy | None:
+def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER) -> Policy | None:
     """Policy of the mixture in which all these matrices win 1/2, in rational numbers.
 
-    None if there is no such mixture or several, or if weights are negative.
+    None if there is no such mixture or several, if weights are negative, or without time.
     """
     count, half = len(matrices), Fraction(1, 2)
     every = range(len(exact.row))
@@ -137,6 +150,8 @@ def exact_kuhn(exact: ExactStates, matrices: Ints) -> Policy | None:
     rates = [[half] * count for _ in range(count)]
     for one in range(count):
         for two in range(one):
+            if deadline.is_over:
+                return None
             rates[one][two] = exact.value(pure[two], every, matrices[one].tolist())
             rates[two][one] = 1 - rates[one][two]
     lines = [[rate - half for rate in row] + [Fraction(0)] for row in rates]

@@ -129,12 +129,14 @@ class Enclosure:
             drawn = responses[used]
             policies = np.stack([box.policy(response) for response in drawn])
             mean_policy = np.tensordot(shares, policies, 1)
-            to_mean, rate = self.game.against_policy(mean_policy).ascend(self.pool[-STARTS:])
+            to_policy = self.game.against_policy(mean_policy)
+            to_mean, rate = to_policy.ascend(self.pool[-STARTS:], self.deadline)
             if rate < 0.5 + self.target:
                 self.policy = mean_policy
                 return None, responses
             to_policies = self.game.graph.against(shares, policies)
-            to_mixture, rate = to_policies.ascend([*self.pool[-STARTS:], to_mean])
+            starts = [*self.pool[-STARTS:], to_mean]
+            to_mixture, rate = to_policies.ascend(starts, self.deadline)
             counters = np.unique([to_mean, to_mixture], axis=0)
             new = counters[[not contains(self.pool, counter) for counter in counters]]
             if rate <= 1.0 - value + NO_GAIN or not len(new):
@@ -155,7 +157,9 @@ class Enclosure:
         """Try to prove that a mixture of counters beats the whole box by half of the target."""
         counters = np.flatnonzero(weights > SUPPORT)
         shares = dyadic_weights(weights[counters])
-        problem = self.game.folded(shares, self.pool[counters], box.corners)
+        problem = self.game.folded(shares, self.pool[counters], box.corners, self.deadline)
+        if problem is None:
+            return Leaf(shares, counters, Closing.unknown())
         target = 0.5 - self.target / 2.0
         return Leaf(shares, counters, problem.respond(responses, target, deadline=self.deadline))
 

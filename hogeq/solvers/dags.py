@@ -181,15 +181,20 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
-        mix_iterates(solving, deadline.share(MIXING))
-        if solving.is_proved:
-            return solving.result(sides, "iterates")
-        solving.columns(sides, deadline)
-        return solving.result(sides, "columns")
+        return _without_dags(solving, sides)
     engine = DagEngine(tree, dags)
     if method == "cfr" or not solving.is_forgetful:
         return _by_cfr(solving, engine, DiscountedCFR().init(engine))
     return _by_dags(solving, engine)
+
+
+def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
+    """Mix iterates of CFR+; if that proves nothing, go on with columns."""
+    mix_iterates(solving, solving.deadline.share(MIXING))
+    if solving.is_proved:
+        return solving.result(sides, "iterates")
+    solving.columns(sides, solving.deadline)
+    return solving.result(sides, "columns")
 
 
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:

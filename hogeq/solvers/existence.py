@@ -11,6 +11,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from time import perf_counter
 from typing import Any, Final, Literal
@@ -60,7 +61,9 @@ class Existence:
     components: int
     """Of the equilibrium mixture found; 0 if none is proved."""
     memory: float | None
-    """What full memory wins beyond 1/2 against the equilibrium found; None if none is proved."""
+    """What full memory wins beyond 1/2 against the equilibrium found; None if none is proved.
+
+    Also None if there was no time for it."""
     proof: dict[str, Any]
     """What a checker needs."""
     seconds: float
@@ -125,12 +128,22 @@ class _Decision:
     def __init__(self, game: SymmetricGame, denominator: int, deadline: Deadline) -> None:
         self.game = game
         self.deadline = deadline
-        self.exact = ExactStates(game.graph, denominator)
+        self.denominator = denominator
         self.policy = game.policy(game.first[0])  # (R, K), the best one so far
         self.loss = 0.5  # what the best counter known wins against it beyond 1/2
         self.components = 0  # of the equilibrium mixture; 0 until one is proved
         self.pool = game.first  # (n, R)
         self.memory: float | None = None  # as in `Existence`
+
+    @cached_property
+    def exact(self) -> ExactStates:
+        """Lay the states out for fractions."""
+        return ExactStates(self.game.graph, self.denominator)
+
+    @property
+    def has_time_for_fractions(self) -> bool:
+        """Whether a pass in fractions should end in time."""
+        return self.deadline.allows(len(self.game.graph.states.chance))
 
     def run(self) -> Existence:
         """Solve the game in mixtures in a part of the time, and decide by that; else it is open."""
@@ -150,9 +163,10 @@ class _Decision:
         used = weights > 0.0
         weights, matrices = weights[used], oracle.pool[used]
         if oracle.closing.status == Status.CLOSED:
-            problem = self.game.folded(weights, matrices)
             self.components = len(weights)
-            self.memory = problem.value(problem.free) - 0.5
+            problem = self.game.folded(weights, matrices, deadline=self.deadline)
+            if problem is not None:
+                self.memory = problem.value(problem.free) - 0.5
         decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
         return decided or self.by_boxes(matrices)
 
@@ -173,7 +187,7 @@ class _Decision:
     def exploitability_bound(self) -> float:
         """Bound the best policy's exploitability by full memory, then by branch and bound."""
         problem = self.game.against_policy(self.policy)
-        _, value = problem.ascend(self.pool[-STARTS:])
+        _, value = problem.ascend(self.pool[-STARTS:], self.deadline)
         bound = problem.value(problem.free) + problem.error
         gaps = list(GAPS)
         while gaps:
@@ -194,11 +208,12 @@ class _Decision:
         problem = self.game.against_policy(probabilities)
         starts = self.pool[-STARTS:]
         closing = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
-        if closing.status != Status.CLOSED:
+        if closing.status != Status.CLOSED or not self.has_time_for_fractions:
             return None
         self.policy = probabilities
         self.loss = closing.bound - 0.5
-        if not self.exact.is_at_most(Fraction(1, 2), policy, problem, closing.questions):
+        half, tree = Fraction(1, 2), closing.questions
+        if not self.exact.is_at_most(half, policy, problem, tree, self.deadline):
             return None
         self.memory = problem.value(problem.free) - 0.5
         numerators = []  # of each row, whose common denominator is their sum
@@ -219,7 +234,9 @@ class _Decision:
     def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
         """Try Kuhn's policy of a mixture of matrices (n, R), and descend from it."""
         policy = np.tensordot(weights, self.game.policy(matrices), 1)
-        kuhn = exact_kuhn(self.exact, matrices) if len(matrices) <= MOST_EXACT else None
+        kuhn = None
+        if len(matrices) <= MOST_EXACT and self.has_time_for_fractions:
+            kuhn = exact_kuhn(self.exact, matrices, self.deadline)
         if kuhn is not None:
             decided = self.certified(kuhn, "policy")
             if decided is not None:

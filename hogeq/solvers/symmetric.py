@@ -12,7 +12,7 @@ from hogeq.search.results import Equilibrium
 from hogeq.solvers.responses import SUPPORT, nash_of_matrix, with_response
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints, matrix_type
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 
 TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
 MOST: Final = 20_000  # relaxations of one proof, with prices; without, ten times as many
@@ -62,10 +62,23 @@ class SymmetricGame:
         return self.graph.against(weights, self.policy(matrices), corners)
 
     def folded(
-        self, weights: Floats, matrices: Ints, corners: Sequence[Floats] | None = None
-    ) -> Responses:
-        """Responses to a mixture of matrices (n, R), of which play tells only what it shows."""
-        return folded(self.graph, weights, self.policy(matrices)).without_opponents(corners)
+        self,
+        weights: Floats,
+        matrices: Ints,
+        corners: Sequence[Floats] | None = None,
+        deadline: Deadline = FOREVER,
+    ) -> Responses | None:
+        """Responses to a mixture of matrices (n, R), of which play tells only what it shows.
+
+        None if the time is over before they are posed.
+        """
+        graph = folded(self.graph, weights, self.policy(matrices), deadline)
+        return None if graph is None else graph.without_opponents(corners)
+
+    def close(self, weights: Floats, matrices: Ints, most: int, deadline: Deadline) -> Closing:
+        """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
+        problem = self.folded(weights, matrices, deadline=deadline)
+        return Closing.unknown() if problem is None else problem.close(0.5 + TIE, most, deadline)
 
     def against_policy(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""
@@ -87,10 +100,11 @@ def double_oracle(
     weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
-        response, rate = game.against(pool[used], weights[used]).ascend(pool[[*used, -1]])
+        against_mixture = game.against(pool[used], weights[used])
+        response, rate = against_mixture.ascend(pool[[*used, -1]], deadline)
         closing = Closing.found(response, rate)
         if rate <= 0.5 + TIE:
-            closing = game.folded(weights[used], pool[used]).close(0.5 + TIE, most, deadline)
+            closing = game.close(weights[used], pool[used], most, deadline)
         yield Oracle(pool, payoffs, weights, closing)
         if closing.status != Status.FOUND:
             return
@@ -179,8 +193,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     simpler = [pure[member] for member in unbeaten_members(oracle)] + [minimal_support(oracle)]
     for simpler_weights in simpler:
         used = simpler_weights > 0.0
-        problem = game.folded(simpler_weights[used], oracle.pool[used])
-        closing = problem.close(0.5 + TIE, MOST, deadline)
+        closing = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
         if closing.status == Status.CLOSED:
             weights = simpler_weights[used]
             matrices = oracle.pool[used]

@@ -36,7 +36,7 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.enclosures import ROUNDING, Payoffs, plan_of
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import require_cells
-from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.sequences import INFLATING, SequenceForm, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
 
@@ -402,6 +402,7 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
     Payoffs that the player cannot change are taken off before anything is rounded; in any tree
     those of plays in which the player never moves.
     """
+    sequence_form(tree, 1 - player).inflate(deadline.share(INFLATING))  # else it takes all its time
     plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
     payoffs.middle[0] = payoffs.radius[0] = 0.0

@@ -21,6 +21,7 @@ from hogeq.trees.sequences import SequenceForm, sequence_form
 HOT: Final = 0.1  # first temperature, as a share of what perfect recall gets beyond the start
 COLD: Final = 0.003  # and the last one
 SLICE: Final = 2**14  # steps between looks at the time
+WALKED: Final = 16.0  # refined information sets are met so many times as fast as entries are made
 WORK: Final = 2**20  # refined information sets that are met for a start and a kick of a search
 
 
@@ -62,13 +63,12 @@ def annealed(
 ) -> Ints:
     """Anneal a pure strategy, (R,), and ascend from the best that was met; rows need an order.
 
-    The payoff is no less than that of `start`. If the time is over, the walk ends.
+    The payoff is no less than that of `start`. No slice is begun that should not end in time.
     """
-    found = start
-    for best in courses(form, payoffs, start, steps, random):
+    found, course = start, courses(form, payoffs, start, steps, random)
+    entries = min(SLICE, steps) * walk_length(form, start) / WALKED
+    while deadline.allows(entries) and (best := next(course, None)) is not None:
         found = best
-        if deadline.is_over:
-            break
     return form.ascend(found, payoffs, deadline)
 
 

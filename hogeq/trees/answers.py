@@ -45,6 +45,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     """
     deadline = Deadline(budget.limit)
     found = responses.enclosed_response(tree, target, 0.0, deadline=deadline.share(0.5))
+    valuing = deadline.spent  # of responses that no program looked for: all but linear work
     is_decided = tree.num_legal.max(initial=1) == 1
     if found.is_proved or is_decided or deadline.is_over:
         return found
@@ -60,6 +61,8 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
         if target.kind != "mixture":
             begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
+    if search is None and deadline.left < valuing:
+        return found
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
     proof = deadline.share(responses.SEARCHING).within(seconds)
     found = responses.enclosed_response(tree, target, proof, begin, deadline=deadline)

@@ -77,11 +77,12 @@ def settle(
             break
         payoffs.rescale(loss)
     if form.is_absent_minded and dag is None:  # until both ends are written alike
-        solved, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
+        solved, least, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
         answer = Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     else:
         answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
-    least, most, is_certain, method = proved_payoff(answer.strategy), full, True, FULL_MEMORY
+        least = proved_payoff(answer.strategy)
+    most, is_certain, method = full, True, FULL_MEMORY
     if dag is not None:
         most, method = payoffs.most(dag), BELIEF_DAG
     elif least < full and answer.method == INTEGER_PROGRAM:

@@ -7,6 +7,8 @@ import pytest
 
 import hogeq
 from hogeq.evaluation.values import win_rate
+from hogeq.games import small
+from hogeq.search.branching import ResponseGraph
 
 OPEN = {"edition": "fa22", "goal": 12, "max_dice": 3}
 HIDDEN = {"edition": "su20", "goal": 12, "max_dice": 3}
@@ -87,3 +89,16 @@ def test_a_tree_is_written_if_it_is_small(tmp_path: Path) -> None:
     assert isinstance(tree, hogeq.FlatTree)
     assert tree.num_nodes == sizes.nodes < sizes.most
     assert (tree.player == hogeq.TERMINAL).sum() == sizes.ends
+
+
+def test_a_double_oracle_is_begun_if_a_proof_can_end_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = hogeq.Hog({"edition": "su20", "goal": 6, "max_dice": 2})
+    assert game.equilibrium(60.0).method == "double oracle"
+    uniform = np.full(game.engine.shape, 1.0 / game.engine.num_actions)
+    laid_out = ResponseGraph.of(game.graph.against(uniform))
+    assert small._outcomes(game.graph) >= len(laid_out.states.chance)
+    monkeypatch.setattr(small, "_symmetric", lambda *_: pytest.fail("a graph was laid out"))
+    found = game.equilibrium(0.0)
+    assert found.lower <= 0.5 <= found.upper

@@ -1,7 +1,7 @@
 """Best responses by branch and bound: against all matrices, the twin's, and in fractions."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from hogeq.kernels import forgetting
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.turn import denominator
-from hogeq.search.branching import ResponseGraph, Status
+from hogeq.search import branching
+from hogeq.search.branching import ResponseGraph, Responses, Status
 from hogeq.search.folding import folded
-from hogeq.search.rationals import ExactStates, rational
+from hogeq.search.rationals import ExactStates, exact_kuhn, rational
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.graphs import of_tree
@@ -161,6 +163,68 @@ def test_a_deadline_ends_a_search() -> None:
     assert (closing.status, len(closing.questions)) == (Status.OPEN, 0)
 
 
+def test_a_climb_makes_no_pass_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = small(6, 2)
+    table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
+    problem = graph_of(game).against(np.ones(1), table)
+    start = np.zeros(len(problem.free), np.int64)
+    whole = problem.improve(start)
+    passes: list[object] = []
+    gradient = Responses.gradient
+
+    def counted(problem: Responses, response: Ints) -> tuple[float, Floats]:
+        passes.append(response)
+        return gradient(problem, response)
+
+    monkeypatch.setattr(Responses, "gradient", counted)
+    for looks in (0, 1, 2, 10_000):
+        passes.clear()
+        response, payoff = problem.improve(start, Deadline(looks, count().__next__))
+        assert len(passes) <= max(looks, 1)
+        assert payoff == problem.value(response)
+    assert np.array_equal(response, whole[0])
+    assert payoff == whole[1]
+    passes.clear()
+    problem.ascend([start] * 5, Deadline(0.0))
+    assert len(passes) == 2  # where the first begins, and its only step
+
+
+def test_a_large_problem_is_looked_at_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = small(6, 2, "fa18")
+    table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
+    problem = graph_of(game).against(np.ones(1), table)
+    best, _ = proved(problem)
+    whole = problem.close(best + 1e-9)
+    monkeypatch.setattr(branching, "VALUED", 0)
+    again = problem.close(best + 1e-9)
+    assert again.status == whole.status == Status.CLOSED
+    assert again.bound == whole.bound
+    assert np.array_equal(again.questions, whole.questions)
+    ended = problem.close(best + 1e-9, deadline=Deadline(3.0, count().__next__))
+    assert (ended.status, len(ended.questions)) == (Status.OPEN, 2)
+
+
+def test_fractions_and_folding_end_with_their_time() -> None:
+    game = small(6, 2, "fa18")
+    graph = graph_of(game)
+    exact = ExactStates(graph, denominator(game.rules))
+    matrices = np.arange(2)[:, None] * np.ones((1, len(graph.legal)), np.int64)
+    tables, weights = np.eye(game.num_actions)[matrices], np.array([0.5, 0.5])
+    problem = graph.against(np.ones(1), tables[:1])
+    _, closing = proved(problem)
+    policy = rational(tables[0], 1)
+    proof = Fraction(closing.bound), policy, problem, closing.questions
+    assert exact.is_at_most(*proof)
+    assert not exact.is_at_most(*proof, Deadline(0.0))
+    assert exact_kuhn(exact, matrices, Deadline(0.0)) is None
+    whole = folded(graph, weights, tables)
+    assert whole is not None
+    looks = count()
+    assert folded(graph, weights, tables, Deadline(1e9, looks.__next__)) is not None
+    for most in range(1, next(looks) - 1):
+        assert folded(graph, weights, tables, Deadline(most, count().__next__)) is None
+
+
 def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
     game = small(6, 2, "fa18")
     graph, draw = graph_of(game), np.random.default_rng(3)
@@ -170,7 +234,9 @@ def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
     mixed = random_policy(game, 5).policy.reshape(-1, game.num_actions)
     tables = np.stack([*(eye[one] for one in matrices), mixed])
     weights = np.array([0.1, 0.2, 0.3, 0.15, 0.25])
-    told, shown = graph.against(weights, tables), folded(graph, weights, tables).without_opponents()
+    told, alone = graph.against(weights, tables), folded(graph, weights, tables)
+    assert alone is not None
+    shown = alone.without_opponents()
     assert len(shown.others.member) < 0.8 * len(told.others.member)
     for _ in range(5):
         pure = draw.integers(0, game.num_actions, rows)

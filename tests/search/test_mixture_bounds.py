@@ -1,5 +1,6 @@
 """Bounds on what wins from a mixture: between exact best responses and responders told the draw."""
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn, TurnTable
+from hogeq.search import bounds
 from hogeq.search.bounds import Grid, default_resolution, full_memory_bound, upper_bound
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats
+from hogeq.support.deadline import Deadline
 from tests.evaluation.players import RECURRING
 from tests.search.games import TINY, best_response, matrices_of, mixture_of, small
 from tests.twin import Play, every_matrix_wins
@@ -48,6 +51,35 @@ class Naive:
         if way.landing.winner is not None:
             return float((way.landing.winner == 0) == mine) * drawn.sum()
         return self.wins(*way.following, mine == way.again, drawn)
+
+
+def test_a_bound_for_which_time_ends_is_that_of_full_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game = small(6, 2)
+    target = strategy_of(game, matrices_of(game, 2))
+    told = full_memory_bound(game, target)
+    whole = bounds.bound_in_time(game, target, Deadline(), told, 0.0)
+    assert whole == upper_bound(game, target) < told
+    valued: list[object] = []
+    values_of_drawn = bounds._values_of_drawn
+
+    def counted(*given: Any) -> Floats:
+        valued.append(given)
+        return values_of_drawn(*given)
+
+    monkeypatch.setattr(bounds, "_values_of_drawn", counted)
+    for looks in (2, 5):
+        valued.clear()
+        deadline = Deadline(looks, count().__next__)
+        assert bounds.bound_in_time(game, target, deadline, told, 0.0) == told
+        assert len(valued) == looks - 2
+
+
+def test_no_margin_is_computed_of_a_bound_that_is_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = compile_game(rules_from(TINY[next(iter(TINY))]))
+    monkeypatch.setattr(bounds, "bound_margin", lambda *_: pytest.fail("a margin"))
+    assert not bounds.is_half(game, strategy_of(game, mixture_of(game, 2)), 0.6)
 
 
 @pytest.mark.parametrize("name", TINY)

@@ -9,7 +9,7 @@ import pytest
 import hogeq
 from hogeq.kernels import row_search
 from hogeq.search.results import Budget
-from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.deadline import FOREVER, PACE, Deadline
 from hogeq.trees import annealing
 from hogeq.trees.decision_problems import Interview, RandomTree, Trials
 from hogeq.trees.rules import from_rules
@@ -102,6 +102,24 @@ def test_time_ends_a_walk_and_the_same_seed_walks_alike() -> None:
     assert found[0].tolist() == found[1].tolist()
     assert float(form.pure(found[2]) @ payoffs) >= float(form.pure(start) @ payoffs)
     assert annealing.walk_length(form, start) < len(form.row)
+
+
+def test_no_slice_is_begun_that_should_not_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    form, payoffs = posed("random")
+    start, slices = np.zeros(form.tree.num_rows, np.int64), []
+    anneal = SequenceForm.anneal
+
+    def counted(form: SequenceForm, *given: Any) -> None:
+        slices.append(given)
+        anneal(form, *given)
+
+    monkeypatch.setattr(SequenceForm, "anneal", counted)
+    needed = annealing.SLICE * annealing.walk_length(form, start) / annealing.WALKED / PACE
+    for seconds, number in ((0.9 * needed, 0), (1.1 * needed, 3)):
+        slices.clear()
+        still = Deadline(seconds, lambda: 0.0)
+        annealing.annealed(form, payoffs, start, 40_000, np.random.default_rng(1), still)
+        assert len(slices) == number
 
 
 def test_an_attack_begins_its_proof_with_what_was_annealed(monkeypatch: pytest.MonkeyPatch) -> None:

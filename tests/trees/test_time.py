@@ -1,6 +1,8 @@
 """Limits of time: whenever it is over, what was valid so far is given, and nothing is refused."""
 
 from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from itertools import count
 from threading import Thread, current_thread
@@ -21,18 +23,21 @@ from hogeq.trees import (
     integer_program,
     maxmin,
     policy_values,
+    responses,
     restricted,
     sequences,
 )
-from hogeq.trees.absent import Decision
+from hogeq.trees.absent import Decision, gaps_of
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import Solving
+from hogeq.trees.enclosures import Payoffs, Plan
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.strategies import tree_strategy
 from tests.trees.test_inflation import payoffs_against
 
 FORGETFUL: Final = "liars_dice_ir(dice_sides=3)"
@@ -427,6 +432,60 @@ def test_gaps_of_a_player_take_no_table_of_the_rows_of_others(
     for one, member in zip(gaps, conv.members, strict=True):
         assert one.ex_ante[0] <= member.lower <= member.upper <= one.ex_ante[1]
         assert one.ex_ante[1] - one.ex_ante[0] < 1e-6
+
+
+def test_gaps_inflate_the_other_player_in_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits: list[Deadline] = []
+    inflate = SequenceForm.inflate
+
+    def noted(form: SequenceForm, deadline: Deadline) -> SequenceForm:
+        limits.append(deadline)
+        return inflate(form, deadline)
+
+    monkeypatch.setattr(SequenceForm, "inflate", noted)
+    sequences.sequence_form.cache_clear()
+    tree = tree_of(FORGETFUL)
+    policy = tree_strategy(tree, "uniform")
+    gaps_of(tree, policy, 0, Deadline(7.0, lambda: 0.0))
+    assert limits[0].seconds < 7.0
+
+
+def test_what_an_absent_minded_player_found_is_valued_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    game, valued, solved = hogeq.Game(Driver()), [], []
+    least_of, solve = Payoffs.least_of, Decision.solve
+
+    def counted(payoffs: Payoffs, plan: Plan) -> Fraction:
+        valued.append(plan.form.player)
+        return least_of(payoffs, plan)
+
+    def noted(decision: Decision, *given: Any, **more: Any) -> Any:
+        solved.append(decision)
+        return solve(decision, *given, **more)
+
+    monkeypatch.setattr(Payoffs, "least_of", counted)
+    monkeypatch.setattr(Decision, "solve", noted)
+    responses.enclosed_response(game.tree, game.strategy("uniform"), 0.0)
+    assert valued.count(0) == len(solved)
+
+
+@pytest.mark.parametrize(("seconds", "number"), [(19.0, 1), (21.0, 2), (np.inf, 2)])
+def test_responses_are_sought_again_if_they_can_be_valued(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, number: int
+) -> None:
+    game, clock, calls = hogeq.Game(Driver()), [0.0], []
+    respond = responses.enclosed_response
+
+    def slow(*given: Any, **more: Any) -> Any:
+        calls.append(given)
+        clock[0] += 10.0
+        return replace(respond(*given, **more), is_proved=False)
+
+    monkeypatch.setattr(responses, "respond", slow)
+    monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: clock[0]))
+    game.attack("uniform", Budget(seconds=seconds) if seconds < np.inf else Budget())
+    assert len(calls) == number
 
 
 def test_a_search_that_would_not_end_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
