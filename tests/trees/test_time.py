@@ -482,7 +482,7 @@ def test_responses_are_sought_again_if_they_can_be_valued(
         clock[0] += 10.0
         return replace(respond(*given, **more), is_proved=False)
 
-    monkeypatch.setattr(responses, "respond", slow)
+    monkeypatch.setattr(responses, "enclosed_response", slow)
     monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: clock[0]))
     game.attack("uniform", Budget(seconds=seconds) if seconds < np.inf else Budget())
     assert len(calls) == number
