@@ -47,7 +47,6 @@ class Workspace(NamedTuple):
     edge_values: Floats  # (N, C)
     worths: Floats  # (N, C), of each corner of the row that claims: the most that is collected
     reach: Floats  # (N,), by the edges of highest value
-    best: Ints  # (N,), these
     loss: Floats  # (R,), by playing each row's best corner throughout
     round: Ints  # (R,), this corner
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
@@ -183,7 +182,7 @@ def _solve(dag, fixed, values_all, work):
 
 @part
 def _visit(dag, fixed, work, tolerance):
-    """Fill `reach` and `best` by the first edges that are best, but for a tolerance."""
+    """Fill `reach` by the first edges that are best, but for a tolerance."""
     work.reach[:] = 0.0
     for at in range(len(dag.start)):
         work.reach[dag.start[at]] += dag.start_chance[at]
@@ -195,7 +194,6 @@ def _visit(dag, fixed, work, tolerance):
             edge = fixed[row]
             if edge < 0:
                 edge = _choose(work.edge_values[node], dag.corners[row], tolerance)
-        work.best[node] = edge
         edge += node * dag.won.shape[1]
         for outcome in range(dag.first[edge], dag.first[edge + 1]):
             work.reach[dag.after[outcome]] += mass * dag.chance[outcome]
@@ -302,6 +300,7 @@ def _lend(dag, row, fixed, work):
             for claim in range(claiming):
                 asked = max(asked, gained[corner, claim] - gained[usual, claim])
             loan = min(asked, max(0.0, best - work.edge_values[node, corner]))
+            work.largest[0] = max(work.largest[0], abs(work.prices[node, corner]))
             work.prices[node, corner] -= loan
             work.edge_values[node, corner] += loan
             for claim in range(claiming):

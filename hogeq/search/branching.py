@@ -366,7 +366,6 @@ class Responses:
             edge_values=np.zeros(shape),
             worths=np.zeros(shape),
             reach=np.zeros(shape[0]),
-            best=np.zeros(shape[0], np.int64),
             loss=np.zeros(num_rows),
             round=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
