@@ -38,7 +38,15 @@ PAPERS: Final = {
 
 
 def full_name(name: str) -> str:
-    """Write a name of the papers, 3K4, as that of a registered game with its parameters."""
+    """Write a name of the papers, 3K4, as that of a registered game with its parameters.
+
+    ``liar`` is also a name of `LiarsDice`, and ``goofspiel`` of `Goofspiel` where it has `cards`:
+    OpenSpiel's game of that name has `num_cards`.
+    """
+    if re.match(r"liar(\(|$)", name):
+        return name.replace("liar", "liars", 1)
+    if re.match(r"goofspiel\(([^)]*,)?\s*cards\s*=", name):
+        return name.replace("goofspiel", "gops", 1)
     numbers = re.fullmatch(r"([2-9])(?:([KD])(\d+)|(L)(\d)(\d)(\d))", name.upper())
     if numbers is None:
         return name

@@ -190,6 +190,11 @@ def test_a_name_of_the_papers_is_one_of_a_registered_game() -> None:
     assert full_name("3l133") == "leduc(players=3,bets=1,ranks=3,suits=3)"
     assert full_name("2D6") == "liars(players=2,sides=6)"
     assert full_name("kuhn_poker") == "kuhn_poker"
+    assert full_name("liar") == "liars"
+    assert full_name("liar(players=3,sides=2)") == "liars(players=3,sides=2)"
+    assert full_name("liars_dice") == "liars_dice"
+    assert full_name("goofspiel(players=2,cards=4)") == "gops(players=2,cards=4)"
+    assert full_name("goofspiel(num_cards=4)") == "goofspiel(num_cards=4)"  # of OpenSpiel
     assert load_tree("2k3").digest() == load_tree("kuhn(players=2,ranks=3)").digest()
 
 
