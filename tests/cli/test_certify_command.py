@@ -104,9 +104,9 @@ def test_a_packed_certificate() -> None:
     assert checked["full_memory"] == pytest.approx(plain["bound"], abs=1e-9)
     assert checked["bound"] == pytest.approx(packed["certified"], abs=1e-12)
     Path("proof.json.gz").write_bytes(small[:-9])
-    assert "is packed, but broken" in refused("certify", "proof.json.gz")
+    assert "is packed by gzip, but broken" in refused("certify", "proof.json.gz")
     Path("proof.json.gz").write_bytes(small[:2] + b"no gzip")
-    assert "is packed, but broken" in refused("certify", "proof.json.gz")
+    assert "is packed by gzip, but broken" in refused("certify", "proof.json.gz")
 
 
 # --- other games than Hog -------------------------------------------------------------------------
