@@ -95,9 +95,8 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         Weights (n,), and how much more than 1/2 the best entry wins against them: rounding.
         Entries of equal win rates have equal weights.
         """
-        from hogeq.solvers.responses import (
-            nash_of_matrix,
-        )  # here: brings scipy's optimisers with it
+        # Here, since it brings scipy's optimisers with it.
+        from hogeq.solvers.responses import nash_of_matrix
 
         rates = check_rates(self)
         # Of entries with equal rows one plays for all, and they share its weight.

@@ -119,10 +119,10 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
     goals: dict[str, int] = {}
     text = read_text(path)
     with refusals_of(printable(path), StrategyError):
-        lines = [(number, [*map(str.strip, row)]) for number, row in csv_rows(text)]
-    for number, row in lines:
-        if not any(row) or (number == 1 and row == ["entry", "goal"]):
-            continue
+        rows = [(number, [*map(str.strip, row)]) for number, row in csv_rows(text)]
+    lines = [(number, row) for number, row in rows if any(row)]
+    has_header = bool(lines) and lines[0][1] == ["entry", "goal"]
+    for number, row in lines[has_header:]:
         if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
             allowed = "entry,goal: each entry once, and a whole number"
             raise StrategyError(refusal(f"{printable(path)}: line {number}", row, allowed))

@@ -7,6 +7,7 @@ unpacked. Only regular files are taken, a bounded number of bytes for each stude
 student hands in is a fault of that submission alone.
 """
 
+import errno
 import io
 import os
 import re
@@ -101,7 +102,8 @@ def _reason(error: Exception) -> str:
     """Say why a submission cannot be read, in the system's words or, of a zip, in ours."""
     if isinstance(error, HogeqError):
         return one_line(error)
-    if isinstance(error, OSError) and error.filename is not None:
+    # A place before the first byte, of which a damaged zip may tell, is an invalid argument.
+    if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
         return one_line(error.strerror)
     return "it is no zip, or one damaged or encrypted"
 

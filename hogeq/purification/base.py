@@ -113,7 +113,7 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
     shape = game.shape
     if has_scores(shape):
         return check_matrix(made, shape[0], shape[-1] - 1, where)
-    table = as_array(made, where)
+    table = as_array(made, where, str(shape[:-1]))
     if table.ndim == len(shape):  # a policy
         raise StrategyError(f"{where}: has shape {table.shape}; allowed: {shape[:-1]}")
     return check_table(table, shape, where)

@@ -282,8 +282,9 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
         data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
-        file = io.BytesIO(data)
-        with open_archive(file), np.load(file, allow_pickle=False) as archive:
+        with open_archive(io.BytesIO(data)):
+            pass
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             members = archive.zip.infolist()
             is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
             if is_stored and sum(member.file_size for member in members) <= len(data):

@@ -38,7 +38,7 @@ SHOWN: Final = 20  # information sets in a notebook
 
 PROBABILITY: Final = "probability"  # the last column of a table
 _PROBABILITY: Final = re.compile(
-    r"\s*(\d{1,9}\.?\d{0,400}|\.\d{1,400})(e[+-]?\d{1,3})?\s*", re.IGNORECASE | re.ASCII
+    r"\s*[+-]?(\d{1,9}\.?\d{0,400}|\.\d{1,400})(e[+-]?\d{1,3})?\s*", re.IGNORECASE | re.ASCII
 )
 
 Cells: TypeAlias = tuple[int | str, ...]
@@ -167,7 +167,7 @@ def _fill(
         if not np.isnan(policy[place]):
             raise BadInputError(f"{where}: {shown(','.join(line[:-1]))} is there twice")
         probability = float(line[-1]) if _PROBABILITY.fullmatch(line[-1]) else 2.0
-        if not probability <= 1.0:
+        if not 0.0 <= probability <= 1.0:
             raise BadInputError(refusal(f"{where}: {PROBABILITY}", line[-1], "0 to 1"))
         policy[place] = probability
 
@@ -218,10 +218,15 @@ def read_policy_dict(rows: NamedRows, given: Mapping[Any, Any]) -> tuple[Floats,
         chances = given.get(key, dict.fromkeys(row.actions, 1.0 / len(row.actions)))
         if not isinstance(chances, Mapping) or {*chances} != {*row.actions}:
             return None
-        if not all(isinstance(chance, Real) for chance in chances.values()):
+        in_order = [chances[name] for name in row.actions]
+        try:
+            numbers = [float(one) for one in in_order if isinstance(one, Real)]
+        except OverflowError:  # a whole number or a fraction that no double stands for
+            numbers = []
+        if len(numbers) < len(row.actions):
             allowed = "probabilities of its actions"
             raise StrategyError(refusal(f"infoset {shown(key)}", dict(chances), allowed))
-        policy[row.place][: len(row.actions)] = [float(chances[name]) for name in row.actions]
+        policy[row.place][: len(row.actions)] = numbers
     return policy, seats.pop() if len(seats) == 1 else None
 
 

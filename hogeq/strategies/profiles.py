@@ -107,7 +107,7 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
             pairs = [(_move(move), chance) for move, chance in given]
             played = {move: chance for move, chance in pairs if chance or move in moves}
             chances = dict.fromkeys(moves, 0.0) | played
-            is_whole = len(chances) == len(moves) and len({*dict(pairs)}) == len(pairs)
+            is_whole = len(chances) == len(moves) and len(dict(pairs)) == len(pairs)
             given = [chances[move] for move in moves] if is_whole else []
         if any(isinstance(chance, str | bool) for chance in given):
             raise StrategyError(allowed)
@@ -121,7 +121,7 @@ def _move(given: Any) -> int:
     if isinstance(given, str) and re.fullmatch("[0-9]{1,9}", given):
         return int(given)
     if isinstance(given, bool):
-        raise StrategyError("got true or false; allowed: whole numbers")
+        raise TypeError
     return operator.index(given)
 
 

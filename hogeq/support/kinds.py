@@ -42,11 +42,13 @@ _STARTS: Final = {
     EFG: re.compile(rb"\s*EFG\s"),
     # A line of a game, after lines that are empty or comments.
     TEXT: re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n)*+\s*(?:node|infoset)[ \t]+\S+[ \t]"),
-    YAML: re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\n)*+(?:---\s|[\w.\"'-]+[ \t]*:(?:\s|$))"),
-    # A line of Python, whatever is before it: a docstring may look like a table.
+    YAML: re.compile(
+        rb"(?:[ \t]*(?:#[^\n]*)?\n)*+(?:---\s|(?!\"{3}|'{3})[\w.\"'-]+[ \t]*:(?:\s|$))"
+    ),
+    # A line of Python, whatever is before it: a docstring may look like a table. A list is one.
     CODE: re.compile(
         rb"(?ms:.*?)(?m:^)(?:(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |"
-        rb"import [\w.]+(?: as \w+)?[ \t]*(?m:$)|final_strategy[ \t]*=)"
+        rb"import [\w.]+(?: as \w+)?[ \t]*(?m:$)|final_strategy[ \t]*=(?!\s*[\[{(]\s*[\[{(]))"
     ),
 }
 

@@ -284,7 +284,7 @@ def _environment_with(name: str, value: str) -> Iterator[None]:
         yield
     finally:
         if before is None:
-            del os.environ[name]
+            os.environ.pop(name, None)  # other threads may have been here
         else:
             os.environ[name] = before
 

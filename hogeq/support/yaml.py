@@ -95,7 +95,9 @@ def parse_yaml(text: str, source: str) -> Any:
         mark = error.problem_mark or error.context_mark
         problem = misplaced(text, mark.index if mark else 0, "not plain YAML", allowed)
     except yaml.reader.ReaderError as error:
-        problem = misplaced(text, error.position, "not plain YAML", "characters that can be seen")
+        # Its position counts bytes in libyaml, characters in Python.
+        place = text.find(chr(error.character))
+        problem = misplaced(text, place, "not plain YAML", "characters that can be seen")
     # What is no number, say, fails in PyYAML's constructors, in each with errors of its own.
     except (yaml.YAMLError, ValueError, ArithmeticError, LookupError):
         problem = f"not plain YAML: a value is none of those allowed; allowed: {_PLAIN}"

@@ -91,7 +91,7 @@ def test_commands_that_take_one(command: tuple[str, ...]) -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_goal_for_each_entry_of_a_tournament() -> None:
     field = ("tournament", "table1.csv", "table2.csv", "always_roll:2", "--rules", "usual.yaml")
-    Path("goals.csv").write_text("entry,goal\ntable2.csv,9\n\nalways_roll:2, 14\n")
+    Path("goals.csv").write_text("\nentry,goal\ntable2.csv,9\n\nalways_roll:2, 14\n")
     found = ask(*field, "--goals", "goals.csv")
     game = hogeq.Game("usual.yaml")
     rates = game.round_robin(["table1.csv", "table2.csv", "always_roll:2"], goals=[20, 9, 14])

@@ -1,6 +1,7 @@
 """Submissions as Gradescope and Canvas hand them out, groups, points and the sheet of grades."""
 
 import csv
+import errno
 import io
 import os
 import stat
@@ -272,6 +273,17 @@ def test_a_file_that_cannot_be_unzipped_is_one_students(kind: str) -> None:
     found = {one.student: one.fault for one in handed(Path("class.zip"), None).entrants}
     assert found["good"] == ""
     assert found["bad"] == "cannot be unpacked: it is no zip, or one damaged or encrypted"
+
+
+def test_a_full_disk_is_no_damaged_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    zipped("class.zip", {f"good/{FILE}": table(1)})
+    submission = submissions_in(Path("class.zip"))[0]
+    monkeypatch.setattr(Path, "write_bytes", write)
+    _, fault = handed_in.unpack(submission, tmp_path / "unpacked", 0)
+    assert fault == "cannot be unpacked: No space left on device"
 
 
 def test_a_folder_with_a_link_is_one_students(tmp_path: Path) -> None:

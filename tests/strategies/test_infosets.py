@@ -231,6 +231,8 @@ def test_a_policy_is_read_from_its_dictionary(name: str, tmp_path: Path) -> None
             game.strategy({key: row for key, row in every.items() if key != first})
     with pytest.raises(StrategyError, match="probabilities of"):
         game.strategy({**every, first: dict.fromkeys(every[first], "1")})
+    with pytest.raises(StrategyError, match="probabilities of"):
+        game.strategy({**every, first: dict.fromkeys(every[first], 10**400)})
     for suffix in (".npz", ".csv", ".json"):
         if name == "names alike" and suffix == ".json":
             continue
@@ -365,6 +367,18 @@ def test_a_table_that_is_no_policy_is_refused(
         game.strategy(tmp_path / "p.csv")
     assert str(refused.value).startswith(str(tmp_path / "p.csv"))
     assert "\n" not in str(refused.value)
+
+
+def test_a_minus_before_zero_is_read(tmp_path: Path) -> None:
+    policy = hogeq.Game(KUHN).strategy("uniform").policy.copy()
+    policy[0] = 1.0, -0.0
+    path = tmp_path / "p.csv"
+    hogeq.Game(KUHN).strategy(policy).write(path)
+    assert "-0.0" in path.read_text("utf-8")
+    np.testing.assert_array_equal(hogeq.Game(KUHN).strategy(path).policy, policy)
+    path.write_text(path.read_text("utf-8").replace("-0.0", "-0.5"), "utf-8")
+    with pytest.raises(StrategyError, match=r"probability: got .-0\.5.; allowed: 0 to 1"):
+        hogeq.Game(KUHN).strategy(path)
 
 
 def test_a_mixture_and_a_strategy_of_one_seat_are_arrays(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ CODE_TEXTS = (
     '"""1, 2"""\nPLAYER_NAME = "x"\n\ndef final_strategy(score, opponent):\n    return 5\n',
     "from hog import always_roll\nfinal_strategy = always_roll(6)\n",
     "import os\n",
+    '"""hog.py: mine"""\nimport os\n',
     "# 1 2 3\nclass Roll:\n    pass\n",
 )
 PARTS = "edition: su20\ngoal: 12\nmax_dice: 3\n"
@@ -101,7 +102,8 @@ def test_kinds() -> None:
     for content in (COIN, GAMBIT, PARTS):  # of old systems
         kind = kind_of(write("x", content.encode()))
         assert kind_of(write("y", content.replace("\n", "\r").encode())) == kind
-    for nothing in (b"", b"\n", b"# nothing\n", b"\0", b"su20", b"NE,1/2", b"[[1, 2]]", b"1,2\n"):
+    lists = b"[[1, 2]]", b"final_strategy = [[1, 2]]"
+    for nothing in (b"", b"\n", b"# nothing\n", b"\0", b"su20", b"NE,1/2", *lists, b"1,2\n"):
         assert kind_of(write("x", nothing)) == ""
     for missing in ("nowhere", ".", "\0", "x/y"):
         assert kind_of(missing) == ""

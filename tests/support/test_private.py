@@ -98,7 +98,6 @@ def test_a_file_that_others_may_have_made_is_not_read(top: Path, kind: str) -> N
         folder.read("file")
 
 
-@needs_root
 def test_a_file_is_read_up_to_its_bound(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (top / "one").write_bytes(b"12345")
     with private_folder(top) as folder:
@@ -109,6 +108,7 @@ def test_a_file_is_read_up_to_its_bound(top: Path, monkeypatch: pytest.MonkeyPat
             folder.read("one")
 
 
+@needs_root
 def test_a_file_of_another_user_is_not_read(top: Path) -> None:
     (top / "file").write_bytes(b"")
     os.chown(top / "file", OTHER, OTHER)

@@ -59,6 +59,7 @@ def test_json_is_refused_by_its_place(text: str, where: str, got: str, allowed: 
         ("- a\nb: 1", "line 2, column 1", "'b: 1'", "the next `- value` of a list"),
         ("a: 1\nb", "line 2, column 2", "the end of the file", "a colon after a key"),
         ("--- a\n--- b", "line 2, column 1", "'--- b'", "one document"),
+        ("é: é\nää: \1", "line 2, column 5", repr("\1"), "characters that can be seen"),
         ("day: 2020-01-01", "line 1, column 6", "'2020-01-01'", "texts, numbers, true, false"),
     ],
 )
