@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
 
 import hogeq
-from hogeq.solvers import dags
+from hogeq.solvers import dags, iterates
 from hogeq.solvers.iterates import mix_iterates, recalling
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees import restricted, rows
 from hogeq.trees.columns import Solving
 from hogeq.trees.flat import FlatTree
 from tests.toys import tree_of
@@ -69,6 +71,32 @@ def test_bounds_hold_in_any_game() -> None:
         gaps.append(found.upper - found.lower)
     assert len(gaps) >= 30
     assert min(gaps) < 1e-9 < max(gaps)  # who forgets may get less than who remembers
+
+
+@pytest.mark.parametrize("seed", [27, 47])
+def test_bounds_hold_where_only_one_player_has_a_mixture(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other's is what it can play of a strategy with perfect recall, which would get more."""
+    solve, begun = restricted.solve_restricted, count()
+    monkeypatch.setattr(restricted, "MOST_DRAWN", 1)
+    monkeypatch.setattr(
+        iterates, "solve_restricted", lambda *given: None if next(begun) else solve(*given)
+    )
+    root = random_game(seed, depth=5)
+    solving = Solving(tree_of(root), FOREVER)
+    mix_iterates(solving, FOREVER)
+    assert next(begun) == 2  # one round, for the program of player 1 failed
+    assert np.isinf(solving.bounds).tolist() == [True, False]
+    found = solving.result(solving.without_dags(), "iterates")
+    assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9
+
+
+def test_nothing_is_begun_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    solving = Solving(dice(3), FOREVER)
+    monkeypatch.setattr(rows, "MOST_CELLS", iterates.KEPT * solving.tree.legal.size)
+    mix_iterates(solving, FOREVER)
+    assert np.isinf(solving.bounds).all()
 
 
 def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
