@@ -14,6 +14,7 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees import restricted, rows
 from hogeq.trees.columns import Solving
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequences import sequence_form
 from tests.toys import tree_of
 from tests.trees.random_games import payoffs, random_game, value
 
@@ -109,6 +110,15 @@ def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.M
     assert game.exploitability(found).upper < 1e-9  # of the mixtures, which are what is given
     told = found.to_json()
     assert told["lower"] == told["upper"] == 0.0625
+
+
+def test_what_is_known_of_the_game_is_kept() -> None:
+    """To inflate it again would take time that nothing limits."""
+    solving = Solving(dice(3), FOREVER)
+    forms = [sequence_form(solving.tree, player) for player in (0, 1)]
+    mix_iterates(solving, FOREVER)
+    for player, form in enumerate(forms):
+        assert sequence_form(solving.tree, player) is form
 
 
 def test_nothing_is_begun_without_time() -> None:
