@@ -157,7 +157,8 @@ class TreeGame(RowGame):
             Discounted CFR over the DAGs, which ends with the time.
         ``auto``
             ``columns`` for a fifth of the time, then ``dag``; of large DAGs ``columns`` with
-            responses by these, begun with what CFR plays, or ``cfr``. The best ends are kept.
+            responses by these, begun with what CFR plays, or ``cfr``. Where they cannot be built,
+            ``iterates`` of CFR+ are weighed by a linear program. The best ends are kept.
 
         Raises
         ------

@@ -226,9 +226,7 @@ def backward(
             centre_values(values[row], legal, share, reach[row], extra)
         if role in (ASCEND, SOFTMAX) and reach[row] > 0.0:
             played, worths = policy[row, :legal], values[row, :legal]
-            given_up = (
-                1.0 if role == ASCEND else damping
-            )  # share of the probability of illegal actions
+            given_up = 1.0 if role == ASCEND else damping  # share of illegal actions' probability
             if role == ASCEND:
                 changes += take_best(played, worths, reach[row])
             else:

@@ -31,6 +31,7 @@ from hogeq.support.messages import HogeqError
 ROUNDING = 2.0**-53
 BATCH = 100  # relaxations between two looks at the clock, at most
 VALUED = 1_000_000  # states that these value, but for the last
+PRICING = 100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
 MOST_QUESTIONS = 20_000_000
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
@@ -292,6 +293,7 @@ class Responses:
         deadline : Deadline, optional
         is_priced : bool
             Whether leaves may have prices, which take fewer relaxations; fractions prove no such.
+            Those for which there is no time have none.
 
         Raises
         ------
@@ -302,6 +304,9 @@ class Responses:
         dag, work = self.decisions, self._work
         num_rows = len(dag.corners)
         work.largest[:] = work.claims[:] = 0
+        # All rows may claim, a few passes each; so many find what is before each.
+        pricing = num_rows * len(dag.after) / PRICING
+        is_priced = is_priced and deadline.allows(pricing)
         if is_priced:
             dag = dag._replace(is_before=np.zeros((num_rows, len(dag.row)), np.int8))
             if not forgetting.mark_before(dag):
@@ -312,11 +317,13 @@ class Responses:
         bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
         counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
         batches = [np.zeros(0, np.int64)]
-        batch = min(1 + VALUED // (1 + len(self.others.member)), BATCH)
+        most_valued = len(dag.row) * (num_rows if is_priced else 1)  # of a relaxation
+        batch = min(1 + VALUED // (1 + most_valued), BATCH)
         status = Status.OPEN
         while status == Status.OPEN and most > 0 and not deadline.is_over:
             questions = np.zeros(min(most, batch), np.int64)
             counts[1] = 0
+            is_priced = is_priced and deadline.allows(pricing)
             status = Status(
                 forgetting.close(
                     dag, target, len(questions), fixed, branched, questions, counts, response,
@@ -352,7 +359,8 @@ class Responses:
         )
         number = np.zeros(len(self.states.row), np.int64)
         count = forgetting.lay_out(self.states, self.corners, self.others, number, dag)
-        dag = dag._replace(chance=np.zeros(count), after=np.zeros(count, np.int64))
+        room = 1 + count  # for one more, since without any outcomes are only counted
+        dag = dag._replace(chance=np.zeros(room), after=np.zeros(room, np.int64))
         forgetting.lay_out(self.states, self.corners, self.others, number, dag)
         return dag
 

@@ -272,8 +272,9 @@ class Equilibrium:
     """Whether what `strategies` secure and allow agrees in every digit that is written, and within
     1e-9 of the stakes. Both ends hold whatever was rounded."""
     method: str
-    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``tablebase``,
-    optimal play by the scores; ``branch and bound``, of one absent-minded player; or a solver."""
+    """``lp``, one linear program; ``columns``, column generation, or double oracle; ``iterates`` of
+    CFR+, weighed by a linear program; ``tablebase``, optimal play by the scores; ``branch and
+    bound``, of one absent-minded player; or a solver."""
     effort: Mapping[str, Any]
     """Rounds, and the components of each strategy."""
     seconds: float

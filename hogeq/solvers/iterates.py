@@ -31,7 +31,8 @@ from hogeq.trees.beliefs import drawing, remembering
 from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.restricted import Mixed, solve_restricted
+from hogeq.trees.restricted import Mixed, played, solve_restricted
+from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import sequence_form
 
@@ -51,12 +52,16 @@ STALLED: Final = 0.9
 def mix_iterates(solving: Solving, deadline: Deadline) -> None:
     """Let `solving` learn bounds from mixtures of iterates, until they meet, stall or time is over.
 
-    Nothing is begun where there is no time for the iterations of a first round, or where the
-    information sets of a player have no order, in which an iteration takes them.
+    Nothing is begun where there is no time for the iterations of a first round, or no room for what
+    is kept; or where the information sets of a player have no order, in which an iteration takes
+    them.
     """
     tree = solving.tree
-    has_order = all(sequence_form(tree, player).rank is not None for player in (0, 1))
-    if not has_order or not deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes):
+    forms = [sequence_form(tree, player) for player in (0, 1)]
+    rows = KEPT * tree.num_rows + sum(len(form.row) for form in forms)
+    has_order = all(form.rank is not None for form in forms)
+    has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
+    if not (has_order and has_time) or is_too_wide(rows, tree.num_actions):
         return
     pools = [_Pool(solving, player) for player in (0, 1)]
     distance, gap = DISTANCE, np.inf
@@ -65,7 +70,7 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
             pool.renew(distance, deadline)
             pool.weigh(deadline)
         last_gap, gap = gap, sum(solving.bounds)
-        if gap > STALLED * last_gap:
+        if np.isinf(gap) or gap > STALLED * last_gap:  # no program was solved, or little gained
             break
         distance *= 2
 
@@ -112,8 +117,11 @@ class _Pool:
         flows = solve_restricted(payoffs, dags, deadline)
         if flows is None:
             return
-        own, others = (Mixed.of(dag, flow) for dag, flow in zip(dags, flows, strict=True))
+        own, recalled = (Mixed.of(dag, flow) for dag, flow in zip(dags, flows, strict=True))
         bound, _ = dags[1].respond(against(solving.payoffs, own.plan, other))
+        # What the other can play of it who forgets: until its own mixture is weighed.
+        rows = played(dags[1].form, recalled.plan)
+        others = Mixed.of(drawing(dags[1].form, rows[None]), np.ones(2))
         solving.learn((own, others) if player == 0 else (others, own), other, bound)
 
 

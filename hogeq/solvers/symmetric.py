@@ -61,6 +61,11 @@ class SymmetricGame:
         weights = np.full(count, 1.0 / count) if weights is None else weights
         return self.graph.against(weights, self.policy(matrices), corners)
 
+    def wins(self, matrix: Ints, matrices: Ints) -> Floats:
+        """Win rate of a matrix (R,) against each of some (n, R); laid out without other actions."""
+        problem = self.against(matrices, corners=[*self.policy(matrix)[:, None]])
+        return problem.values(np.zeros(self.rows, np.int64))
+
     def folded(
         self,
         weights: Floats,
@@ -96,7 +101,7 @@ def double_oracle(
     3. Add the response to the pool, and go on until none wins more than 1/2. Then, if branch and
        bound has proved it, the last equilibrium is one of the game.
     """
-    payoffs = np.stack([game.against(pool).values(matrix) for matrix in pool])
+    payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
     weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
@@ -108,7 +113,7 @@ def double_oracle(
         yield Oracle(pool, payoffs, weights, closing)
         if closing.status != Status.FOUND:
             return
-        wins = game.against(pool).values(closing.response)
+        wins = game.wins(closing.response, pool)
         pool = np.concatenate([pool, closing.response[None]])
         payoffs = with_response(payoffs, wins)
         weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
 INFLATING: Final = 0.5  # share of the time
+FORMS: Final = 6  # that are kept: of a game, and of it where either player remembers
 CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
 
 
@@ -332,13 +333,13 @@ class SequenceForm:
             )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=FORMS)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
     return replace(_listed(tree, player))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=FORMS)
 def _listed(tree: FlatTree, player: int) -> SequenceForm:
     """List refined information sets level by level, in the order of their first nodes."""
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)

@@ -200,8 +200,33 @@ def test_a_large_problem_is_looked_at_more_often(monkeypatch: pytest.MonkeyPatch
     assert again.status == whole.status == Status.CLOSED
     assert again.bound == whole.bound
     assert np.array_equal(again.questions, whole.questions)
-    ended = problem.close(best + 1e-9, deadline=Deadline(3.0, count().__next__))
+    # It looks before the first relaxation, and twice before each.
+    ended = problem.close(best + 1e-9, deadline=Deadline(6.0, count().__next__))
     assert (ended.status, len(ended.questions)) == (Status.OPEN, 2)
+
+
+def test_what_there_is_no_time_to_price_has_no_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = small(7, 2, "fa18")
+    table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
+    problem = graph_of(game).against(np.ones(1), table)
+    target = proved(problem)[0] + 1e-9
+    priced, plain = problem.close(target), problem.close(target, is_priced=False)
+    assert (priced.questions == forgetting.PRICED).any()
+    monkeypatch.setattr(branching, "PRICING", 1e-6)
+    late = problem.close(target, deadline=Deadline(600.0))
+    assert np.array_equal(late.questions, plain.questions)
+    assert late.bound == plain.bound
+    assert np.array_equal(problem.close(target).questions, priced.questions)  # with no limit
+
+
+def test_a_game_that_ends_at_once_pays() -> None:
+    """No outcome goes on: what each action wins is all there is."""
+    instance = of_tree(tree_of(Choice(0, 0, (0.0, 1.0, 0.25))))
+    problem = ResponseGraph.of(instance).against(np.ones(1), np.ones((1, 1, 3)))
+    assert [problem.value(np.array([one])) for one in range(3)] == [0.0, 1.0, 0.25]
+    assert problem.gradient(problem.free)[1].tolist() == [0.0, 1.0, 0.25]
+    assert problem.close(0.5).status == Status.FOUND
+    assert problem.close(1.0).bound == pytest.approx(1.0, abs=1e-12)
 
 
 def test_fractions_and_folding_end_with_their_time() -> None:

@@ -58,6 +58,20 @@ def test_what_exists_is_not_beaten(edition: str, goal: int, dice: int, kind: str
     assert game.attack(policy, hogeq.Budget(starts=4, kicks=5)).value == pytest.approx(0.5)
 
 
+def test_a_matrix_wins_of_each_of_a_pool_what_all_actions_laid_out_say() -> None:
+    game = hogeq.Game({"edition": "fa18", "goal": 6, "max_dice": 2})
+    engine = game.engine
+    uniform = np.full(engine.shape, 1.0 / engine.num_actions)
+    symmetric = SymmetricGame(ResponseGraph.of(engine.graph.against(uniform)))
+    shape = 5, symmetric.rows
+    pool = np.random.default_rng(0).integers(engine.num_actions, size=shape)
+    wins = symmetric.wins(pool[0], pool)
+    np.testing.assert_array_equal(wins, symmetric.against(pool).values(pool[0]))
+    own, *others = pool.reshape(5, *engine.shape[:-1])
+    rates = [game.win_rate(own, other).win_rate for other in (own, *others)]
+    assert wins == pytest.approx(rates, abs=1e-12)
+
+
 def test_a_policy_moves_off_a_pool_that_it_beats() -> None:
     """Then no counter is near 1/2: those are near that win most."""
     game = hogeq.Game({"edition": "su20", "goal": 5, "max_dice": 1})

@@ -2,16 +2,19 @@
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 import pytest
 
 import hogeq
-from hogeq.solvers import dags
+from hogeq.solvers import dags, iterates
 from hogeq.solvers.iterates import mix_iterates, recalling
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.trees import restricted, rows
 from hogeq.trees.columns import Solving
 from hogeq.trees.flat import FlatTree
+from hogeq.trees.sequences import sequence_form
 from tests.toys import tree_of
 from tests.trees.random_games import payoffs, random_game, value
 
@@ -71,6 +74,32 @@ def test_bounds_hold_in_any_game() -> None:
     assert min(gaps) < 1e-9 < max(gaps)  # who forgets may get less than who remembers
 
 
+@pytest.mark.parametrize("seed", [27, 47])
+def test_bounds_hold_where_only_one_player_has_a_mixture(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other's is what it can play of a strategy with perfect recall, which would get more."""
+    solve, begun = restricted.solve_restricted, count()
+    monkeypatch.setattr(restricted, "MOST_DRAWN", 1)
+    monkeypatch.setattr(
+        iterates, "solve_restricted", lambda *given: None if next(begun) else solve(*given)
+    )
+    root = random_game(seed, depth=5)
+    solving = Solving(tree_of(root), FOREVER)
+    mix_iterates(solving, FOREVER)
+    assert next(begun) == 2  # one round, for the program of player 1 failed
+    assert np.isinf(solving.bounds).tolist() == [True, False]
+    found = solving.result(solving.without_dags(), "iterates")
+    assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9
+
+
+def test_nothing_is_begun_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    solving = Solving(dice(3), FOREVER)
+    monkeypatch.setattr(rows, "MOST_CELLS", iterates.KEPT * solving.tree.legal.size)
+    mix_iterates(solving, FOREVER)
+    assert np.isinf(solving.bounds).all()
+
+
 def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = dice(4)
     monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
@@ -81,6 +110,15 @@ def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.M
     assert game.exploitability(found).upper < 1e-9  # of the mixtures, which are what is given
     told = found.to_json()
     assert told["lower"] == told["upper"] == 0.0625
+
+
+def test_what_is_known_of_the_game_is_kept() -> None:
+    """To inflate it again would take time that nothing limits."""
+    solving = Solving(dice(3), FOREVER)
+    forms = [sequence_form(solving.tree, player) for player in (0, 1)]
+    mix_iterates(solving, FOREVER)
+    for player, form in enumerate(forms):
+        assert sequence_form(solving.tree, player) is form
 
 
 def test_nothing_is_begun_without_time() -> None:
