@@ -113,8 +113,15 @@ def _hide_modules(app: Any, error: Exception | None) -> None:
     index.write_text(f"{text[:start]}{json.dumps(found)}{text[end:]}", "utf-8")
 
 
+def _skip(_app: Any, _what: str, _name: str, thing: Any, skip: bool, _options: Any) -> bool | None:
+    """Leave out what matplotlib writes into a class that is derived from one of its own."""
+    is_theirs = str(getattr(thing, "__module__", "")).startswith("matplotlib")
+    return True if skip or is_theirs else None
+
+
 def setup(app: Any) -> None:
     """Connect the hooks above."""
     app.connect("build-finished", _hide_modules)
     app.connect("config-inited", _write_reference)
     app.connect("autodoc-process-docstring", _escape)
+    app.connect("autodoc-skip-member", _skip)

@@ -50,7 +50,7 @@ def test_a_notebook_runs_and_draws(
             if show is not None and (content := show()):
                 drawn.append(type(value).__name__)
                 assert name != "_repr_html_" or len(content) < MOST_BYTES
-    assert {"Strategy", "WinRates", "Analysis", "Figure"} <= set(drawn)
+    assert {"Strategy", "WinRates", "Analysis", "PngFigure"} <= set(drawn)
     assert ("Review" in drawn) or ("Response" in drawn)
 
 
