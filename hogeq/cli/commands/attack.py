@@ -157,12 +157,15 @@ def _responses(
     game: "Game", target: "Strategy", budget: Budget
 ) -> "tuple[Response, dict[str, Any], list[tuple[str, str, str]]]":
     """Find a best response, as values and lines too; of teams also what their members gain."""
-    from hogeq import TreeGame
+    from hogeq import Hog
 
-    if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
-        gains = game.nash_conv(target, budget)
-        found = gains.response
-        return found, {**found.to_json(), **gains.to_json()}, [*found.rows(), *gains.rows()]
+    if not isinstance(game, Hog):
+        from hogeq import TreeGame  # here: attacks on Hog need no trees, which take time to import
+
+        if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
+            gains = game.nash_conv(target, budget)
+            found = gains.response
+            return found, {**found.to_json(), **gains.to_json()}, [*found.rows(), *gains.rows()]
     found = game.attack(target, budget)
     return found, found.to_json(), found.rows()
 
