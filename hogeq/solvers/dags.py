@@ -189,12 +189,17 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
 
 
 def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
-    """Mix iterates of CFR+; if that proves nothing, go on with columns."""
+    """Mix iterates of CFR+; if that proves nothing, go on with columns.
+
+    The result names what its ends come from.
+    """
+    ends_before = solving.ends
     mix_iterates(solving, solving.deadline.share(MIXING))
-    if solving.is_proved:
-        return solving.result(sides, "iterates")
-    solving.columns(sides, solving.deadline)
-    return solving.result(sides, "columns")
+    mixed_ends = solving.ends
+    if not solving.is_proved:
+        solving.columns(sides, solving.deadline)
+    is_mixed = ends_before != mixed_ends == solving.ends
+    return solving.result(sides, "iterates" if is_mixed else "columns")
 
 
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:

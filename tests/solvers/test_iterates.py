@@ -121,6 +121,23 @@ def test_what_is_known_of_the_game_is_kept() -> None:
         assert sequence_form(solving.tree, player) is form
 
 
+@pytest.mark.parametrize(("is_better", "method"), [(False, "iterates"), (True, "columns")])
+def test_the_result_names_what_its_ends_come_from(
+    is_better: bool, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Iterates stall after a round of three; columns that follow tighten an end, or none."""
+
+    def columns(solving: Solving, *_: object) -> None:
+        if solving.best and is_better:
+            solving.bounds[0] -= 1e-6
+
+    monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
+    monkeypatch.setattr("hogeq.solvers.iterates.KEPT", 3)
+    monkeypatch.setattr("hogeq.solvers.iterates.STALLED", 0.0)
+    monkeypatch.setattr(Solving, "columns", columns)
+    assert dags.solve_tree(dice(4), 600.0).method == method
+
+
 def test_nothing_is_begun_without_time() -> None:
     solving = Solving(dice(3), FOREVER)
     mix_iterates(solving, Deadline(0.0))
