@@ -196,7 +196,7 @@ class TreeGame(RowGame):
 
         With absent-mindedness or without. Each player answers the other's rows of the policy.
         """
-        from hogeq.trees.absent import gaps_of
+        from hogeq.trees.absent_results import gaps_of
 
         check(NotNegative, seconds=seconds)
         tree, policy, deadline = self.tree, self.strategy(strategy).whole(), Deadline(seconds)

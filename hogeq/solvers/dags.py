@@ -16,7 +16,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
-from hogeq.trees.absent import optimum
+from hogeq.trees.absent_results import optimum
 from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree

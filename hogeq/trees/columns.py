@@ -21,7 +21,7 @@ from hogeq.trees.beliefs import (
     require_dags,
     spanned,
 )
-from hogeq.trees.best_response import INTEGER_PROGRAM, MEETING, Answer, best_response
+from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
 from hogeq.trees.enclosures import (
     Payoffs,
     Plan,
@@ -39,7 +39,7 @@ from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 from hogeq.trees.teams import side_names
 
-LEAST_NEW: Final = MEETING / 8.0  # by which a response must gain to be new
+LEAST_NEW: Final = CONVERGED_GAP / 8.0  # by which a response must gain to be new
 SHARE: Final = 1 / 64  # of the gap; an absent-minded response must gain it, or prove none does
 MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part of them is weighed anew
 LONGEST: Final = 60.0  # seconds of that
@@ -150,7 +150,7 @@ class Solving:
     @property
     def is_proved(self) -> bool:
         """Whether the bounds meet."""
-        return self.ends[1] - self.ends[0] <= MEETING
+        return self.ends[1] - self.ends[0] <= CONVERGED_GAP
 
     def without_dags(self) -> list[Side]:
         """Begin with nothing of players who forget, and all of others."""

@@ -11,14 +11,14 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.absent import FINEST, settled
+from hogeq.trees.absent_results import FINEST, settled
 from hogeq.trees.beliefs import BeliefDag, bounding_dag, remembering
 from hogeq.trees.best_response import (
     BELIEF_DAG,
+    BOUND_METHODS,
     BRANCH_AND_BOUND,
     FULL_MEMORY,
     INTEGER_PROGRAM,
-    METHODS,
     Answer,
     best_response,
     by_ascent,
@@ -150,7 +150,7 @@ def enclosed_response(
         bound=above(bound),
         full_memory=above((first.full_memory + second.full_memory) / 2),
         is_proved=is_proved and all(map(tree.units.are_one, seats, seat_bounds)),
-        method=max((first.method, second.method), key=METHODS.index),
+        method=max((first.method, second.method), key=BOUND_METHODS.index),
         seconds=limit.spent,
         seats=seats,
         seat_bounds=seat_bounds,

@@ -312,7 +312,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
         found, _ = honest(form, worth, seconds)
         return found, max(-1e-9, float(form.remember(worth)[0][0]) - 1e-6)
 
-    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
+    monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
     monkeypatch.setattr("hogeq.trees.best_response.by_program", lies)
     for seed in range(30):

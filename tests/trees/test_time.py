@@ -27,7 +27,8 @@ from hogeq.trees import (
     restricted,
     sequences,
 )
-from hogeq.trees.absent import Decision, gaps_of
+from hogeq.trees.absent import Decision
+from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import Solving
