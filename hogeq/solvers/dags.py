@@ -17,13 +17,14 @@ from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
 from hogeq.trees.absent_results import optimum
-from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags
+from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solves whole

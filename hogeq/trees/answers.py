@@ -21,7 +21,6 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
 from hogeq.trees.annealing import annealed_rows
-from hogeq.trees.beliefs import dags_of
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -29,6 +28,7 @@ from hogeq.trees.policy_values import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
+from hogeq.trees.whole_dags import dags_of
 
 EXACT_SECONDS: Final = 60.0  # for an integer program, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search

@@ -14,11 +14,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import (
     BeliefDag,
     Choices,
-    bounding_dag,
-    dags_of,
     drawing,
     remembering,
-    require_dags,
     spanned,
 )
 from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
@@ -38,6 +35,7 @@ from hogeq.trees.sequences import SequenceForm, inflated_forms
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 from hogeq.trees.teams import side_names
+from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
 
 LEAST_NEW: Final = CONVERGED_GAP / 8.0  # by which a response must gain to be new
 SHARE: Final = 1 / 64  # of the gap; an absent-minded response must gain it, or prove none does

@@ -32,13 +32,14 @@ from scipy.sparse.linalg import spsolve_triangular
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import BeliefDag, whole_dag
+from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.integer_program import FINE, SOLVED
 from hogeq.trees.restricted import Mixed, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
+from hogeq.trees.whole_dags import whole_dag
 
 MEETING: Final = 1e-7  # largest gap at which the bounds meet, a share of the stakes
 TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split

@@ -12,7 +12,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.absent_results import FINEST, settled
-from hogeq.trees.beliefs import BeliefDag, bounding_dag, remembering
+from hogeq.trees.beliefs import BeliefDag, remembering
 from hogeq.trees.best_response import (
     BELIEF_DAG,
     BOUND_METHODS,
@@ -30,6 +30,7 @@ from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import inflated_forms, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import tree_strategy
+from hogeq.trees.whole_dags import bounding_dag
 
 LARGEST_GAP: Final = 1e-9  # of ends that are proved
 COARSE: Final = 1000  # times what a response loses, beyond which losses are cut off

@@ -14,13 +14,14 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, columns, restricted
-from hogeq.trees.beliefs import belief_dag, whole_dag
+from hogeq.trees.beliefs import belief_dag
 from hogeq.trees.best_response import CONVERGED_GAP
 from hogeq.trees.columns import by_columns
 from hogeq.trees.loading import load_tree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.whole_dags import whole_dag
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
 from tests.trees.random_games import infosets, random_game, value
