@@ -133,7 +133,7 @@ class Maxmin:
         against_uniform = self._response_payoffs(tree.uniform())
         first = self.opponent.best(against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline)
         if self.opponent.whole is None:
-            self.opponent.takes(first, self.deadline.share(BUILDING))
+            self.opponent.add(first, self.deadline.share(BUILDING))
         elif len(opponent_form.inflated.shared) and first.choices is not None:
             self.opponent.restrict(first.choices)
 
@@ -177,7 +177,7 @@ class Maxmin:
         """Bound what a policy secures from below; keep it if that is the most so far."""
         program_limit = self.deadline.share(0.25)  # where the opponent responds by a program
         answer = self.opponent.best(self._response_payoffs(policy), -self.best, program_limit)
-        self.responses_added += self.opponent.takes(answer, self.deadline)
+        self.responses_added += self.opponent.add(answer, self.deadline)
         value = float(-answer.bound - self.rounding)
         if value > self.best:
             self.best, self.policy = value, policy
@@ -307,7 +307,7 @@ class Maxmin:
             return False  # all mixtures are in the program
         payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
         answer = side.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
-        if answer.payoff <= LEAST_GAIN + value or not side.takes(answer, self.deadline):
+        if answer.payoff <= LEAST_GAIN + value or not side.add(answer, self.deadline):
             return False
         self.responses_added += 1
         return True

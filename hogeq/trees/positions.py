@@ -26,7 +26,7 @@ from hogeq.support.messages import HogeqError, raised, refusal, shown
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
-    LOOK_UP,
+    CHECK_INTERVAL,
     InformationSets,
     Node,
     NodeError,
@@ -171,7 +171,7 @@ class _Walk:
                     where = self.history(looked)
                     raise HogeqError(f"{self.name}: {where}: {self.reason(error)}") from error
                 looked += 1
-                if looked % LOOK_UP == 0:
+                if looked % CHECK_INTERVAL == 0:
                     progress.reach(looked)
                     self.check_size(looked)
 
