@@ -298,7 +298,7 @@ class FlatTree(Rows):
     def first_after(self) -> Indices:
         """First node after each legal action of each row, row by row."""
         first = np.full(self.moves.size + len(self.odds) + 1, -1, np.int32)
-        # Assigned from the last node to the first: where many come after an action, the first stays.
+        # Assigned from the last node to the first: of many after one action the first stays.
         first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]
         return first[: self.moves.size][self.legal.ravel()]
 
