@@ -304,13 +304,11 @@ class FlatTree(Rows):
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
         """Name the moves into nodes, (n,): the index of a word for each, (n,), and all words."""
-        number = np.full(
-            self.num_nodes, -1, np.int32
-        )  # of the word of each node; -1: not yet known
+        number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
         numbers = {"": 0}  # by word
         number[0] = 0
         with phase("names of actions", len(nodes)) as progress:
-            for node in np.sort(nodes)[::-1]:  # deepest first: a history names all nodes on its way
+            for node in np.sort(nodes)[::-1]:  # deepest first: each names its whole path
                 progress.step()
                 if number[node] < 0:
                     path = _path(self.parent, node)

@@ -63,14 +63,10 @@ def by_program(
         sequence = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
         binary = ranges(first[chain_row], sizes)
         size = len(binary)
-        of_chains = hstack(
-            [
-                coo_array(
-                    (np.ones(len(inequality)), (inequality, sequence)), (size, num_sequences)
-                ),
-                coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries)),
-            ]
-        )
+        ones = np.ones(len(inequality))
+        of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))
+        of_binaries = coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries))
+        of_chains = hstack([of_sequences, of_binaries])
         constraints.append(LinearConstraint(of_rows, 1.0, 1.0))
         constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
     answer = interruptible(
