@@ -260,16 +260,20 @@ class Decision:
         return max(ascents, key=self.value)
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Bound payoffs over S boxes of rows, (R, K, S) each, by (a) and (b) of the module.
+        """Bound the payoff over S boxes of rows, (R, K, S), by the lower of two bounds.
 
-        Returns upper bounds, (S,); scores, (R, S): how much of a bound each row is to blame for;
-        and the middles of the intervals of derivatives, (R, K, S).
+        (a) The payoff of a player with perfect recall, who may act differently at the pasts of a
+        row, but within the box. (b) The same with rows that can be met again at the centre of the
+        box, plus the most that moving them from there can gain, by intervals of the derivatives.
+
+        Returns upper bounds, (S,); scores of rows, (R, S), by how much each loosens the bounds; and
+        the middles of the intervals of derivatives, (R, K, S).
         """
-        memory_bound, high = self._most_expected(lower, upper)  # (a)
+        memory_bound, high = self._most_expected(lower, upper)  # (a); payoffs after actions
         low = self._most_expected(lower, upper, -1)[1]
         least_reach, most_reach = self._reach(lower), self._reach(upper)
         centre = middles(lower, upper)
-        # A row's share of the score is what (a) gains as its pasts may act apart, ...
+        # First part of the score: the gain in (a) as the pasts of a row may act differently.
         apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row)
         joint = self._sum_over_pasts(most_reach * high)
         together = _most_in_boxes(joint, lower, upper, np.arange(len(lower)))
@@ -282,9 +286,8 @@ class Decision:
         bottom = self._sum_over_pasts(np.where(low > 0.0, least_reach, most_reach) * low)
         middle = (top + bottom) / 2.0
         radius = (top - bottom) / 2.0
-        score = score + ((upper - lower) * radius).sum(
-            axis=1
-        )  # ... and what derivatives leave open
+        # Second part of the score: the uncertainty of the derivatives times the widths of the box.
+        score = score + ((upper - lower) * radius).sum(axis=1)
         # (b): rows that are met again at their centre, and the most that moving them can add.
         again = self.again
         pinned_lower, pinned_upper = lower.copy(), upper.copy()

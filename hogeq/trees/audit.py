@@ -291,11 +291,11 @@ def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, acti
     """
     rules = turns.rules
     throw = throw_of(rules, before.own, before.opponent, before.memory)
-    dice = throw.dice(before.dice or action)  # negative for a choice that rolls nothing
+    dice = throw.dice(before.dice or action)
     points = action
-    if dice == 0:
+    if dice == 0:  # by the rule for rolling no dice
         points = turns.free(before.own, before.opponent, throw.scores).points
-    elif dice < 0:
+    elif dice < 0:  # a choice that rolls nothing, and has one outcome
         points = turns.branches(dice, throw)[0].points
     verb = "rolls" if dice >= 0 else "chooses"
     bonus = effect(rules, before.own, before.opponent, before.memory, dice).bonus

@@ -294,8 +294,7 @@ class _Builder:
         self.by_sequence = np.argsort(self.inflated.before, kind="stable")
         sequences = np.arange(1 + self.inflated.size)
         self.starts = np.searchsorted(self.inflated.before[self.by_sequence], sequences)
-        # The hash of a belief is two sums of its members' random numbers.
-        size = 2, len(self.inflated.row)
+        size = 2, len(self.inflated.row)  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
         self.entries, self.num_decisions, self.num_choices = 0, 0, 1
@@ -402,7 +401,10 @@ class _Builder:
         self.allowed.append(allowed)
 
     def distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
-        """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,)."""
+        """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,).
+
+        The hash of a belief is the pair of sums of two random numbers of each of its members.
+        """
         first = np.cumsum(beliefs.sizes) - beliefs.sizes
         hashes = np.add.reduceat(self.keys[:, beliefs.members], first, axis=1)  # (2, B)
         _, representative, kind = np.unique(hashes[0], return_index=True, return_inverse=True)
@@ -461,10 +463,10 @@ def _turns(form: SequenceForm, below: csr_array) -> Ints:
     """
     assert form.rank is not None  # noqa: S101 - callers check
     rank = form.rank[form.row]
-    component = _components(rank, below)
+    component = _components(rank, below)  # of sets of one rank, linked by a row below both
     pairs, pair = np.unique(np.stack([component, form.row]), axis=1, return_inverse=True)
-    first = np.searchsorted(pairs[0], pairs[0])
-    num_rows_before = np.arange(pairs.shape[1]) - first  # in the same component
+    first = np.searchsorted(pairs[0], pairs[0])  # first pair of the same component
+    num_rows_before = np.arange(pairs.shape[1]) - first
     ranks = np.stack([rank, num_rows_before[pair]])
     return np.unique(ranks, axis=1, return_inverse=True)[1]
 

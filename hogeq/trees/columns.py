@@ -273,7 +273,7 @@ class Solving:
         are_certain = True  # whether theorems prove them
         for player, share in enumerate(shares):
             search, other = self.searches[1 - player], sides[1 - player]
-            if share < 1.0:
+            if share < 1.0:  # the strategies are a part of the mixture
                 plan = plan_of_flow(best[player].dag, best[player].flow, drawing_limit)
                 by_flow[player], _ = self._secured(player, plan, other, search, drawing_limit)
                 drawn = strategies[player]

@@ -74,10 +74,10 @@ class Trials(GameRules):
         return _TrialTables(gain, risk, test_shares / test_shares.sum(), scenes)
 
     def initial(self) -> History:
-        # The tester and the number of tests, then in turn a scene, an action, and a test's result.
         return ()
 
     def to_move(self, state: History) -> int:
+        # A state has the tester with the number of tests, then scene, action and result by round.
         if not state:
             return CHANCE
         round_, event = divmod(len(state) - 1, 3)
@@ -94,6 +94,7 @@ class Trials(GameRules):
     def chances(self, state: History) -> Mapping[int, float]:
         if not state:
             return dict(enumerate(self.tables.tests.tolist()))
+        # After the tester, a state has scene, action and result of each round.
         round_, event = divmod(len(state) - 1, 3)
         if event == SCENE:
             last_scene, last_action = state[-3:-1] if round_ else (self.scenes, 0)
@@ -154,13 +155,13 @@ class Interview(GameRules):
         return _InterviewTables(shares / shares.sum(), yes, cost)
 
     def initial(self) -> History:
-        # The hidden kind, then in turn a question and its answer, and last the guess.
         return ()
 
     def to_move(self, state: History) -> int:
+        # A state has the hidden kind, then question and answer by round, and last the guess.
         if not state:
             return CHANCE
-        round_, has_chosen = divmod(len(state) - 1, 2)  # a question; after the last round, a kind
+        round_, has_chosen = divmod(len(state) - 1, 2)
         if not has_chosen:
             return 0
         return END if round_ == self.rounds else CHANCE

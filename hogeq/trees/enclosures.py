@@ -388,7 +388,7 @@ class Payoffs:
         added to the bound.
         """
         exact_unit = Fraction(unit)
-        if self.exact is not None:
+        if self.exact is not None:  # these payoffs contain the level
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
                 differences = [

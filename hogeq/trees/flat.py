@@ -222,6 +222,7 @@ class FlatTree(Rows):
             chosen = np.maximum.reduceat(size[level], first_siblings)
             most = np.where(self.player[parents] == CHANCE, drawn, chosen)
             size[parents] = np.where(decides_below[parents], most, size[parents])
+        # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
 

@@ -70,7 +70,10 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
 
 
 def _remember(forget: str) -> Remember:
-    """Make the function that computes a player's memory of a history; `HogeqError` if unknown."""
+    """Make the function that computes a player's memory of a history, moves (mover, number).
+
+    `HogeqError` if `forget` is none of ``own_actions``, ``order`` and ``last:K``.
+    """
     if forget == "own_actions":
         return lambda moves, player: tuple(move for move in moves if move[0] != player)
     way, _, count = forget.partition(":")
