@@ -29,7 +29,6 @@ from hogeq.search.results import PROVED
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.boxes import middles, tightened
 from hogeq.trees.enclosures import ROUNDING
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import require_cells
@@ -125,10 +124,7 @@ class Decision:
 
     @classmethod
     def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
-        """Make the decision of a player against a policy, (R, K), in the game's own payoffs.
-
-        The probabilities of chance and of the other player are weighed into them.
-        """
+        """Make the decision of a player against a policy, (R, K), in the game's own payoffs."""
         form = sequence_form(tree, player)
         ends = tree.player == TERMINAL
         own_payoff = tree.shift + (tree.payoff + tree.centre) * (1.0 - 2.0 * player)
@@ -256,8 +252,7 @@ class Decision:
             matched = np.where(total > 0.0, regrets / np.where(total > 0.0, total, 1.0), policies)
             policies[rows] = matched[rows]
         ascent_starts = [best, *(policies[..., number] for number in np.argsort(-values)[:3])]
-        ascents = (self.ascend(policy, rows, deadline) for policy in ascent_starts)
-        return max(ascents, key=self.value)
+        return max((self.ascend(begin, rows, deadline) for begin in ascent_starts), key=self.value)
 
     def bounds(self, lower: Floats, upper: Floats) -> tuple[Floats, Floats, Floats]:
         """Bound the payoff over S boxes of rows, (R, K, S), by the lower of two bounds.
@@ -453,3 +448,27 @@ def _most_in_boxes(values: Floats, lower: Floats, upper: Floats, rows: Ints) -> 
     flat = np.ascontiguousarray(values).reshape(-1, values.shape[2])
     box_passes.most_in_boxes(rows, flat, lower, upper, most)
     return most
+
+
+def middles(lower: Floats, upper: Floats) -> Floats:
+    """Return a distribution inside each box, (R, K, ...), by the ends of its probabilities.
+
+    The same share of each side of the box is added to its lower end, so that the sum is 1.
+    """
+    widths = upper - lower
+    missing = 1.0 - lower.sum(axis=1, keepdims=True)
+    total = widths.sum(axis=1, keepdims=True)
+    # A box of no width has one point, and no share to add.
+    return np.asarray(lower + widths * missing / np.where(total > 0.0, total, 1.0))
+
+
+def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Shrink boxes, (R, K), to the smallest ones that have the same distributions of sum 1.
+
+    An action has at least what the others' upper ends leave to it, and at most what their lower
+    ends leave. The ends are rounded outward.
+    """
+    rounding = 2.0 * ROUNDING * (lower.shape[1] + 4)
+    least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper - rounding)
+    most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower + rounding)
+    return np.minimum(least, most), most

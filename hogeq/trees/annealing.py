@@ -18,9 +18,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-# Temperatures are shares of the gap between the payoffs of the start and of perfect recall.
-HOT: Final = 0.1  # first temperature
-COLD: Final = 0.003  # last temperature
+HOT: Final = 0.1  # first temperature, a share of the gap from the start to perfect recall
+COLD: Final = 0.003  # last temperature, such a share
 SLICE: Final = 2**14  # steps between looks at the time
 WALKED: Final = 16.0  # refined information sets walked in the time of a sparse array's entry
 WORK: Final = 2**20  # refined information sets to walk for a start and a perturbation of a budget

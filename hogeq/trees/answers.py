@@ -107,11 +107,7 @@ def _rate(payoff: float) -> float:
 
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
-    """Search for a response in Hog, and improve it by an integer program over all histories.
-
-    The tree of all histories also has a bound, which may be lower than that of the search.
-    `HogeqError` if the game has too many histories.
-    """
+    """Search for a response in Hog; improve it and its bound by a program over all histories."""
     tree = hog_tree(engine.rules)
     if tree is None:
         raise HogeqError(
@@ -119,10 +115,8 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
     deadline = Deadline(budget.limit)
-    search_budget = budget
-    if deadline.left != inf:
-        search_budget = replace(budget, seconds=deadline.left / 2.0)
-    response = bounds.respond_in_hog(engine, target, search_budget)
+    half_budget = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
+    response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
@@ -169,10 +163,7 @@ def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -
 
 
 def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
-    """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most.
-
-    `HogeqError` if the game has too many histories.
-    """
+    """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most."""
     tree = hog_tree(engine.rules)
     if tree is None:
         raise HogeqError(

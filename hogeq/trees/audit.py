@@ -256,10 +256,7 @@ def replay(rules: Rules, history: History) -> list[TreePosition]:
 
 
 def shows(rules: Rules, witness: Witness) -> bool:
-    """Whether both histories of a witness are possible, and end where the player chooses dice.
-
-    The scores there must be those of the witness.
-    """
+    """Whether both histories of a witness are possible, and end in a choice at its scores."""
     for history in (witness.first, witness.second):
         try:
             end = replay(rules, history)[-1]

@@ -223,30 +223,18 @@ def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, of row -1, which draws one of some strategies, (n, R, K)."""
     plans = map(form.realisation, np.asarray(strategies, np.float64))
     sequences = csr_array(np.array([np.zeros(form.size), *plans]).T)
+    row = np.full(1, -1)
     zero = np.zeros(1, np.int64)  # one edge, from choice 0 to decision 0
-    num_choices = 1 + len(strategies)
-    return BeliefDag(
-        form,
-        np.full(1, -1),
-        zero,
-        zero,
-        sequences,
-        np.array([1, num_choices]),
-        np.ones(num_choices, bool),
-    )
+    allowed = np.ones(1 + len(strategies), bool)
+    return BeliefDag(form, row, zero, zero, sequences, np.array([1, len(allowed)]), allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
-    return BeliefDag(
-        form,
-        form.inflated.row,
-        form.before,
-        np.arange(len(form.row)),
-        csr_array(eye_array(form.size)),
-        form.start,
-        np.ones(form.size, bool),
-    )
+    decisions = np.arange(len(form.row))  # one edge into each, from the sequence before
+    choices = csr_array(eye_array(form.size))
+    allowed = np.ones(form.size, bool)
+    return BeliefDag(form, form.inflated.row, form.before, decisions, choices, form.start, allowed)
 
 
 def belief_dag(

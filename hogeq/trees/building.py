@@ -87,8 +87,7 @@ def flatten(
     `forget`, if it is a function, maps what a player knows to the key of an information set;
     `sides` puts the players into two teams.
 
-    `NoTreeError` if the tree is too large or has no end; `HogeqError` for other faults of the game,
-    with the history that leads there.
+    `NoTreeError` if the tree is too large or has no end; `HogeqError` for other faults of the game.
     """
     walk = _Walk(forget if callable(forget) else None, sides)
     num_visited, num_known = 0, 1  # nodes looked at, and these with all their children
@@ -161,10 +160,7 @@ class _Estimate:
         self.recurs = False  # whether a play came to a state again
 
     def problem(self, moves: int) -> str:
-        """Play until so many moves were looked at; say why the tree cannot be built, "" if it can.
-
-        It ends early if the tree is too large or has no end.
-        """
+        """Play until so many moves were looked at; say why no tree can be built, "" if one can."""
         while self.spent <= moves and self.fortune < SURE and not self.recurs:
             estimate = self.play()
             self.plays, self.sum = self.plays + 1, self.sum + estimate
@@ -205,10 +201,7 @@ class _Estimate:
 
 
 def _estimated_size(estimate: _Estimate | None, num_visited: int, name: str) -> str:
-    """Refine an estimate by more random plays, as a walk goes on; return it in words.
-
-    `NoTreeError` if the tree is too large or has no end. Without an estimate it is "".
-    """
+    """Refine an estimate by more random plays; return it in words, or refuse too large a tree."""
     if estimate is None:
         return ""
     problem = estimate.problem(max(num_visited // WALKED_PER_PLAYED, FIRST_PLAYED))
@@ -231,10 +224,7 @@ def require_memory(size: str, num_bytes: int) -> None:
 
 
 def drawn_moves(moves: Moves) -> Moves:
-    """Scale the probabilities of the moves of chance to the sum 1, which they may miss a little.
-
-    They stay if they miss it by rounding alone. `NodeError` if they are no distribution.
-    """
+    """Scale probabilities of chance that nearly sum to 1; `NodeError` if they are others."""
     for _, chance, _ in moves:
         if not 0.0 <= chance <= 1.0 + ROW_SUM:
             of = f"of probability {shown(chance)}"
@@ -247,7 +237,7 @@ def drawn_moves(moves: Moves) -> Moves:
     if abs(total - 1.0) > ROW_SUM:
         sums = f"probabilities of chance sum to {total:.12g}"
         raise NodeError(f"{sums}; allowed: 1 within {ROW_SUM:g}")
-    if abs(total - 1.0) <= np.finfo(float).eps * len(chances):
+    if abs(total - 1.0) <= np.finfo(float).eps * len(chances):  # by rounding alone
         return moves
     return [(number, float(chance) / total, state) for number, chance, state in moves]
 
@@ -292,17 +282,11 @@ def _paid(payoffs: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
 
 def _fractions(numbers: Sequence[Fraction | float]) -> list[Fraction]:
     """Convert numbers to fractions: doubles to the short ones that they stand for."""
-    return [
-        Fraction(number) if isinstance(number, Fraction | int) else meant(number)
-        for number in numbers
-    ]
+    return [Fraction(x) if isinstance(x, Fraction | int) else meant(x) for x in numbers]
 
 
 class InformationSets:
-    """Information sets and payoffs of the nodes of a walk, each checked.
-
-    `forget`, if any, maps what a player knows to a key; `sides` puts the players into two teams.
-    """
+    """Information sets and payoffs of the nodes of a walk, each checked."""
 
     def __init__(self, forget: Forget | None = None, sides: Sides | None = None) -> None:
         self.forget, self.sides = forget, sides
@@ -315,10 +299,7 @@ class InformationSets:
         self.is_rounded = False  # whether some number has no double that stands for it
 
     def row_of(self, node: Node) -> int:
-        """Return the number of a node's information set, which is new or has the same actions.
-
-        `NodeError` if the actions differ from those of its other nodes, or are no valid ones.
-        """
+        """Return the number of a node's information set; refuse other actions than before."""
         known = self.forget(node.player, node.infoset) if self.forget else node.infoset
         player, key = node.player, known
         if self.sides is not None:
@@ -349,10 +330,7 @@ class InformationSets:
         return key._replace(state=lasting(key.state)) if isinstance(key, Known) else lasting(key)
 
     def payoff_of(self, end: Node) -> float:
-        """Return the payoff to player 0 at a terminal node.
-
-        `NodeError` if the payoffs have another sum than at the first terminal node.
-        """
+        """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
         paid = _paid(end.payoffs or (end.payoff, -end.payoff), self.sides)
         if not self.num_players:  # the first one
             self.num_players = paid.players
@@ -367,10 +345,7 @@ class InformationSets:
         return paid.payoff
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
-        """Sort the rows by player and by the text of their name: names, players, old numbers.
-
-        They are forgotten here, to save memory.
-        """
+        """Sort the rows by player and by the text of their name: names, players, old numbers."""
         names: list[Hashable] = []
         seat, numbers = array("b"), array("i")
         for player in sorted(self.rows):
@@ -378,7 +353,7 @@ class InformationSets:
             names += player_names
             seat.extend([player] * len(player_names))
             numbers.extend(map(self.rows[player].__getitem__, player_names))
-        self.rows.clear()
+        self.rows.clear()  # to save memory
         return names, seat, numbers
 
 
@@ -398,8 +373,7 @@ class _Walk(InformationSets):
         moves = node.moves
         if node.player >= 0:
             row = self.row_of(node)
-            if is_last:
-                moves = ()
+            moves = () if is_last else moves
         elif node.player == CHANCE:
             moves = drawn_moves(moves)
             chances = [chance for _, chance, _ in moves]

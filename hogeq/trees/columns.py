@@ -41,9 +41,8 @@ LEAST_NEW: Final = CONVERGED_GAP / 8.0  # least gain of a response that is new
 SHARE: Final = 1 / 64  # of the gap: the gain at which an absent-minded player's search may end
 SPANNING: Final = 0.25  # share of the time left in which the part of a DAG is built
 DRAWN: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
-# A part of a mixture gets new weights by a linear program.
-MOST_WEIGHED: Final = 5_000  # largest number of the other player's decisions for this
-LONGEST: Final = 60.0  # seconds of the program
+MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part gets new weights
+LONGEST: Final = 60.0  # seconds of the program that finds these weights
 RESPONDING: Final = 1.0  # seconds of a response to the strategies with old and with new weights
 
 
@@ -164,11 +163,7 @@ class Solving:
         ]
 
     def learn(
-        self,
-        mixed: Sequence[Mixed],
-        player: int,
-        bound: float,
-        search: SearchBound | None = None,
+        self, mixed: Sequence[Mixed], player: int, bound: float, search: SearchBound | None = None
     ) -> None:
         """Record a bound on a player's payoff against the other's mixture, if it is the lowest."""
         self.best = self.best or [*mixed]

@@ -39,8 +39,8 @@ MOST_NODES: Final = 2_000  # of a tree that is valued in fractions: a fifth of a
 MOST_WORK: Final = 1_000_000  # nodes times depth, choices or decisions times depth and components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
 # A program gives 1/3 with an error: probabilities are rounded to fractions that are near.
-LARGEST_DENOMINATOR: Final = 1000
-NEAR: Final = 1e-10
+DENOMINATORS: Final = 1000  # at most
+NEAR: Final = 1e-10  # largest distance
 ROUNDING: Final = 2.0**-53  # u, the largest relative error of one operation on doubles
 TINY: Final = 1e-300  # more than a product loses by underflow
 SAFE: Final = 1.0 + 1e-6  # factor of margins, for the roundings of their own computation
@@ -66,8 +66,7 @@ def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
 def shortened(strategy: Strategy) -> Strategy:
     """Round the distributions of a mixture to short fractions that are very near.
 
-    A program gives 1/3 with an error. In some games nothing else keeps the two bounds on the value
-    apart.
+    A program gives 1/3 with an error, which alone keeps the bounds on some games' values apart.
     """
     rows = [[_shortened(row) for row in policy] for policy in strategy.policies.tolist()]
     policies = np.array(rows).reshape(strategy.policies.shape)
@@ -76,10 +75,7 @@ def shortened(strategy: Strategy) -> Strategy:
 
 def _shortened(probabilities: list[float]) -> list[float]:
     """Round a distribution to short fractions; give it back if they are far or miss the sum 1."""
-    short = [
-        Fraction(probability).limit_denominator(LARGEST_DENOMINATOR)
-        for probability in probabilities
-    ]
+    short = [Fraction(probability).limit_denominator(DENOMINATORS) for probability in probabilities]
     pairs = zip(short, probabilities, strict=True)
     are_near = all(abs(fraction - probability) <= NEAR for fraction, probability in pairs)
     return [*map(float, short)] if are_near and sum(short) == 1 else probabilities
@@ -158,10 +154,7 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
-    """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,).
-
-    The flow into a decision is the sum of the choices that lead there.
-    """
+    """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,)."""
     choices_into: list[list[int]] = [[] for _ in dag.row]
     for choice, decision in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
         choices_into[decision].append(choice)
@@ -198,20 +191,15 @@ def fits(tree: FlatTree) -> bool:
 
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
-    """Convert the numbers of a tree to fractions, once.
-
-    None if the tree is too large, if some number has no double that stands for it, or if products
-    of probabilities would be too long.
-    """
+    """Convert the numbers of a tree to fractions, once; None if it or they would be too large."""
     if tree.is_rounded or tree.num_nodes > MOST_NODES:
         return None
     if tree.num_nodes * len(tree.levels) > MOST_WORK:
         return None
     probabilities = _exact_chance(tree)
     level = Fraction(tree.shift + tree.centre)
-    paid = [
-        meant(payoff + float(level)) if level else meant(payoff) for payoff in tree.paid.tolist()
-    ]
+    offset = float(level)
+    paid = [meant(number + offset) if level else meant(number) for number in tree.paid.tolist()]
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
@@ -311,10 +299,7 @@ class Payoffs:
         return losses
 
     def _with_margins(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set the payoffs of sequences in float64, and the radius that bounds all roundings.
-
-        `plan` is the other player's. ``docs/theory.md`` counts the roundings.
-        """
+        """Set the payoffs of sequences in float64, and the radius that bounds all roundings."""
         size = self.form.size
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)

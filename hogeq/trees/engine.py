@@ -120,11 +120,10 @@ class TreeEngine(PlainEngine):
         payoffs = csr_array(payoffs - payoffs.T)  # of both players, each against the other
         # Reach of each refined information set, by chance, with each sequence of the other player.
         nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
-        refined_at_nodes = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
-        other_at_nodes = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
+        at_refined = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
+        at_other = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
         meetings = csr_array(
-            (chance[np.concatenate(nodes)], (refined_at_nodes, other_at_nodes)),
-            (len(row), roots[2]),
+            (chance[np.concatenate(nodes)], (at_refined, at_other)), (len(row), roots[2])
         )
         index = np.int32
         return Sequences(

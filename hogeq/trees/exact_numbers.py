@@ -54,10 +54,7 @@ def distribution(numbers: Iterable[float]) -> Fractions:
 
 
 def _rounded(quotient: Fraction) -> Fraction:
-    """Round a fraction to `BITS` significant bits, so that sums of such have no long denominator.
-
-    Its denominator is then a power of two.
-    """
+    """Round a fraction to `BITS` significant bits; its denominator is then a power of two."""
     places = BITS + quotient.denominator.bit_length() - quotient.numerator.bit_length()
     return Fraction(round(quotient * 2**places), 2**places)
 

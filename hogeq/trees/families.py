@@ -364,10 +364,8 @@ class LiarsDice(GameRules):
         bidder = (len(bids) - 2) % self.players
         caller = (len(bids) - 1) % self.players
         winner, loser = (bidder, caller) if number >= bid_number else (caller, bidder)
-        payoffs = [0] * self.players
-        payoffs[winner] = 1
-        payoffs[loser] = -1
-        return payoffs
+        payoffs = {winner: 1, loser: -1}
+        return [payoffs.get(player, 0) for player in range(self.players)]
 
 
 @register_game("gops")

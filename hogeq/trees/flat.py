@@ -379,8 +379,6 @@ def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 of a policy (R, K) at seat 0 against one at seat 1."""
     probability = reach(tree, np.where(tree.seat[:, None] == 0, first, second))
     # A product of vectors may have as many roundings as there are plays; a pairwise sum has few.
-    if tree.num_nodes > MANY:
-        total = (probability * tree.payoff).sum()
-    else:
-        total = probability @ tree.payoff
+    by_pairs = tree.num_nodes > MANY
+    total = (probability * tree.payoff).sum() if by_pairs else probability @ tree.payoff
     return float(total) + (tree.shift + tree.centre)

@@ -149,19 +149,18 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
         if next_position < 0:  # the game ends with a payoff
             lower = upper = float(graph.payoff[-1 - next_position])
         else:
-            lower = solved.values.lower[next_position, 0]
-            upper = solved.values.upper[next_position, 0]
+            bounds = solved.values
+            lower, upper = bounds.lower[next_position, 0], bounds.upper[next_position, 0]
         middle = (lower + upper) / 2
         error = max(error, float(upper - lower) / 2)
         values.append(float(middle if player == 0 else graph.total - middle))
     best = max(values)
-    action_values = [
-        # A loss within the error may be none.
+    action_values = [  # a loss within the error may be none
         ActionValue(action, value, best - value if best - value > 2 * error else 0.0)
         for action, value in zip(actions, values, strict=True)
     ]
-    best_first = tuple(sorted(action_values, key=lambda action: action.loss))
-    return PositionAnalysis(state, player, best_first, error)
+    action_values.sort(key=lambda action: action.loss)
+    return PositionAnalysis(state, player, tuple(action_values), error)
 
 
 # --- strategies -----------------------------------------------------------------------------------
@@ -316,13 +315,10 @@ def respond_in_positions(
         for seat in (0, 1):
             _choose(response, positions, best[seat].values, seat)
     elif has_choice and not are_passes_slow(positions, bounding):
-        searching = deadline.share(0.5)
-        if (
-            searching.left < inf
-            and _annealing_step(positions, response, searching) > searching.left
-        ):
+        limit = deadline.share(0.5)
+        if limit.left < inf and _annealing_step(positions, response, limit) > limit.left:
             budget = replace(budget, anneal_steps=0)
-        search = attack(engine, target, budget, deadline=searching)
+        search = attack(engine, target, budget, deadline=limit)
         # A response that wins less than half is worse than a copy of the target, which is a tie.
         if search.win_rate >= 0.5 or target.kind == "mixture":
             response = playable(positions, engine.legal, search.matrix, "response").policy
@@ -395,10 +391,7 @@ def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Inte
 
 
 def _choose(joint: np.ndarray, positions: Positions, values: Enclosure, seat: int) -> None:
-    """Set a player's rows of `joint`, (R, K), to the best actions of an enclosure, in place.
-
-    Rows of positions without a best action so far stay.
-    """
+    """Set a player's rows of `joint`, (R, K), in place to the best actions found so far."""
     graph = positions.graph
     is_chosen = (graph.player == seat) & (values.chosen[:, 0] >= 0)
     joint[graph.row[is_chosen]] = 0.0

@@ -70,8 +70,7 @@ def from_efg(
 ) -> FlatTree:
     """Read a game of one player, or a constant-sum game of two players or teams, from a file.
 
-    `forget` is as in :func:`hogeq.trees.forgetting.coarser`. `ValueError` says in one line where a
-    file is wrong, and how.
+    `ValueError` says in one line where a file is wrong, and how.
     """
     path = Path(path)
     try:

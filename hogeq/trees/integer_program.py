@@ -17,8 +17,7 @@ FINE: Final = 2.0**16
 and takes coefficients below 1e-9 for 0."""
 CHAINING: Final = 0.5  # share of a program's time for finding chains of pasts
 PRESOLVED: Final = 16  # presolving takes the time of so many sparse entries for each sequence
-# Statuses of HiGHS.
-SOLVED: Final = 0
+SOLVED: Final = 0  # a status of HiGHS
 ENDED: Final = (SOLVED, 1)  # 1: at the limit of time
 
 
