@@ -139,8 +139,7 @@ class BeliefDag:
         """
         weights = np.where(self.allowed, np.maximum(flow, 0.0), 0.0)
         total = self.total(weights)
-        num_allowed = np.maximum(self.total(self.allowed), 1.0)  # 1 where none is allowed
-        uniform = self.allowed / num_allowed
+        uniform = self.allowed / np.maximum(self.total(self.allowed), 1.0)  # 0 if none is allowed
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
@@ -359,10 +358,12 @@ class _Builder:
         begin = np.cumsum(beliefs.sizes) - beliefs.sizes
         members = beliefs.members[ranges(begin[representative], sizes)]
         decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
+        # 1. Rows of later turns count as R, which is larger than any row.
         is_due = self.turn[members] == turn
         rows = np.where(is_due, self.inflated.row[members], self.tree.num_rows)
         row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)  # (D',), set by each decision
         is_of_row = rows == row[decision]  # of each member
+        # 2. Pairs of every member with every allowed choice of its decision.
         counts = self.tree.num_legal[row]
         owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
         action = ranges(np.zeros_like(counts), counts)  # (C',)
@@ -371,7 +372,6 @@ class _Builder:
         new_entries = len(beliefs.choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
         self.entries += new_entries
-        # Pairs of every member with every allowed choice of its decision.
         member = np.repeat(np.arange(len(members)), num_allowed[decision])
         first_allowed = np.cumsum(num_allowed) - num_allowed
         nth_allowed = ranges(first_allowed[decision], num_allowed[decision])
@@ -379,6 +379,7 @@ class _Builder:
         acts, refined = is_of_row[member], members[member]  # of each pair
         sequence = (self.inflated.start[refined] + action[choice])[acts]
         self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
+        # 3. What follows the sequences, and the members that stay, each after a choice.
         num_after = self.starts[sequence + 1] - self.starts[sequence]
         after = self.by_sequence[ranges(self.starts[sequence], num_after)]
         before = np.append(np.repeat(choice[acts], num_after), choice[~acts])

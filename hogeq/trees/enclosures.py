@@ -249,6 +249,7 @@ class Payoffs:
         deadline: Deadline = FOREVER,
         form: SequenceForm | None = None,  # of the player; by default its `solving_form`
     ) -> None:
+        """Compute the payoffs: in fractions if the tree and its plans allow it, else in float64."""
         self.deadline = deadline
         self.form = form or solving_form(tree, player)
         numbers = numbers_of(tree)
@@ -256,15 +257,15 @@ class Payoffs:
         self.exact: Fractions | None = None
         if numbers is not None and plan.exact is not None and self.form.size <= MOST_WORK:
             with suppress(TooSlowError):
-                self.exact = self._exactly(numbers, player, plan)
-                self.lost = self._take_off(self.exact)
+                self.exact = self._payoffs_in_fractions(numbers, player, plan)
+                self.lost = self._subtract_best(self.exact)
                 self.rescale(max(map(abs, self.lost)))
                 return
             self.exact = None
-        self._with_margins(tree, player, plan)
+        self._set_intervals(tree, player, plan)
 
-    def _exactly(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
-        """Payoffs (S,) of sequences in fractions, given the other player's exact plan."""
+    def _payoffs_in_fractions(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
+        """Compute the payoffs of sequences, (S,), in fractions, by the other's exact plan."""
         payoffs, other_weights = [Fraction()] * self.form.size, plan.exact or []
         sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
         ends = zip(*sequences, numbers.chance, numbers.paid, strict=True)
@@ -280,7 +281,7 @@ class Payoffs:
         ends = np.flatnonzero(self.form.tree.player == TERMINAL)
         return self.form.at[ends], plan.form.at[ends]
 
-    def _take_off(self, payoffs: Fractions) -> Fractions:
+    def _subtract_best(self, payoffs: Fractions) -> Fractions:
         """Subtract from each sequence the best at its information set, by backward induction.
 
         The best is added to the sequence before. So the level becomes the payoff of a best response
@@ -298,8 +299,8 @@ class Payoffs:
         losses[0] = Fraction()
         return losses
 
-    def _with_margins(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set the payoffs of sequences in float64, and the radius that bounds all roundings."""
+    def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
+        """Set `level`, `unit`, `middle` and `radius`, which bounds the roundings of float64."""
         size = self.form.size
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)

@@ -210,8 +210,7 @@ class FlatTree(Rows):
         for level, first_siblings, parents in reversed(self.families):
             drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
             mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            has_decision = np.logical_or.reduceat(decides_below[level], first_siblings)
-            decides_below[parents] |= has_decision
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
         decides_above = self.row >= 0  # (N,), at the node or above
         for level in self.levels[1:]:
             decides_above[level] |= decides_above[self.parent[level]]
