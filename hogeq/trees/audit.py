@@ -335,10 +335,9 @@ class SmallAudit(NamedTuple):
             return None
         in_full = shows(self.full, witness)
         rules = self.full if in_full else self.walked
-        histories = (witness.first, witness.second)
         return {
             "at": list(cast("Any", witness.infoset)),
-            "histories": [history_text(rules, history) for history in histories],
+            "histories": [history_text(rules, path) for path in (witness.first, witness.second)],
             "note": witness.note,
             "in_full_game": in_full,
         }
@@ -402,13 +401,12 @@ class SmallAudit(NamedTuple):
             for name, finding in audit.findings.items()
         ]
         text.append(Table(properties, ("property", "holds"), left=2))
-        is_full_game = (full.goal, full.max_dice) == (walked.goal, walked.max_dice)
         for witness, claims in audit.witnesses().items():  # what each witness shows
             values: Any = self._witness(witness)
             own, opponent = values["at"][:2]
             heading = f"{', '.join(claims)}: A to move at {own}-{opponent} after either of"
             text += witness.lines(heading, values["histories"])
-            if not is_full_game:
+            if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
                 verdict = "both lead" if values["in_full_game"] else "they do not both lead"
                 text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {verdict} there too")
         return text

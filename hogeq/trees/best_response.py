@@ -71,8 +71,7 @@ def best_response(
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
-        response = pure_rows(original, dag.sequences @ flow)
-        return Answer(response, best, best, BELIEF_DAG, flow > 0.0)
+        return Answer(pure_rows(original, dag.sequences @ flow), best, best, BELIEF_DAG, flow > 0.0)
     if original.is_absent_minded:
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)

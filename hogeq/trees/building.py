@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, counted, one_line, raised, shown
 from hogeq.support.progress import phase
 from hogeq.support.short_fractions import meant
@@ -393,27 +394,27 @@ class _Walk(InformationSets):
         self.levels = [level._replace(**{field: array("b")}) for level in self.levels]
         return np.concatenate(parts)
 
-    def _centred(self, paid: NDArray[np.float64], half: float) -> tuple[NDArray[np.float64], float]:
+    def _centred(self, payoffs: Floats, half: float) -> tuple[Floats, float]:
         """Subtract a constant from the payoffs to player 0, (E,); return them and their centre.
 
         The constant is `half` of the sum of both players' payoffs, plus the centre that puts
         player 0's around 0. A constant that is large beside the stakes would hide them.
         """
-        least, most = paid.min(initial=np.inf), paid.max(initial=-np.inf)
+        least, most = payoffs.min(initial=np.inf), payoffs.max(initial=-np.inf)
         middle = least / 2 + most / 2
         if not self.total and not abs(middle) > most - least > 0.0:
-            return paid, 0.0
+            return payoffs, 0.0
         centre = float(middle) - half
         level = Fraction(half + centre)
-        distinct, index = np.unique(paid, return_inverse=True)
+        distinct, index = np.unique(payoffs, return_inverse=True)
         if len(distinct) <= MOST_EXACT:  # fractions have the digits that a difference loses
-            moved = np.array([float(meant(one) - level) for one in distinct.tolist()])[index]
+            moved = np.array([float(meant(number) - level) for number in distinct.tolist()])[index]
         else:
-            moved = paid - (half + centre)
+            moved = payoffs - (half + centre)
         # Small payoffs beside large ones lose digits: they stay, and the centre takes `half` back.
-        if np.array_equal(moved + (half + centre), paid):
+        if np.array_equal(moved + (half + centre), payoffs):
             return moved, centre
-        return paid, 0.0 - half
+        return payoffs, 0.0 - half
 
     def tree(self, name: str, describe: Callable[[Sequence[int]], list[str]]) -> FlatTree:
         """Build the tree: nodes by depth, rows by player and name. The walk is used up by it."""
@@ -425,7 +426,7 @@ class _Walk(InformationSets):
         for row, number in enumerate(old_numbers):
             moves[row, : num_legal[row]] = self.legal[number]
         half = float(self.total) / 2
-        paid, centre = self._centred(self.joined("payoff", np.float64), half)
+        payoffs, centre = self._centred(self.joined("payoff", np.float64), half)
         row = new[self.joined("row", np.int32)]
         num_moves = self.joined("num_moves", np.int32)
         player = np.array([*seat, CHANCE], np.int8)[row]  # index -1 takes the last, CHANCE
@@ -439,7 +440,7 @@ class _Walk(InformationSets):
             player=player,
             parent=parent,
             row=row,
-            paid=paid,
+            paid=payoffs,
             seat=np.array(seat, np.int8),
             num_legal=num_legal,
             moves=moves,

@@ -165,8 +165,8 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
         probabilities = distribution(shares[begin:end].tolist())
         flow += [inflow * probability for probability in probabilities]
     weights = [Fraction()] * dag.sequences.shape[0]
-    taken = dag.sequences.tocoo()
-    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    entries = dag.sequences.tocoo()
+    pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if flow[choice]:
             weights[sequence] += flow[choice]
@@ -359,11 +359,11 @@ class Payoffs:
         if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
             with suppress(TooSlowError):
                 return self.level + _exact_best_response(dag, self.lost, self.deadline)
-        taken = dag.sequences  # (S, C), by choices
-        most_taken = int(np.bincount(taken.indices, minlength=1).max(initial=1))  # by one choice
+        sequences = dag.sequences  # (S, C), by choices
         # A choice sums so many products, each of which is rounded.
-        radius = self.radius + gamma(most_taken + 2) * (np.abs(self.middle) + self.radius)
-        upper = np.nextafter(taken.T @ self.middle + SAFE * (taken.T @ radius), np.inf)
+        num_products = int(np.bincount(sequences.indices, minlength=1).max(initial=1))
+        radius = self.radius + gamma(num_products + 2) * (np.abs(self.middle) + self.radius)
+        upper = np.nextafter(sequences.T @ self.middle + SAFE * (sequences.T @ radius), np.inf)
         return self.payoff(dag.most(upper))
 
     def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
@@ -431,8 +431,8 @@ def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline)
        that leads there. Choice 0 is the begin, so it has the value at last.
     """
     values = [Fraction()] * len(dag.allowed)  # of each choice, with all that follows it
-    taken = dag.sequences.tocoo()
-    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    entries = dag.sequences.tocoo()
+    pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]

@@ -31,7 +31,7 @@ def is_held(number: Fraction | float) -> bool:
 
 def are_held(chances: Sequence[Fraction | float]) -> bool:
     """Whether the doubles nearest to probabilities stand for them."""
-    if not any(isinstance(one, Fraction) for one in chances):
+    if not any(isinstance(chance, Fraction) for chance in chances):
         return True
     return distribution(map(float, chances)) == [*chances]
 

@@ -120,12 +120,12 @@ class PositionAnalysis(NamedTuple):
 
     def table(self, units: Units) -> Table:
         """Lay out a line for each action."""
-        rows = [(str(one.action), *map(units.exact, one[1:])) for one in self.actions]
+        rows = [(str(name), *map(units.exact, numbers)) for name, *numbers in self.actions]
         return Table(rows, ("action", "payoff", "loss"), left=1)
 
     def _repr_html_(self) -> str:
         """Write the actions, in a notebook."""
-        rows = [(str(one.action), f"{one.value:.9g}", f"{one.loss:.3g}") for one in self.actions]
+        rows = [(str(name), f"{value:.9g}", f"{loss:.3g}") for name, value, loss in self.actions]
         return html.table(rows, ("action", "payoff", "loss"), f"Player {self.player} to move")
 
 
@@ -176,7 +176,7 @@ class InSeat(NamedTuple):
 
 def payoff_in_seat(
     positions: Positions,
-    mine: Floats | None,
+    own_policy: Floats | None,
     target: Strategy,
     seat: int,
     deadline: Deadline = FOREVER,
@@ -188,8 +188,9 @@ def payoff_in_seat(
     """
     graph = positions.graph
     least, most = Fraction(), Fraction()
-    for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
-        pair = (mine, theirs) if seat == 0 else (theirs, mine)
+    weights = distribution(target.chances.tolist())
+    for weight, other_policy in zip(weights, target.policies, strict=True):
+        pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
         values = enclose(graph, pair, deadline=deadline)
         lower, upper = map(Fraction, start_of(graph, values))  # of player 0
         if seat == 1:
@@ -207,10 +208,10 @@ def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
     """
     a, b = a.whole(), b.whole()
     by_seat = [[Fraction()] * 3, [Fraction()] * 3]  # lower bound, payoff, upper bound
-    for own_weight, mine in zip(distribution(a.chances.tolist()), a.policies, strict=True):
-        for weight, theirs in zip(distribution(b.chances.tolist()), b.policies, strict=True):
+    for own_weight, own_policy in zip(distribution(a.chances.tolist()), a.policies, strict=True):
+        for weight, other_policy in zip(distribution(b.chances.tolist()), b.policies, strict=True):
             for seat in (0, 1):
-                payoffs = _payoff(positions, mine, theirs, seat)
+                payoffs = _payoff(positions, own_policy, other_policy, seat)
                 weighed = (own_weight * weight * payoff for payoff in payoffs)
                 by_seat[seat] = [*map(add, by_seat[seat], weighed)]
     first, second = ((least, most) for least, _, most in by_seat)
@@ -218,7 +219,7 @@ def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
 
 
 def _payoff(
-    positions: Positions, mine: Floats, theirs: Floats, seat: int
+    positions: Positions, own_policy: Floats, other_policy: Floats, seat: int
 ) -> tuple[Fraction, Fraction, Fraction]:
     """Compute the payoff to a policy, (R, K), in a seat: lower bound, payoff, upper bound.
 
@@ -227,7 +228,7 @@ def _payoff(
     3. Else, if they are too far apart, eliminate; `HogeqError` if its error is as large.
     """
     graph = positions.graph
-    pair = (mine, theirs) if seat == 0 else (theirs, mine)
+    pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
     lower, upper = start_of(graph, enclose(graph, pair))
     bounds = Fraction(lower), Fraction(upper)
     payoff = (bounds[0] + bounds[1]) / 2
