@@ -61,11 +61,11 @@ def settled(
     finer: float = 1.0,
     start: Floats | None = None,
 ) -> tuple[Solved, Fraction, Fraction, bool]:
-    """Solve a decision and enclose its optimum: the solution, lower and upper bound, are they one.
+    """Solve a decision from a policy `start`, (R, K); bound its optimum in the game's own units.
 
-    They are one if the gap is as small as asked for, `finer` times the usual one, and both bounds
-    are written with the same digits in the game's `units`. If only the gap is small enough, the
-    search goes on from its policy for a smaller one. It begins with the policy `start`, (R, K).
+    Returns the solution, a lower and an upper bound, and whether these are one number: their gap is
+    at most `finer` times the usual one, and `units` write both with the same digits. If only the
+    gap is small enough, the search goes on from its policy for a smaller one.
     """
     form = payoffs.form
     deadline = Deadline.of(limit)

@@ -189,6 +189,7 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
         small_rules = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
         )
+        # Of a game that may never end only the first turns are walked, whatever the goal.
         if not total_rises(small_rules) or count(HogTree(small_rules), most=MOST_NODES).exact:
             break
     return small_rules

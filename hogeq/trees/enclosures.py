@@ -192,9 +192,8 @@ def fits(tree: FlatTree) -> bool:
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
     """Convert the numbers of a tree to fractions, once; None if it or they would be too large."""
-    if tree.is_rounded or tree.num_nodes > MOST_NODES:
-        return None
-    if tree.num_nodes * len(tree.levels) > MOST_WORK:
+    is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
+    if tree.is_rounded or not is_small:
         return None
     probabilities = _exact_chance(tree)
     level = Fraction(tree.shift + tree.centre)
