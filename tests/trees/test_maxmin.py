@@ -14,8 +14,9 @@ from hogeq.search.results import Equilibrium
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees import maxmin
+from hogeq.trees.boxes import Box, Optimum
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.maxmin import Box, Maxmin, Optimum
+from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
