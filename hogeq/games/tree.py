@@ -214,7 +214,7 @@ class TreeGame(RowGame):
 
     def audit_text(self, players: "Sequence[Audit]") -> Text:
         """Lay out the audits of both sides, as the command prints them."""
-        from hogeq.trees.recall import recall_text
+        from hogeq.trees.recall_text import recall_text
         from hogeq.trees.teams import side_names
 
         return recall_text(players, side_names(self.tree.sides))
