@@ -5,7 +5,7 @@ the way to history h, Y(h) what the opponent met and did.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -19,7 +19,6 @@ from hogeq.trees.well_formed import ENDINGS, Plays
 MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
 that takes some ten seconds."""
-
 
 # Notes of findings, as people read them.
 EVERY: Final = "whatever the refinement"
