@@ -84,7 +84,8 @@ def ways_of(rules: Rules) -> Ways:
         (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
         for pair in pairs
     ]
-    situations = sorted(dict(zip(features, pairs, strict=True)).items())  # with a pair of each
+    # Each situation, with one pair of scores that has it.
+    situations = sorted(dict(zip(features, pairs, strict=True)).items())
     if len(situations) > MOST_SITUATIONS:
         raise HogeqError(
             f"rules: effects make {len(situations)} kinds of positions; allowed: {MOST_SITUATIONS}"
@@ -115,29 +116,32 @@ def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
 
 
 def counts_own(free: FreeTurns) -> bool:
-    """Whether the outcome of no dice depends on the mover's own score."""
-    return any((column != column[0]).any() for column in free)
+    """Whether the outcome of no dice depends on the mover's own score, the first axis."""
+    return any((table != table[0]).any() for table in free)
 
 
 @lru_cache(maxsize=2)
 def landings(rules: Rules) -> Landings:
-    """Land every pair of scores that a turn can leave."""
+    """Apply the landing rules to every pair of scores that a turn can leave.
+
+    Raises `HogeqError` if a landing lowers the sum of both scores: levels of positions follow it.
+    """
     goal = rules.size
     most_points, most_gift = TurnTable(rules).most()
     most_bonus = max(way.bonus for way in ways_of(rules).ways)
     if counts_own(free_turns(rules)):
-        most_bonus *= 2  # kernels have it in the scores, and in what no dice score
+        most_bonus *= 2  # kernels add it to the scores, and to the points of no dice
     table = np.zeros((3, goal + most_points + most_bonus, goal + most_gift), np.int64)
     for score, opponent in np.ndindex(table.shape[1:]):
         landing = land(rules, score, opponent)
-        lowers = ""
+        change = ""  # how the landing lowers the scores, if it does
         if landing.winner is None and max(score, opponent) >= goal:
-            lowers = f"past the goal {goal} back below it"
+            change = f"past the goal {goal} back below it"
         elif landing.winner is None and landing.score + landing.opponent < score + opponent:
-            lowers = f"to {landing.score}, {landing.opponent}"
-        if lowers:
+            change = f"to {landing.score}, {landing.opponent}"
+        if change:
             raise HogeqError(
-                f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
+                f"rules: a landing lowers scores {score}, {opponent} {change}, which no edition "
                 "does and the kernels cannot play"
             )
         kind = {None: AGAIN if landing.again else OTHER, 0: WIN, 1: LOSS}[landing.winner]
