@@ -42,7 +42,7 @@ class _Transitions:
         self.game = game
         self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)
-        self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); W of them
+        self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); a list of W
         lane = lanes_of(self.rules).lane
         # Where each player has a goal, the seat of the mover counts as a part of the memory:
         # memory m of seat s has the number s * H + m.
