@@ -71,13 +71,14 @@ def enclose(
     deadline : Deadline
         When it is over, levels that are left have one round each.
     """
+    # Player 1 gets what player 0 loses: a lower bound of one is an upper bound of the other.
     first = _lower_bound(graph, policies, 0, rounds, None, deadline)
     second = _lower_bound(graph, policies, 1, rounds, -first.payoffs, deadline)
     if graph.recurring.any() and not deadline.is_over:
-        # Once more, now that it is known what bounds of player 0 fall from.
+        # Again with these upper bounds, to which lower ones may fall where players can stay.
         first = _lower_bound(graph, policies, 0, rounds, -second.payoffs, deadline)
-    is_player = [graph.player[:, None] == player for player in (0, 1)]
-    chosen = np.select(is_player, [first.chosen, second.chosen], -1).astype(np.int32)
+    is_mover = [graph.player[:, None] == player for player in (0, 1)]
+    chosen = np.select(is_mover, [first.chosen, second.chosen], -1).astype(np.int32)
     return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)
 
 

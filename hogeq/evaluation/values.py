@@ -48,10 +48,11 @@ def win_rate(
     endless_is_draw: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> WinRate:
-    """Exact win rate of `a` against `b`; `start` has the first player's score and the other's.
+    """Exact win rate of `a` against `b`, the mean over the components of mixtures.
 
-    An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
-    in the tablebase and where a game begins with other scores than 0.
+    Games begin at `start`: the score of the player who moves first, then the other's. Raises
+    `EndlessError` if a game between the two may never end, unless that counts as half a win: by
+    `endless_is_draw`, and in games that begin with other scores than 0.
     """
     check_position(game, *start)
     check_position(game, *start[::-1])  # each may be the one who moves first
@@ -78,8 +79,8 @@ def _component_win_rate(
     """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture."""
     if start != (0, 0):
         return _win_rate_from_scores(game, a, b, start)
-    are_matrices = a.ndim == b.ndim == len(game.shape) - 1
-    duels = shared_duels(game) if are_matrices else None
+    are_matrices = a.ndim == b.ndim == len(game.shape) - 1  # no axis of actions
+    duels = shared_duels(game) if are_matrices else None  # faster code, if the game has it
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
     policies = np.stack(
@@ -98,7 +99,7 @@ def _component_win_rate(
 def _win_rate_from_scores(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
 ) -> WinRate:
-    """Win rate of games that begin with some scores, and nothing to remember."""
+    """Win rate of two policies in games that begin at `start`, with the memory of a first turn."""
     policies = policies_of(game, a, b)
     state_values = hidden.hidden_values(game, policies)
     start_memory = game.memories.index(Memory())
@@ -167,10 +168,10 @@ def hidden_action_values(
     b: StrategyLike | None = None,
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
-    """Win probability of every roll in every hidden state of some cells, (len(cells), H, K).
+    """Win probability of every roll in every hidden state of `cells`, (len(cells), H, K).
 
-    `cells` are pairs of own score and opponent's; by default all cells, row by row. After the roll
-    the player to move follows `a`, and the other one `b`, by default `a` too.
+    `cells` are pairs of own and opponent's score; by default all cells, row by row. After the roll
+    the player to move follows `a`, and the other player `b`, by default `a` too.
     """
     state_values = hidden.hidden_values(game, _policies(game, a, b))
     if cells is not None:

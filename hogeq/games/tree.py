@@ -289,9 +289,9 @@ class TreeGame(RowGame):
         from hogeq.trees.tree import flat_efg
 
         suffix = Path(path).suffix.lower()
-        if suffix not in TREES[:2]:
-            allowed = f"names ending in {' or '.join(TREES[:2])}"
-            raise HogeqError(refusal("path", str(path), allowed))
+        suffixes = TREES[:2]  # the other kinds of files are read only
+        if suffix not in suffixes:
+            raise HogeqError(refusal("path", str(path), f"names ending in {' or '.join(suffixes)}"))
         if suffix == ".npz":
             save_tree(self.tree, path)
         else:

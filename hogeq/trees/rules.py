@@ -279,6 +279,7 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
     """
 
     def decorate(kind: Kind) -> Kind:
+        """Register a class of rules under `name`, after making it a dataclass."""
         if isinstance(kind, type) and "__init__" in vars(kind) and not is_dataclass(kind):
             raise HogeqError(f"game {name}: has a method __init__; allowed: annotated fields")
         if isinstance(kind, type) and not is_dataclass(kind):

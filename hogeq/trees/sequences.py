@@ -54,7 +54,7 @@ class SequenceForm:
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""
         steps = []
-        while sequence:
+        while sequence:  # 0 is the empty sequence
             refined = self.owner[sequence]
             steps.append((int(self.row[refined]), int(sequence - self.start[refined])))
             sequence = int(self.before[refined])
@@ -97,9 +97,9 @@ class SequenceForm:
 
     @cached_property
     def levels(self) -> list[Ints]:
-        """Refined information sets by the number of own actions before them."""
+        """Refined information sets by the number of own actions before them, the fewest first."""
         depth = np.zeros(len(self.row), np.int64)
-        for refined, above in enumerate(self.above.tolist()):  # those before come first
+        for refined, above in enumerate(self.above.tolist()):  # `above` has a smaller number
             if above >= 0:
                 depth[refined] = depth[above] + 1
         order = np.argsort(depth, kind="stable")

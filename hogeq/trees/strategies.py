@@ -199,11 +199,14 @@ def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
 
 
 def order_of_rows(tree: FlatTree) -> Ints:
-    """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,)."""
+    """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,).
+
+    A node comes in the walk after its parent and the subtrees of its older siblings.
+    """
     subtree_size = np.ones(tree.num_nodes, int)  # number of nodes from each node on
     for level in reversed(tree.levels[1:]):
         np.add.at(subtree_size, tree.parent[level], subtree_size[level])
-    visit = np.zeros(tree.num_nodes, int)  # place of each node in the walk
+    visit = np.zeros(tree.num_nodes, int)  # position of each node in the walk
     for level, first_siblings, _ in tree.families:
         sizes = subtree_size[level]
         before = np.cumsum(sizes) - sizes  # nodes at or below those to the left, in the level
