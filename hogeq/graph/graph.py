@@ -165,7 +165,8 @@ class Graph:
         Returns where those of each situation begin, (S + 1,), then all of them, (n,), ascending.
         """
         num_situations, _, _ = self.way.shape
-        # Pairs of a situation and a way of it, as one number: way -1, none, counts as digit 0.
+        # Distinct pairs of a situation and a way of it, as one number: situation * base + way + 1,
+        # since way -1 stands for none.
         base = len(self.first)
         pairs = np.unique(np.arange(num_situations)[:, None, None] * base + self.way + 1)
         situation = pairs // base
@@ -173,7 +174,7 @@ class Graph:
         situation, way = situation[way >= 0], way[way >= 0]
         num_outcomes = self.first[way + 1] - self.first[way]
         end = self.end[spans(self.first[way], self.first[way + 1])]
-        # Pairs of a situation and an end that it can have.
+        # Distinct pairs of a situation and an end that it can have: situation * base + end.
         base = int(self.end.max(initial=0)) + 1
         pairs = np.unique(np.repeat(situation, num_outcomes) * base + end)
         return np.searchsorted(pairs // base, np.arange(num_situations + 1)), pairs % base
@@ -430,19 +431,21 @@ def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None
 def _check_rows(graph: Graph) -> None:
     """Require that a row has the same actions in every memory and position; check all chances."""
     nature: NDArray[np.bool_] = graph.player == NATURE
-    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)
-    always: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
-    ever: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
-    same_actions: NDArray[np.bool_] = np.logical_and.reduce(always == ever, axis=1)
+    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)  # actions, by situation and memory
+    in_all_memories: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
+    in_some_memory: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
+    same_actions: NDArray[np.bool_] = np.logical_and.reduce(
+        in_all_memories == in_some_memory, axis=1
+    )
     _require("way", same_actions, "the same actions in every memory")
-    _require("way", np.logical_or.reduce(always, axis=1), "at least one action")
+    _require("way", np.logical_or.reduce(in_all_memories, axis=1), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
     # Numbers of rows may have gaps (in Hog, scores beyond the lower of two goals), but a policy,
     # a float64 table of all rows and actions, must fit into memory.
     most = MOST_BYTES // (8 * graph.num_actions)
     _require("row", nature | (graph.row < most), f"numbers below {most:,}")
     # Sets of actions are compared by number: all positions times all actions may be too many.
-    action_sets, set_of_situation = np.unique(always, axis=0, return_inverse=True)
+    action_sets, set_of_situation = np.unique(in_all_memories, axis=0, return_inverse=True)
     set_at = set_of_situation.ravel()[graph.situation]  # (C,)
     player_row, player_set = graph.row[~nature], set_at[~nature]
     set_of_row = np.zeros(1 + graph.row.max(initial=0), np.int64)

@@ -244,7 +244,8 @@ def _next_positions(
     following, moves_again = [], []
     for mover, (kind, cell) in enumerate(successors):
         player_0_wins = (kind == WIN) == (mover == 0)  # where the game is over
+        payoff = np.where(player_0_wins, 1, 0)
         position = np.where(kind == AGAIN, number[mover, cell], number[1 - mover, cell])
-        following.append(np.where(kind >= WIN, -1 - player_0_wins, position))
+        following.append(np.where(kind >= WIN, -1 - payoff, position))
         moves_again.append(kind == AGAIN)
     return np.concatenate(following, dtype=np.int32), np.concatenate(moves_again, dtype=np.int16)

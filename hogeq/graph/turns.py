@@ -171,5 +171,5 @@ def lanes_of(rules: Rules) -> Lanes:
             for again, recorded in product((False, True), range(records))
         ]
         lane_of.append(lanes.setdefault(tuple(next_memories), len(lanes)))
-    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)
-    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))
+    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
+    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))  # again, record, lane

@@ -143,11 +143,12 @@ def _game_of_text(
 
 def require_game(name: str) -> None:
     """Raise `HogeqError` unless a text names a game other than Hog; build nothing."""
-    if GameName(name).config.get("game") or name.startswith(OPENSPIEL):
+    is_run = GameName(name).config.get("game")
+    if is_run or name.startswith(OPENSPIEL):
         return
-    if GameName(name).tree_suffix:
+    if GameName(name).tree_suffix:  # a file: it must exist
         try:
-            os.stat(name)  # noqa: PTH116 - as a reader would
+            os.stat(name)  # noqa: PTH116 - raises what reading the file would
         except (OSError, ValueError) as error:
             raise HogeqError(unreadable(Path(name), error)) from error
         return

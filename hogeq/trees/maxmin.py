@@ -256,8 +256,8 @@ class Maxmin:
         # The same sums with absolute values: the rounding error is a share of this size.
         sizes = np.append(abs(self.payoffs) @ optimum.opponent, np.zeros(cells))
         sizes += abs(coupling).T @ coupled_prices + abs(self.equations).T @ abs(equal_prices)
-        size = sizes @ upper
-        size = size + coupled_prices @ abs(right_sides) + abs(equal_prices) @ self.equation_sides
+        size = sizes @ upper + coupled_prices @ abs(right_sides)
+        size += abs(equal_prices) @ self.equation_sides
         return float(bound + self.rounding * size), slopes[sequences:].reshape(box.lower.shape)
 
     def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
@@ -300,10 +300,12 @@ class Maxmin:
         The program then holds mixtures of this response and of those it had.
         """
         opponent = self.opponent
-        if opponent.whole is not None and opponent.kept is None:
-            return False  # the program holds all mixtures already
+        has_all_mixtures = opponent.whole is not None and opponent.kept is None
+        if has_all_mixtures:
+            return False
         payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
-        response = opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
+        no_time = Deadline(0.0)  # for an integer program: a heuristic response will do
+        response = opponent.best(payoffs, value, no_time, deadline=self.deadline)
         if response.payoff <= LEAST_GAIN + value or not opponent.takes(response, self.deadline):
             return False
         self.responses_added += 1
@@ -385,7 +387,7 @@ class Maxmin:
                 self.ascend(bounded.policy)
             narrower = self.narrowed(box, bounded)
             if narrower is None:
-                return -np.inf, []
+                return -np.inf, []  # no policy of the box is better than the best
             if bound <= self.best + TARGET:
                 return bound, []
             shrinking = (box.upper - box.lower) - (narrower.upper - narrower.lower)
@@ -455,6 +457,7 @@ class Maxmin:
             self._duals = csr_array(dag.equations().T)[dag.allowed]
         sequences, cells = self.sizes
         choices, values = self._duals.shape
+        # No choice of the opponent gains: its value, by the duals, less the payoff is at most 0.
         responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
         coupled = hstack([coupling, csr_array((coupling.shape[0], values))])
         equations = hstack([self.equations, csr_array((self.equations.shape[0], values))])

@@ -55,7 +55,7 @@ class NashConv(NamedTuple):
         """Make the rows that the command prints: label, gain, and what the gain is of."""
         units = self.response.units
         bounds = [(self.lower, self.upper), *((one.lower, one.upper) for one in self.members)]
-        gain_texts = [
+        gain_texts = [  # one number if both bounds print alike, otherwise both
             units.exact(lower) if units.are_one(lower, upper) else units.gap(lower, upper)
             for lower, upper in bounds
         ]

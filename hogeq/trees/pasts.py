@@ -127,7 +127,7 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
         "fixed": np.eye(1, actions),
         "situation": np.arange(1 + len(pasts)),
         "way": np.where(np.arange(actions) < num_ways[:, None], way, -1)[:, None],
-        "lane": np.zeros(1),
+        "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
         "following": np.zeros((1, 1)),
         "first": first_outcome,
         "chance": mass / np.bincount(way_of_outcome, mass)[way_of_outcome],

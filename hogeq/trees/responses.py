@@ -149,6 +149,7 @@ def enclosed_response(
     inflated_forms(tree, deadline)  # keeps them: `solving_form` uses them
 
     def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
+        """Respond in one seat, within its share of the time; arguments are as for `settle`."""
         form = solving_form(tree, player)
         unshuffled_form = sequence_form(tree, player)
         seats_left = 1 + bool((tree.seat > player).any())  # with decisions, from this seat on

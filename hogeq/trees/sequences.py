@@ -122,7 +122,7 @@ class SequenceForm:
         rank, number = np.zeros(rows, np.int64), 0
         while len(ready):
             rank[ready] = number
-            following = links[ready].indices
+            following = links[ready].indices  # rows that can come next after these
             np.subtract.at(unranked_before, following, 1)
             ready = np.unique(following[unranked_before[following] == 0])
             number += 1
@@ -214,13 +214,17 @@ class SequenceForm:
         return self.inflate(FOREVER)
 
     def inflate(self, deadline: Deadline) -> "SequenceForm":
-        """Inflate, once. Rows that there is no time for are not split: slower, but not wrong."""
+        """Split rows whose pasts exclude each other by own actions (Okada 1987); cached.
+
+        Rows that there is no time for are not split: slower, but not wrong.
+        """
         if "inflated" not in self.known:
             seconds = deadline.left
             inflated, is_complete = self._split(deadline)
             inflated.known["inflated"] = inflated  # its rows cannot be split further
             self.known["inflated"] = inflated
-            self.known["seconds"] = inf if is_complete else seconds  # with more, try again
+            # Time that it had: `inflated_forms` inflates again if there is more.
+            self.known["seconds"] = inf if is_complete else seconds
         return cast("SequenceForm", self.known["inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
@@ -318,11 +322,13 @@ class SequenceForm:
 
     @cached_property
     def visits(self) -> Ints:
-        """How often a play has met the row at each refined information set, this time too, (J,)."""
-        visits, refined = np.ones(len(self.row), np.int64), np.arange(len(self.row))
-        earlier = self.above  # the refined information set before each; a step further each time
+        """Visits of a play to the row of each refined information set, up to this one, (J,)."""
+        visits = np.ones(len(self.row), np.int64)
+        # From all refined information sets at once, go up to the one before, and so on.
+        refined, earlier = np.arange(len(self.row)), self.above
         while len(refined):
-            refined, earlier = refined[earlier >= 0], earlier[earlier >= 0]
+            has_earlier = earlier >= 0
+            refined, earlier = refined[has_earlier], earlier[has_earlier]
             visits[refined] += self.row[earlier] == self.row[refined]
             earlier = self.above[earlier]
         return visits
@@ -357,7 +363,8 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
     numbers: dict[int, int] = {}  # of refined information sets, by sequence before * R + row
     first, action = [np.zeros(0, np.int64)], tree.action
-    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)  # as in the form
+    # First sequence of each refined information set, as in the form; room for one at each node.
+    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
@@ -366,12 +373,14 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
         distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
-        order, num_before = np.argsort(first_index), len(numbers)  # in the order of nodes
+        order = np.argsort(first_index)  # pairs by their first nodes
+        num_before = len(numbers)
         number_of_pair = np.empty(len(distinct), np.int64)
         number_of_pair[order] = [
             numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
         ]
-        new_nodes = own[first_index[order[number_of_pair[order] >= num_before]]]
+        is_new = number_of_pair[order] >= num_before
+        new_nodes = own[first_index[order[is_new]]]
         sequences_added = np.cumsum(tree.num_legal[tree.row[new_nodes]])
         start[num_before + 1 : len(numbers) + 1] = start[num_before] + sequences_added
         first.append(new_nodes)

@@ -21,6 +21,7 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
+from collections.abc import Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from functools import lru_cache
@@ -92,12 +93,17 @@ def from_text(
 
 def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
     """Build the tree of a file whose paths are indexed; refuse paths that no move leads to."""
-    numbers = text.numbers  # a name, so that the tree's words keep these and not the whole text
+    numbers = text.numbers  # of actions; the tree keeps these, and not the whole text
+
+    def action_names(moves: Sequence[int]) -> list[str]:
+        names = [*numbers]
+        return [names[move] for move in moves]
+
     tree = flatten(
         printable(path.name),
         b"/",
         text.node_at,
-        lambda moves: [*map([*numbers].__getitem__, moves)],
+        action_names,
         deepest=len(text.hashes),
         forget=forget,
         sides=sides_of(teams, text.players, text.where),

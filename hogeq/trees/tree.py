@@ -273,6 +273,7 @@ def flat_efg(tree: FlatTree) -> str:
     is_first_member = [player == sides.index(side) for player, side in enumerate(sides)]
 
     def node_of_number(node: int) -> Node:
+        """Make the node of a number, with its members as players and fractions as payoffs."""
         row = int(tree.row[node])
         payoff = float(tree.payoff[node])
         moves = [
@@ -288,7 +289,7 @@ def flat_efg(tree: FlatTree) -> str:
             own_payoff = Fraction(_short(payoff + (tree.shift + tree.centre)))
             side_payoffs = [own_payoff, Fraction(_short(2.0 * tree.shift)) - own_payoff]
         payoffs = [
-            side_payoffs[side] * is_first
+            side_payoffs[side] if is_first else 0.0
             for side, is_first in zip(sides, is_first_member, strict=True)
         ]
         return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
