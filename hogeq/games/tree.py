@@ -198,7 +198,8 @@ class TreeGame(RowGame):
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
 
-        With absent-mindedness or without. Each player answers the other's rows of the policy.
+        EDT and CDT are evidential and causal decision theory. The game may have absent-mindedness
+        or not. Each player responds to the other's rows of the policy.
         """
         from hogeq.trees.absent import gaps_of
 

@@ -50,8 +50,8 @@ def staying_actions(graph: Graph) -> dict[State, list[Staying]]:
             entries = graph.place[positions, None] + ends  # (positions, ends)
             after = graph.next[entries]
             stays = (after >= 0) & (level[np.maximum(after, 0)] == level[positions, None])
-            memories, actions = np.nonzero(ways == way)
-            for index in np.flatnonzero(stays.all(axis=1)):
+            memories, actions = np.nonzero(ways == way)  # all that play this way
+            for index in np.flatnonzero(stays.all(axis=1)):  # positions at which every end stays
                 for memory, action in zip(memories.tolist(), actions.tolist(), strict=True):
                     learned = graph.following[graph.label[entries[index]], graph.lane[memory]]
                     states = frozenset(zip(after[index].tolist(), learned.tolist(), strict=True))

@@ -96,7 +96,9 @@ def ways_of(rules: Rules) -> Ways:
         (throws, _), pair = situations[situation]
         throw = throws[throw_number[memory]]
         added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
-        way = Way(action, throw if action else Throw(0, scores=throw.scores), *added)
+        if action == 0:  # no dice: of the throw, only how the memory changes points counts
+            throw = Throw(0, scores=throw.scores)
+        way = Way(action, throw, *added)
         number[situation, memory, action] = numbers.setdefault(way, len(numbers))
     situation_of = {feature: index for index, (feature, _) in enumerate(situations)}
     situation_at = np.array([situation_of[feature] for feature in features], np.uint8)
@@ -144,7 +146,10 @@ def landings(rules: Rules) -> Landings:
                 f"rules: a landing lowers scores {score}, {opponent} {change}, which no edition "
                 "does and the kernels cannot play"
             )
-        kind = {None: AGAIN if landing.again else OTHER, 0: WIN, 1: LOSS}[landing.winner]
+        if landing.winner is None:
+            kind = AGAIN if landing.again else OTHER
+        else:
+            kind = WIN if landing.winner == 0 else LOSS
         table[:, score, opponent] = kind, landing.score, landing.opponent
     return Landings(*table)
 

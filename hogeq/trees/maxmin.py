@@ -300,12 +300,11 @@ class Maxmin:
         The program then holds mixtures of this response and of those it had.
         """
         opponent = self.opponent
-        has_all_mixtures = opponent.whole is not None and opponent.kept is None
-        if has_all_mixtures:
-            return False
+        if opponent.whole is not None and opponent.kept is None:
+            return False  # its whole belief DAG is in the program, with all mixtures
         payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
-        no_time = Deadline(0.0)  # for an integer program: a heuristic response will do
-        response = opponent.best(payoffs, value, no_time, deadline=self.deadline)
+        # No time for an integer program: a heuristic response will do.
+        response = opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
         if response.payoff <= LEAST_GAIN + value or not opponent.takes(response, self.deadline):
             return False
         self.responses_added += 1
@@ -446,8 +445,7 @@ class Maxmin:
         equations if `is_equal`. Returns None if the solver fails or is not done in time.
         """
         box, least, most, coupling, coupling_sides = constraints
-        dag = self.opponent.dag
-        time_left = self.deadline.left
+        dag, time_left = self.opponent.dag, self.deadline.left
         if time_left <= 0.0:
             return None
         if dag is not self._program_dag:

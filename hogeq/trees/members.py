@@ -83,6 +83,7 @@ def nash_conv(
     deviations: dict[int, Deviation] = {}  # by player
 
     def find_deviations(deadline: Deadline) -> None:
+        """Fill in `deviations`; players not yet in it share the time."""
         for player in players:
             if player not in deviations and not deadline.is_over:
                 share = deadline.share(1.0 / (len(players) - player))

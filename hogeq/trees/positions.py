@@ -324,7 +324,7 @@ class _Walk:
             "fixed": np.eye(1, most),  # chance has one action
             "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),
             "way": way,
-            "lane": np.zeros(1),
+            "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
             "following": np.zeros((1, 1)),
             "first": np.concatenate([[0], np.cumsum(num_outcomes)]),
             "chance": np.concatenate([np.ones(most), chances]),

@@ -82,6 +82,7 @@ def settle(
     full_memory_payoff = payoffs.most(remembering(form))
 
     def proved_payoff(strategy: Floats) -> Fraction:
+        """Payoff of a strategy, (R, K), rounded down."""
         return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded

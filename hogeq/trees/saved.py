@@ -70,8 +70,11 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     _require_names(tree.seat, [*map(str, tree.names)], f"{tree.name}: ")
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    about = [VERSION, tree.num_players, tree.states is not None]
+    if tree.is_rounded:
+        about.append(1)
     arrays = {
-        "about": [VERSION, tree.num_players, tree.states is not None] + [1] * tree.is_rounded,
+        "about": about,
         "units": [tree.shift, tree.centre],
         "parent": tree.parent,
         "row": tree.row,

@@ -421,11 +421,16 @@ def first_of_most(values: Floats, starts: Ints) -> Ints:
 
 
 def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
-    """List the chains of the pasts of one row, those of most pasts first.
+    """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
 
-    `before` and `above` are those of the form. Goes up from the last past, through those before
-    them alone. Others choose what follows a sequence: its chains are those of all that follows. At
-    a past there is a choice of actions: the first chains of each join, then the second, and so on.
+    Goes up from the last past, by `before` and `above` of the form, and lists the chains after each
+    sequence:
+
+    1. A past of the row that no other follows is a chain by itself.
+    2. At a past that others follow, own actions exclude each other. So the longest chains after
+       each action join to one, then the second longest, and so on.
+    3. After a sequence, chance and others choose the past that comes next: its chains are those of
+       all these pasts.
     """
     # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
     # which the chain was joined.
@@ -435,10 +440,11 @@ def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int
     sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
     while heap:
         past = -heappop(heap)
+        # By action, the longest first; then the first of all actions, the second, ...
         sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
         by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
-        joined = zip_longest(*by_action, fillvalue=[])
-        chains = [[*chain.from_iterable(parts)] for parts in joined] or [[past]]
+        by_place = zip_longest(*by_action, fillvalue=[])
+        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
         sequence = int(before[past])
         if sequence and sequence not in chains_after:
             earlier = int(above[past])

@@ -374,7 +374,7 @@ def _node(
 
 def _shares(weights: list[Fraction]) -> list[Fraction]:
     """Scale weights of chance to a sum of 1; refuse those of which one would round to 0."""
-    total = abs(sum(weights, Fraction()))
+    total = abs(sum(weights, Fraction()))  # negative weights stay negative, and are refused
     if abs(total - 1) <= ROW_SUM:  # rounded decimals: the builder scales these itself
         total = Fraction(1)
     if not total:

@@ -231,9 +231,10 @@ def _efg_lines(
 ) -> Iterator[str]:
     """Write a game tree in Gambit's extensive form: a heading, then a line for each node.
 
-    Nodes are in prefix order, depth first. Information sets and outcomes are numbered as they
-    first occur. See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for
-    computation in game theory". Probabilities are written as fractions, so nothing is rounded.
+    Nodes are in prefix order, depth first: ``t`` is a terminal node, ``c`` one of chance, ``p`` one
+    of a player. Information sets and outcomes are numbered as they first occur. Probabilities are
+    fractions, so nothing is rounded. See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit:
+    the package for computation in game theory".
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
     num_chance_nodes = 0

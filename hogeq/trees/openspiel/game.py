@@ -124,7 +124,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         params = dict(params or {})
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
-        self.tree = HogTree(rules, memory=True)
+        self.tree = HogTree(rules, memory=True)  # its positions hold their history, in words
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         most_points, _ = self.tree.turns.most()
