@@ -147,7 +147,7 @@ def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
 
     The reach probability of a node has a relative error for each move to it, and a sum over nodes
     one for each node. A conditional probability is a quotient of two, a mean payoff another. The
-    errors of all levels add up; the factor 8 is generous.
+    errors of all levels add up. A factor of 8 leaves a margin.
     """
     worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT
     error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT

@@ -79,15 +79,15 @@ def from_openspiel(
 def _load(name: str) -> Any:
     """Load a game of OpenSpiel by its name and parameters, ``leduc_poker(players=3)`` say.
 
-    Unknown and repeated parameters are refused here, because OpenSpiel ends the process or prints
-    lines of its own.
+    Raises `HogeqError` for unknown games, for unknown or repeated parameters, and for values that
+    OpenSpiel refuses.
     """
     registered_names = pyspiel.registered_names()
     short_name, _, inside = name.partition("(")
     if short_name not in registered_names:  # OpenSpiel would list them all
         near = nearest(name, registered_names)
         raise HogeqError(f"game: got {shown(name)}; allowed: a game of OpenSpiel{near}")
-    if "efg_game" in name:  # OpenSpiel misreads some files, and ends the process on others
+    if "efg_game" in name:  # it misreads files with equal labels, or ends the process
         raise HogeqError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
     outer = re.sub(r"\([^()]*\)", "", inside.removesuffix(")"))  # without those of inner games
     parameters = re.findall(r"(\w+)=", outer)
