@@ -15,9 +15,9 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
-FINE: Final = 20  # a payoff that is a multiple of 2**-20 is taken as exact, any other as rounded
-STATES: Final = 200_000  # values of states that are computed between two looks at the clock
-SETTLED: Final = 2.0**-60  # share of the largest payoff by which a round raises nothing of use
+EXACT_BITS: Final = 20  # a multiple of 2**-20 is an exact payoff; any other may be rounded
+STATES_PER_LOOK: Final = 200_000  # states whose values are computed between looks at the clock
+LEAST_RISE: Final = 2.0**-60  # share of the largest payoff; a smaller rise of bounds is of no use
 
 Policy = Floats | None
 
@@ -136,7 +136,7 @@ def _lower_bound(
     sign = 1.0 if player == 0 else -1.0
     endless = 0.0 if graph.endless is None else graph.endless
     least_payoff = float(_rounded_down(sign * graph.paid).min())
-    least_gain = SETTLED * float(np.abs(graph.paid).max())
+    least_gain = LEAST_RISE * float(np.abs(graph.paid).max())
     shape = graph.positions, graph.memories
     payoffs = np.zeros(shape)  # filled by the kernel, and so is `chosen`
     chosen = np.full(shape, -1, np.int32)
@@ -147,7 +147,8 @@ def _lower_bound(
         _turns(graph, sign), np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
         least_payoff, float(_rounded_down(sign * endless)),
         rounds, least_gain, upper is not None,
-        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, progress, STATES,
+        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, progress,
+        STATES_PER_LOOK,
     )  # fmt: skip
     while progress[LEVEL] >= 0:
         bound_below(*arguments, deadline.is_over)
@@ -183,7 +184,7 @@ def _table(policy: Floats) -> Floats:
 
 def _rounded_down(payoffs: Any) -> Any:
     """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
-    in_units = np.ldexp(payoffs, FINE)
+    in_units = np.ldexp(payoffs, EXACT_BITS)
     is_exact = in_units == np.rint(in_units)
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 

@@ -26,7 +26,7 @@ from hogeq.support.aliases import Floats, Ints
 
 ENDLESS: Final = 0.5  # payoff of a game that never ends: it is a draw
 NO_DICE: Final = -1  # stands for the points of rolling no dice, which depend on the cell
-AT_ONCE: Final = 1024  # positions in a batch, which bounds the memory for their ends
+BATCH_SIZE: Final = 1024  # positions in a batch, which bounds the memory for their ends
 
 
 class _Successors(NamedTuple):
@@ -79,8 +79,8 @@ def of_hog(rules: Rules) -> Graph:
     following = np.empty((len(cell), len(ends)), np.int32)
     label = np.empty(following.shape, np.int16)
     num_records = lanes.following.shape[1]
-    for low in range(0, len(cell), AT_ONCE):
-        batch = slice(low, low + AT_ONCE)
+    for low in range(0, len(cell), BATCH_SIZE):
+        batch = slice(low, low + BATCH_SIZE)
         place = places[cell[batch]]
         place_of_mover = place + (mover[batch] * num_places)[:, None]
         following[batch] = next_position[place_of_mover]

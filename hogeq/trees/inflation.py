@@ -11,7 +11,7 @@ import numpy as np
 from hogeq.support.aliases import Ints
 from hogeq.support.deadline import Deadline
 
-CELLS: Final = 10  # of a dense table, made in the time of one entry of a sparse one
+CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
 
 def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
@@ -28,7 +28,7 @@ def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tupl
                 return parts, False
             indices, met_rows, acts = _earlier_steps(pasts, row, above, act)
             rows, columns = np.unique(met_rows, return_inverse=True)
-            if not deadline.allows(len(pasts) * len(rows) / CELLS):
+            if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
                 is_complete = False
                 continue
             table = np.full((len(pasts), len(rows)), -1)  # actions at the rows met before

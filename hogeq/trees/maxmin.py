@@ -41,17 +41,17 @@ from hogeq.trees.restricted import Mixed, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
 
-MEETING: Final = 1e-7  # largest gap at which the bounds meet, a share of the stakes
-TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
-EDGE: Final = 0.2  # share of a side of a box that each half has at least
-AGAIN: Final = 0.1  # shrinking of a side after which a box is bounded again ...
-ROUNDS: Final = 3  # ... so often at most
-BUILDING: Final = 0.2  # of the time for the opponent's belief DAG
-THIN: Final = 1e-12  # side of a box that is not split
-RESPONSES: Final = 20  # most by which the opponent's part grows at a box
-STEPS: Final = 100  # most of an ascent
-LONGEST: Final = 0.25  # step of an ascent, in probability
-SHORTEST: Final = 1e-7
+SMALL_GAP: Final = 1e-7  # bounds that are no further apart have met; a share of the stakes
+LEAST_IMPROVEMENT: Final = SMALL_GAP / 2.0  # a box must promise more than that to be split
+EDGE_SHARE: Final = 0.2  # share of the width of a box that each half has at least
+LEAST_SHRINKING: Final = 0.1  # of a probability: a box that shrinks more is bounded again, ...
+MOST_ROUNDS: Final = 3  # ... this many times in all
+DAG_TIME_SHARE: Final = 0.2  # share of the time for the opponent's belief DAG
+THIN_SIDE: Final = 1e-12  # narrowest side of a box that is still split
+MOST_RESPONSES: Final = 20  # that are added to the opponent's part for one box
+MOST_STEPS: Final = 100  # of one ascent
+LONGEST_STEP: Final = 0.25  # first step of an ascent, in probability
+SHORTEST_STEP: Final = 1e-7  # an ascent ends below it
 LEAST_GAIN: Final = 1e-11  # that a step of an ascent promises
 
 
@@ -66,7 +66,7 @@ class Maxmin:
         payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
         # Payoff to this side, (S, T), by its own sequence and the opponent's.
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)
-        time_to_build = self.deadline.share(BUILDING)
+        time_to_build = self.deadline.share(DAG_TIME_SHARE)
         self.opponent = Side(opponent_form, whole_dag(opponent_form, deadline=time_to_build))
         # The last steps of all sequences but the empty one: n = S - 1 actions at pasts.
         refined = form.owner[1:]
@@ -93,7 +93,7 @@ class Maxmin:
             against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline
         )
         if self.opponent.whole is None:
-            self.opponent.takes(response, self.deadline.share(BUILDING))
+            self.opponent.takes(response, self.deadline.share(DAG_TIME_SHARE))
         elif len(opponent_form.inflated.shared) and response.choices is not None:
             self.opponent.restrict(response.choices)
 
@@ -172,9 +172,9 @@ class Maxmin:
         """
         policy = self.normalised(policy)
         value = self.secured(policy)
-        step = LONGEST
-        for _ in range(STEPS):
-            if step < SHORTEST or self.deadline.is_over:
+        step = LONGEST_STEP
+        for _ in range(MOST_STEPS):
+            if step < SHORTEST_STEP or self.deadline.is_over:
                 break
             optimum = self._linearised(policy, step)
             if optimum is None:
@@ -190,7 +190,7 @@ class Maxmin:
                 policy, value = candidate, value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
                 continue  # the program lacked that response: solve it again, with the same step
-            if gained <= 0.0 and optimum.value <= self.best + TARGET:
+            if gained <= 0.0 and optimum.value <= self.best + LEAST_IMPROVEMENT:
                 break  # nothing nearby can be better than the best policy so far
             step = next_step(step, gained, promised)
         return value
@@ -221,7 +221,7 @@ class Maxmin:
         """
         relaxation, after = self._mccormick(box)
         optimum = self._program(relaxation)
-        for _ in range(RESPONSES):
+        for _ in range(MOST_RESPONSES):
             if optimum is None or not self._adds_response(optimum):
                 break
             optimum = self._program(relaxation) or optimum
@@ -245,8 +245,7 @@ class Maxmin:
         """
         box, least, most, coupling, right_sides = relaxation
         sequences, cells = self.sizes
-        coupled_prices = optimum.coupled
-        equal_prices = optimum.equal
+        coupled_prices, equal_prices = optimum.coupled, optimum.equal
         slopes = np.append(self.payoffs @ optimum.opponent, np.zeros(cells))
         slopes -= coupling.T @ coupled_prices
         slopes -= self.equations.T @ equal_prices
@@ -347,7 +346,7 @@ class Maxmin:
         for start in starts:
             if not self.deadline.is_over:
                 self.secured(self.normalised(start))
-        if self.best + TARGET < ceiling and not self.deadline.is_over:
+        if self.best + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
             self.ascend(self.policy)
         legal = (self.tree.legal & self.own[:, None]).astype(float)
         root = Box(np.zeros_like(legal), legal)
@@ -355,7 +354,9 @@ class Maxmin:
         waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]
         closed_bound = -np.inf  # largest bound of the boxes that are not split
         number = boxes = 0
-        while waiting and -waiting[0][0] > self.best + TARGET and not self.deadline.is_over:
+        while (
+            waiting and -waiting[0][0] > self.best + LEAST_IMPROVEMENT and not self.deadline.is_over
+        ):
             negated_bound, _, box = heappop(waiting)
             boxes += 1
             bound, halves = self._bound_and_halve(box, -negated_bound, boxes)
@@ -376,7 +377,7 @@ class Maxmin:
         policy begins an ascent. At the boxes 1, 2, 4, 8, ... any plan does, and a random policy.
         """
         is_power_of_two = boxes.bit_count() == 1
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             bounded = self.bounded(box)
             if bounded is None:
                 break
@@ -387,11 +388,11 @@ class Maxmin:
             narrower = self.narrowed(box, bounded)
             if narrower is None:
                 return -np.inf, []  # no policy of the box is better than the best
-            if bound <= self.best + TARGET:
+            if bound <= self.best + LEAST_IMPROVEMENT:
                 return bound, []
             shrinking = (box.upper - box.lower) - (narrower.upper - narrower.lower)
             box = narrower
-            if shrinking.max(initial=0.0) < AGAIN:
+            if shrinking.max(initial=0.0) < LEAST_SHRINKING:
                 break
         if is_power_of_two:
             self.ascend(self.random.exponential(size=self.tree.legal.shape))
@@ -404,7 +405,7 @@ class Maxmin:
         relaxed, it is the box's longest side. A box whose sides are all thin is not split.
         """
         widths = (box.upper - box.lower).ravel()
-        scores = np.where(widths > THIN, widths, 0.0)  # (R * K,)
+        scores = np.where(widths > THIN_SIDE, widths, 0.0)  # (R * K,)
         cut_policy = (box.lower + box.upper) / 2.0
         if bounded is not None:
             cut_policy = bounded.policy
@@ -415,7 +416,7 @@ class Maxmin:
         if scores[cell] <= 0.0:
             return []
         low, high = box.lower.ravel()[cell], box.upper.ravel()[cell]
-        edge = EDGE * (high - low)
+        edge = EDGE_SHARE * (high - low)
         cut = min(max(float(cut_policy.ravel()[cell]), low + edge), high - edge)
         lower, upper = box.lower.copy(), box.upper.copy()
         lower.ravel()[cell] = cut
@@ -430,8 +431,7 @@ class Maxmin:
         The arguments are the coefficients, (n,), of r(sa), r(s) and x(I, a) of each step.
         """
         after, before = self.after[steps], self.before[steps]
-        cell_column = self.sizes[0] + self.cell[steps]
-        columns = np.concatenate([after, before, cell_column])
+        columns = np.concatenate([after, before, self.sizes[0] + self.cell[steps]])
         lines = np.tile(np.arange(len(after)), 3)
         terms = np.concatenate([after_terms, before_terms, cell_terms])
         return csr_array((terms, (lines, columns)), (len(after), sum(self.sizes)))

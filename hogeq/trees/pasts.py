@@ -19,7 +19,7 @@ from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 2_000_000  # of a tree whose pasts are listed
-UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
+UNIT_ROUNDOFF: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 
 
 def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
@@ -149,9 +149,9 @@ def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
     one for each node. A conditional probability is a quotient of two, a mean payoff another. The
     errors of all levels add up. A factor of 8 leaves a margin.
     """
-    worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT
-    error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT
+    worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT_ROUNDOFF
+    error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
     num_terms = tree.num_nodes + len(target.chances)
-    relative_error = len(tree.levels) * error_of_move + num_terms * UNIT
+    relative_error = len(tree.levels) * error_of_move + num_terms * UNIT_ROUNDOFF
     largest_payoff = float(np.abs(tree.payoff).max()) + abs(tree.shift) + abs(tree.centre)
     return float(8.0 * (len(graph.level) + 1) * relative_error * largest_payoff)

@@ -13,16 +13,16 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.maxmin import MEETING, Maxmin
+from hogeq.trees.maxmin import SMALL_GAP, Maxmin
 from hogeq.trees.responses import settle
 from hogeq.trees.restricted import averaged
 from hogeq.trees.sequence_payoffs import stakes, unmoved
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 
-COMPONENTS: Final = 50  # of a mixture that are tried alone
-ENTRIES: Final = 2  # of each node, in the time in which a search begins and ends
-PROVING: Final = 0.1  # share of the time in which what was found is valued with a margin
+MOST_COMPONENTS: Final = 50  # components of a mixture that the search starts from
+ENTRIES_PER_NODE: Final = 2  # time to begin and end a search, in entries of sparse arrays
+PROOF_SHARE: Final = 0.1  # share of the time in which the bounds of the policy are proved
 
 
 def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
@@ -59,7 +59,7 @@ def one_side(
     deadline = Deadline.of(limit)
     sign = 1.0 - 2.0 * player  # 1 for player 0, -1 for player 1
     mixture = solved.strategies[player]
-    if len(mixture.chances) == 1 and not deadline.allows(ENTRIES * tree.num_nodes):
+    if len(mixture.chances) == 1 and not deadline.allows(ENTRIES_PER_NODE * tree.num_nodes):
         secured_by_side = solved.secured or (solved.lower, solved.upper)
         return InPolicies(
             lower=secured_by_side[0] if player == 0 else solved.lower,
@@ -74,8 +74,10 @@ def one_side(
         )
     unit = stakes(tree)
     level = tree.shift + tree.centre  # the tree's payoffs are relative to it
-    search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
-    starts = np.concatenate([mixture.policies[:COMPONENTS], averaged(search.form, mixture)[None]])
+    search = Maxmin(tree, player, deadline.share(1.0 - PROOF_SHARE))
+    starts = np.concatenate(
+        [mixture.policies[:MOST_COMPONENTS], averaged(search.form, mixture)[None]]
+    )
     known_bound = solved.upper if player == 0 else solved.lower
     # The search leaves out payoffs that come without a move: its bounds are widened by these.
     unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))
@@ -93,7 +95,7 @@ def one_side(
         lower=below(least),
         upper=above(greatest),
         strategy=seated(tree, policy, player),
-        is_proved=bool(result.upper - result.lower <= MEETING),
+        is_proved=bool(result.upper - result.lower <= SMALL_GAP),
         method="branch and bound",
         effort={"boxes": result.boxes, "programs": result.programs},
         mixtures=solved,

@@ -41,7 +41,7 @@ from hogeq.trees.rules import GameRules, name_of, node_of
 
 MOST_POSITIONS: Final = 5_000_000
 POSITION_BYTES: Final = 700  # of a position while the graph is built: its state above all
-MOST_APART: Final = 16_000  # positions among which two equal ones must have met
+MOST_DISTINCT: Final = 16_000  # positions among which two equal ones must have met
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +204,7 @@ class _Walk:
         num_states = len(self.states)
         if num_states > self.most:
             raise TooManyError(f"more than {self.most:,} positions")
-        if entered > MOST_APART and not self.merged:
+        if entered > MOST_DISTINCT and not self.merged:
             raise TooManyError(f"no position of its first {entered:,} comes by two ways")
         if num_states * POSITION_BYTES > memory():
             raise TooManyError("positions that need more memory than this machine has")

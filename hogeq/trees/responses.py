@@ -32,7 +32,7 @@ from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import tree_strategy
 
 LARGEST_GAP: Final = 1e-9  # between bounds that count as equal, a share of the stakes
-COARSE: Final = 1000  # payoffs are rescaled if a response's loss is this much below their unit
+RESCALING_RATIO: Final = 1000  # rescale payoffs whose unit exceeds the loss by more than that
 SEARCHING: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
 
 
@@ -91,7 +91,7 @@ def settle(
         acts = by_ascent(form, payoffs.most_each, begin, deadline)[1]
         begin = pure_rows(form, form.inflated.pure(acts))
         loss = full_memory_payoff - proved_payoff(begin)
-        if not 0 < COARSE * loss < payoffs.unit:
+        if not 0 < RESCALING_RATIO * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
     if form.is_absent_minded and dag is None:  # until both bounds print alike

@@ -17,7 +17,7 @@ from hogeq.trees.integer_program import ENDED, FINE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
 
-WRITTEN: Final = 4  # time to build a linear program, per entry of the arrays it is made of
+TIME_PER_ENTRY: Final = 4  # time to build a linear program, per entry of the arrays it is made of
 
 
 class Mixed(NamedTuple):
@@ -94,7 +94,7 @@ def solve_restricted(
         return np.ones(1), second.flow(choices)
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
     size = sum(len(dag.allowed) + dag.sequences.nnz for dag in dags) + payoffs.nnz
-    if deadline.is_over or not deadline.allows(WRITTEN * size):
+    if deadline.is_over or not deadline.allows(TIME_PER_ENTRY * size):
         return None
     # Payoffs by the first player's choices and the second's sequences, then by both's choices.
     by_sequence = csr_array(FINE * (first.sequences.T @ payoffs))
@@ -107,7 +107,7 @@ def solve_restricted(
     allowed = second.allowed
     entries_by_sequence = np.bincount(by_sequence.indices, minlength=by_sequence.shape[1])
     num_entries = entries_by_sequence @ np.diff(second.sequences.indptr)
-    if not deadline.allows(WRITTEN * float(num_entries)):
+    if not deadline.allows(TIME_PER_ENTRY * float(num_entries)):
         return None
     by_choice = (by_sequence @ second.sequences).T
     # Transposed equations times values are at most the payoffs, for each choice of the second.

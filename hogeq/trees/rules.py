@@ -22,8 +22,8 @@ from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import sides_of
 
 END: Final = TERMINAL
-MOST_KEPT: Final = 100_000  # states of which the nodes are kept
-EXPONENTS: Final = range(-1000, 301)  # of decimals
+NODES_CACHED: Final = 100_000  # nodes of states that a cache holds
+DECIMAL_EXPONENTS: Final = range(-1000, 301)  # powers of 10 that a Decimal may have
 
 Kind = TypeVar("Kind", bound="type[GameRules]")
 
@@ -125,7 +125,7 @@ def from_rules(
     numbers: dict[Hashable, int] = {}  # of actions, in the order in which they first occur
     node_of_state: Callable[[Any], Node] = partial(_numbered, rules, numbers)
     if once:
-        node_of_state = lru_cache(MOST_KEPT)(node_of_state)
+        node_of_state = lru_cache(NODES_CACHED)(node_of_state)
     words = partial(_words, numbers)
     tree = flatten(name, root, node_of_state, words, longest, forget=forget, sides=sides)
     return coarser(tree, forget)
@@ -207,7 +207,7 @@ def _numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
 def _number(value: Any) -> Fraction | float:
     """Convert a number to int or Fraction if it is rational (a Decimal is), else to float."""
     if isinstance(value, Decimal):
-        if not (value.is_finite() and value.adjusted() in EXPONENTS):
+        if not (value.is_finite() and value.adjusted() in DECIMAL_EXPONENTS):
             raise NodeError(refusal("number", value, "finite ones, 1e-1000 to 1e300 in size"))
         value = Fraction(value)
     if isinstance(value, float) or not isinstance(value, Rational):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LEAST_GAIN: Final = 1e-12  # by which a change of a row must improve a response
 INFLATING: Final = 0.5  # share of the time for inflation
-FORMS: Final = 6  # in the cache: of a game, and of it where either player remembers
+FORMS_CACHED: Final = 6  # in the cache: of a game, and of it where either player remembers
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,13 +348,13 @@ class SequenceForm:
             )
 
 
-@lru_cache(maxsize=FORMS)
+@lru_cache(maxsize=FORMS_CACHED)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
     return replace(_listed(tree, player))
 
 
-@lru_cache(maxsize=FORMS)
+@lru_cache(maxsize=FORMS_CACHED)
 def _listed(tree: FlatTree, player: int) -> SequenceForm:
     """Build the sequence form of a player in one pass over the levels of the tree.
 

@@ -34,15 +34,15 @@ from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.loading import find_game
 from hogeq.trees.rows import Rows
 
-IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
-FORMS: Final = (
+POLICY_FILE: Final = "policy.npz"  # file of the strategy in the folder of a run
+ALLOWED_FORMS: Final = (
     "uniform, a run, a file .npz or .csv, a policy of OpenSpiel as JSON or a profile of Gambit"
 )
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
 ZIP_HEAD: Final = b"PK\x03\x04"  # with which files .npz begin
-HEAD: Final = 100  # bytes of a file that say whether it is a table
-ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
+HEAD_BYTES: Final = 100  # bytes of a file that say whether it is a table
+ZERO_BELOW: Final = 1e-9  # smaller probabilities count as 0 in plans
 
 
 def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
@@ -79,16 +79,16 @@ def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
     path = _file_of(Path(given))
     if given != "uniform" and not os.access(path, os.F_OK):
-        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {ALLOWED_FORMS}")
 
 
 def _file_of(path: Path) -> Path:
     """Give the file of a strategy, in a folder that of a run."""
     if not is_folder(path):
         return path
-    if not os.access(path / IN_FOLDER, os.F_OK):
-        raise HogeqError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
-    return path / IN_FOLDER
+    if not os.access(path / POLICY_FILE, os.F_OK):
+        raise HogeqError(f"{printable(path)}: holds no {POLICY_FILE}; allowed: folders of runs")
+    return path / POLICY_FILE
 
 
 def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
@@ -136,8 +136,8 @@ def _read(tree: Rows, path: Path) -> Strategy:
         require_unpacked(data)
     other_kind = not_a_strategy(data)
     if other_kind:
-        raise HogeqError(f"{name}: {other_kind}; allowed: {FORMS}")
-    is_csv = is_policy_csv(tree, data[:HEAD].decode("utf-8-sig", "replace"))
+        raise HogeqError(f"{name}: {other_kind}; allowed: {ALLOWED_FORMS}")
+    is_csv = is_policy_csv(tree, data[:HEAD_BYTES].decode("utf-8-sig", "replace"))
     if data.startswith(ZIP_HEAD) or (path.suffix == ".npz" and not is_csv):
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (tree.num_rows,))
         shapes |= dict.fromkeys(POLICIES, (tree.num_rows, tree.num_actions))
@@ -148,7 +148,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
         with refusals_of(name, StrategyError):
             lines = text_of(data)
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {ALLOWED_FORMS}")
 
 
 def _require_same_game(tree: Rows, folder: Path) -> None:
@@ -333,7 +333,7 @@ def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
     """
     plan_by_policy: dict[bytes, Plan] = {}  # by the bytes of the rounded policy
     for probability, policy in zip(strategy.chances.tolist(), strategy.policies, strict=True):
-        own_policy = np.where(policy > ROUNDED, policy, 0.0)
+        own_policy = np.where(policy > ZERO_BELOW, policy, 0.0)
         # With the other side's actions at 1, only own actions and chance decide what is reached.
         is_reached = (tree.player == player) & (reach(tree, own_policy, 1 - player) > 0.0)
         reached_rows = np.zeros(tree.num_rows, bool)
@@ -342,5 +342,5 @@ def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
         key = own_policy.round(9).tobytes()
         earlier = plan_by_policy[key].probability if key in plan_by_policy else 0.0
         plan_by_policy[key] = Plan(earlier + probability, own_policy)
-    likely = [plan for plan in plan_by_policy.values() if plan.probability > ROUNDED]
+    likely = [plan for plan in plan_by_policy.values() if plan.probability > ZERO_BELOW]
     return sorted(likely, key=lambda plan: -plan.probability)

@@ -45,10 +45,10 @@ from hogeq.trees.teams import sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
-LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
-BLOCK: Final = 2**14  # bytes of the file that are read at once, ...
-BLOCKS: Final = 256  # ... and how often they are kept: a walk returns to all depths
-PART: Final = 2**20  # bytes of a line that are read at once
+SHOWN_BYTES: Final = 1000  # bytes of a line that a message shows
+BLOCK_SIZE: Final = 2**14  # bytes of the file that are read at once
+BLOCKS_CACHED: Final = 256  # blocks that a cache holds: a walk returns to all depths
+LINE_PART: Final = 2**20  # bytes of a line that are read at once
 LONGEST_LINE: Final = 2**28  # bytes of a line that is not an information set
 CHANGED: Final = "was changed while it was read"
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
@@ -125,7 +125,7 @@ class _Text:
         self.where = printable(path)
         self.players = 1
         self.modified = os.fstat(file.fileno()).st_mtime_ns
-        self.block = lru_cache(BLOCKS)(self._block)
+        self.block = lru_cache(BLOCKS_CACHED)(self._block)
         # A place is a byte's offset in the file.
         self.hashes, self.places = array("q"), array("q")  # of paths of nodes, sorted by hash
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
@@ -133,7 +133,7 @@ class _Text:
         self.owners = dict[Any, int]()  # players of information sets
         # Hashes and places of the paths that information sets list.
         member_hashes, member_places = array("q"), array("q")
-        beginning = file.read(BLOCK)
+        beginning = file.read(BLOCK_SIZE)
         with refusals_of(self.where, HogeqError):
             require_unpacked(beginning)
         begin = len(BOM) if beginning.startswith(BOM) else 0
@@ -158,8 +158,8 @@ class _Text:
 
     def _block(self, number: int) -> bytes:
         """Read a block of the file by its number; raise `OSError` if the file was cut short."""
-        begin = number * BLOCK
-        size = min(BLOCK, self.size - begin)
+        begin = number * BLOCK_SIZE
+        size = min(BLOCK_SIZE, self.size - begin)
         self.file.seek(begin)
         data = self.file.read(size)
         if len(data) < size:
@@ -168,13 +168,13 @@ class _Text:
 
     def _until(self, stop: re.Pattern[bytes], place: int) -> bytes:
         """Read from a place to the first match of `stop`, a byte, or to the end of the file."""
-        number, begin = divmod(place, BLOCK)
+        number, begin = divmod(place, BLOCK_SIZE)
         block = self.block(number)
         match = stop.search(block, begin)
         if match:
             return block[begin : match.start()]
         parts = [block[begin:]]
-        while not match and (number + 1) * BLOCK < self.size:
+        while not match and (number + 1) * BLOCK_SIZE < self.size:
             number += 1
             block = self.block(number)
             match = stop.search(block)
@@ -183,15 +183,15 @@ class _Text:
 
     def _stands(self, path: bytes, place: int) -> bool:
         """Whether a path stands at a place."""
-        number, begin = divmod(place, BLOCK)
+        number, begin = divmod(place, BLOCK_SIZE)
         end = begin + len(path) + 1
-        if end < BLOCK:  # the path and the byte after it are in one block
+        if end < BLOCK_SIZE:  # the path and the byte after it are in one block
             return self.block(number)[begin:end].rstrip() == path
         return self._until(_SPACE, place) == path
 
     def _line(self, place: int) -> str:
         """Name the line of a place: ``line 3``."""
-        block_number, offset = divmod(place, BLOCK)
+        block_number, offset = divmod(place, BLOCK_SIZE)
         breaks_before = sum(self._block(number).count(b"\n") for number in range(block_number))
         breaks_inside = self.block(block_number).count(b"\n", 0, offset) if offset else 0
         return f"line {1 + breaks_before + breaks_inside}"
@@ -206,7 +206,7 @@ class _Text:
 
     def _next(self, begin: int) -> tuple[bytes, bool]:
         """Read on to the end of a line, or a part of it; tell whether the line ends there."""
-        line = self.file.readline(min(PART, self.size - begin))
+        line = self.file.readline(min(LINE_PART, self.size - begin))
         if not line:
             raise OSError(errno.EBUSY, CHANGED)
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
@@ -231,7 +231,7 @@ class _Text:
             self.names.append(start["infoset"])
             return self._read_members(begin, line, is_whole, start.end(), hashes, places)
         if start is None or not is_whole:
-            shown_line = line[:LONGEST].decode(errors="replace").strip()
+            shown_line = line[:SHOWN_BYTES].decode(errors="replace").strip()
             raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", shown_line, _ALLOWED))
         if start["node"]:
             self.hashes.append(hash(start["node"]))

@@ -17,7 +17,7 @@ from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
 from hogeq.support.messages import HogeqError, printable
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
+from hogeq.trees.rules import END, NODES_CACHED, GameRules, node_of
 from hogeq.trees.teams import Known
 
 PLAYERS = ("A", "B")
@@ -222,7 +222,7 @@ def hog_efg(rules: Rules) -> str:
 
 def efg_lines(rules: GameRules, title: str) -> Iterator[str]:
     """Write the tree of a game of two players in Gambit's extensive form, version 2."""
-    node_of_state = lru_cache(MOST_KEPT)(partial(node_of, rules))
+    node_of_state = lru_cache(NODES_CACHED)(partial(node_of, rules))
     return _efg_lines(rules.initial(), node_of_state, title, PLAYERS)
 
 

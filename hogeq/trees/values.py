@@ -18,8 +18,8 @@ from hogeq.support.short_fractions import meant
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
-FINER: Final = 16  # bounds are so much closer than the last digit printed: JSON has more digits
-ROUNDS: Final = 3  # of enclosing, each with a tolerance by the payoff of the last
+PRECISION_RATIO: Final = 16  # bounds are closer than the last digit printed: JSON has more
+MOST_ROUNDS: Final = 3  # of enclosing, each with a tolerance by the payoff of the last
 
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
@@ -49,8 +49,8 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
 
 def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> Value:
     """Enclose payoffs until both bounds of each print alike; the smallest is about `least`."""
-    for _ in range(ROUNDS):
-        enclosed_value = _between(tree, a, b, unseen(tree.scale, least) / FINER)
+    for _ in range(MOST_ROUNDS):
+        enclosed_value = _between(tree, a, b, unseen(tree.scale, least) / PRECISION_RATIO)
         if all(tree.units.are_one(lower, upper) for lower, upper in enclosed_value.ends):
             break
         least = min(map(abs, enclosed_value))

@@ -13,8 +13,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL
 from hogeq.trees.sequences import SequenceForm
 
-SAME: Final = 1e-9  # by which equal factors may differ, relative to their size
-LEAST_SHARE: Final = -1e300  # stands for the logarithm of 0
+RELATIVE_TOLERANCE: Final = 1e-9  # by which equal factors may differ, relative to their size
+LOG_OF_ZERO: Final = -1e300  # stands for the logarithm of 0
 
 # What a bijection of plays preserves, from the strictest kind on.
 ALL: Final = 0  # sequences of both players, payoffs, and probabilities of chance
@@ -105,20 +105,20 @@ def _shares(chance: Floats, part: Ints) -> Floats:
     """
     largest = np.full(int(part.max()) + 1, -np.inf)  # of each part
     np.maximum.at(largest, part, chance)
-    # A part whose plays all have probability 0 has -inf; its plays get `LEAST_SHARE`.
+    # A part whose plays all have probability 0 has -inf; its plays get `LOG_OF_ZERO`.
     chance = chance - np.where(largest > -np.inf, largest, 0.0)[part]
     total = np.bincount(part, np.exp(chance))
-    return np.maximum(chance - np.log(np.where(total > 0.0, total, 1.0))[part], LEAST_SHARE)
+    return np.maximum(chance - np.log(np.where(total > 0.0, total, 1.0))[part], LOG_OF_ZERO)
 
 
 def _classes(values: Floats, size: Floats | float) -> Ints:
     """Assign class numbers, (P,), to values: equal ones where values differ by rounding alone.
 
-    In the sorted values a new class begins where a value exceeds the last by more than `SAME`
-    times its `size`.
+    In the sorted values a new class begins where a value exceeds the last by more than
+    `RELATIVE_TOLERANCE` times its `size`.
     """
     order = np.argsort(values, kind="stable")
-    tolerance = SAME * size * np.ones_like(values)
+    tolerance = RELATIVE_TOLERANCE * size * np.ones_like(values)
     begins_class = np.diff(values[order], prepend=values[order[:1]]) > tolerance[order]
     numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
     numbers[order] = np.cumsum(begins_class)
