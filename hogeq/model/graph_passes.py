@@ -69,7 +69,7 @@ def lists_of(graph: Graph) -> Lists:
     ways_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
     ways_of_situation = pairs % num_ways
     local_way = np.searchsorted(pairs, pair_of) - ways_start[:-1, None, None]
-    place = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
+    slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
     ends_of_way = np.maximum.reduceat(end, first[:-1]) + 1
     mirror = _mirror(graph)
     order, start, recurs = _blocks(graph, mirror)
@@ -82,7 +82,7 @@ def lists_of(graph: Graph) -> Lists:
         row=graph.row.copy(),
         fixed=graph.fixed.copy(),
         situation=graph.situation.copy(),
-        place=place.astype(np.uint32, order="C"),
+        slot=slot.astype(np.uint32, order="C"),
         legal=np.asarray(legal, np.uint8),
         ways=ways_of_situation.astype(np.int32),
         ways_start=ways_start,

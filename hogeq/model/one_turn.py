@@ -95,7 +95,7 @@ def _turns_of_situations(graph: Graph) -> list[tuple[Floats, Ints]]:
             outcomes = slice(lists.first[way], lists.first[way + 1])
             np.add.at(row, lists.end[outcomes], lists.chance[outcomes])
         # Kernels number places with their own, padded number of lanes.
-        way_of_roll, lane = np.divmod(lists.place[situation], lists.following.shape[1])
+        way_of_roll, lane = np.divmod(lists.slot[situation], lists.following.shape[1])
         place = way_of_roll * graph.following.shape[1] + lane
         turns.append((chances, place.T.astype(np.int64)))
     return turns

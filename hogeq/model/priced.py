@@ -121,7 +121,7 @@ class PricedResponders:
             lanes = lists.following.shape[1]
             part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
             part.used[:] = 0
-            way_numbers = lists.place // lanes  # (S, K, H), counted in each situation
+            way_numbers = lists.slot // lanes  # (S, K, H), counted in each situation
             _, actions, memories = way_numbers.shape
             for action, memory in np.ndindex(actions, memories):
                 reached = passes.positions[part.is_reachable[passes.positions, memory] > 0]
@@ -192,7 +192,7 @@ class PricedResponders:
             members = passes.positions_of_row(row)
             positions = passes.positions[members]
             # Places (m, H, K) in `way_values` of the ways by which the actions play.
-            places = passes.lists.place[passes.lists.situation[positions]].transpose(0, 2, 1)
+            places = passes.lists.slot[passes.lists.situation[positions]].transpose(0, 2, 1)
             action_values = part.way_values[members[:, None, None], places] - part.prices[members]
             loss = np.maximum(part.values[positions][..., None] - action_values, 0.0)
             loss[part.is_reachable[positions] == 0] = 0.0
