@@ -4,7 +4,8 @@ There are D decisions, in an order in which plays meet them, and C choices. Choi
 ``starts[d] + a``, before ``starts[d + 1]``, takes action a at decision d. Edges lie by the decision
 that they lead to: those into d are ``ends[d]`` to before ``ends[d + 1]``, and edge e comes from
 choice ``source[e]``. So `starts` and `ends` are (D + 1,). A sequence form is such a DAG: decisions
-are its refined information sets, each with one edge, and choices are sequences.
+are its refined information sets, each with one edge, and choices are sequences. A pass costs one
+step for each edge and choice.
 """
 
 import numpy as np
@@ -52,15 +53,19 @@ def rise_best(ends, source, starts, allowed, values, best):
 
 @kernel
 def rise_above(ends, source, starts, allowed, values):
-    """Bound best-response values from above: as :func:`rise_best`, every sum rounded upward."""
+    """Bound the best-response values of all choices from above, bottom-up: sums are rounded upward.
+
+    `values` (C,) has the payoff of each choice alone, and gets an upper bound on this and the best
+    value of the decisions that follow it, by the choices that are `allowed`, (C,).
+    """
     for decision in range(len(starts) - 2, -1, -1):
         best_value = -np.inf
         for choice in range(starts[decision], starts[decision + 1]):
             if allowed[choice]:
                 best_value = max(best_value, values[choice])
         for edge in range(ends[decision], ends[decision + 1]):
-            before = source[edge]
-            values[before] = np.nextafter(values[before] + best_value, np.inf)
+            earlier_choice = source[edge]
+            values[earlier_choice] = np.nextafter(values[earlier_choice] + best_value, np.inf)
 
 
 @kernel
