@@ -285,8 +285,7 @@ def _policy_of(cells, player):
 def _take_arrived(cells, memory, own_cells, others_cells):
     """Emit the reach of a memory at a block's cells, a Vector, and set it to 0 where it was read.
 
-    It arrives from turns of the other player and, if a player can move twice, of the same one; at
-    the start play begins.
+    It arrives from turns of the other player, and of the same one; at the start play begins.
     """
     code, diagonal, zero = cells.code, cells.diagonal, cells.code.vector(0.0)
     position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent

@@ -244,15 +244,13 @@ def landings(diagonal, block, page):
     way to end, and the page of the memory that moves next: of the other player, or of the same.
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
-    end, other_memory, same_memory = (
-        args.handover.number(page * 3 + column) for column in range(3)
-    )
+    end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))
     row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
     coded = args.landing.indices(row * args.width + block * code.width)
     page_start = code.broadcast((other_memory * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
         moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))  # the lowest bit
-        same_start = code.broadcast((same_memory * diagonal.cell_page).value, code.width)
-        page_start = builder.select(moves_again, same_start, page_start)
+        own_start = code.broadcast((own_memory * diagonal.cell_page).value, code.width)
+        page_start = builder.select(moves_again, own_start, page_start)
     position_on_page = builder.ashr(coded, ir.Constant(coded.type, [1] * code.width))
     return builder.add(page_start, position_on_page)

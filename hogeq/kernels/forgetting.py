@@ -66,8 +66,7 @@ def lay_out(states, corners, others, number, dag):
     A node is a member of `others`: a pair of a table and a state that play can come to against it.
     Called twice: if ``dag.chance`` is empty, outcomes are only counted; then there is room for all.
 
-    `states`, `corners` and `others` are those of :mod:`hogeq.kernels.responding`; `number`, (S,),
-    is scratch.
+    The other arguments are those of :mod:`hogeq.kernels.responding`; `number`, (S,), is scratch.
     """
     most_corners = dag.won.shape[1]
     fills_outcomes = len(dag.chance) > 0
@@ -228,8 +227,7 @@ def _visit(dag, fixed, work, tolerance):
 def _sum_by_row(dag, work):
     """Sum the values at the nodes of each row, weighted by ``work.reach``.
 
-    ``work.sums``, (R, C), gets the values of each corner, its counterfactual value; ``work.loss``,
-    (R,), those of the nodes.
+    ``work.sums`` (R, C) gets the counterfactual values of corners, ``work.loss`` (R,) of nodes.
     """
     work.sums[:] = 0.0
     work.loss[:] = 0.0

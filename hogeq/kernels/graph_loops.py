@@ -189,14 +189,12 @@ def value_once(
     """
     largest_change = -np.inf
     added = 1.0 if is_count else 0.0
-    new_values, way_values = loop.fresh, scratch.rolled[0]
+    new_values, way_values, ends = loop.fresh, scratch.rolled[0], scratch.ends
     for member in range(len(positions) - 1, -1, -1):
         position = positions[member]
         probabilities = probabilities_at(lists, position, me, policies, match)
         chooses = choice[position, 0] != NO_CHOICE
-        value_ways(
-            lists, position, probabilities, chooses, values, payoff, scratch.ends, way_values
-        )
+        value_ways(lists, position, probabilities, chooses, values, payoff, ends, way_values)
         if chooses:
             sign = 1.0 if is_count or lists.player[position] == me else -1.0
             maximise(lists, position, sign, way_values, new_values, choice[position])
@@ -287,12 +285,9 @@ def stay_probability(lists, loop, position, memory, action):
 
 
 @part
-def stay_or_leave(lists, loop, position, memory, aim, sign, way_values, chosen):
+def stay_or_leave(lists, loop, position, memory, aim, best_value, sign, way_values, chosen):
     """Return the action of a state by the aim STAY or LEAVE of :func:`choose`, or else `chosen`."""
     slots = lists.slot[lists.situation[position]]
-    best_value = -np.inf
-    for action in range(len(slots)):
-        best_value = max(best_value, sign * way_values[slots[action, memory]])
     most_stay = -1.0  # the highest probability to stay, of the actions so far
     takes_staying = True  # whether `chosen` stays for certain
     has_chosen = False
@@ -310,21 +305,6 @@ def stay_or_leave(lists, loop, position, memory, aim, sign, way_values, chosen):
     return chosen
 
 
-@part
-def improved_action(lists, loop, position, memory, sign, way_values, chosen):
-    """Return the best action of a state, the first on ties, if it is worth more than `chosen`."""
-    slots = lists.slot[lists.situation[position]]
-    best_value = -np.inf
-    for action in range(len(slots)):
-        best_value = max(best_value, sign * way_values[slots[action, memory]])
-    present_value = way_values[slots[chosen, memory]] * sign
-    if present_value < best_value - TIE * loop.size:
-        chosen = 0
-        while sign * way_values[slots[chosen, memory]] < best_value:
-            chosen += 1
-    return chosen
-
-
 @kernel
 def choose(lists, loop, block, me, mover, aim, choice, values, payoff, scratch):
     """Choose actions, `choice` (C, H), in the states of a block in which `mover` moves.
@@ -334,8 +314,8 @@ def choose(lists, loop, block, me, mover, aim, choice, values, payoff, scratch):
     - `aim` LEAVE: take the first of the best actions, of those that do not stay for certain if
       there are any; to stay is worth as much as what follows, be it one's own leaving a turn later.
 
-    Returns whether an action was improved. A play that stays for ever is worth what it is worth,
-    so policy iteration begins with STAY, and ends with LEAVE.
+    Returns whether an action was improved. Policy iteration begins with STAY and ends with LEAVE,
+    so that play stays for ever only where that is best.
     """
     way_values = scratch.rolled[0]
     has_improved = False
@@ -344,18 +324,27 @@ def choose(lists, loop, block, me, mover, aim, choice, values, payoff, scratch):
         position = lists.order[entry]
         if lists.player[position] != mover:
             continue
-        unread_probabilities = values[position]  # all ways are valued
-        value_ways(
-            lists, position, unread_probabilities, True, values, payoff, scratch.ends, way_values
-        )
+        slots = lists.slot[lists.situation[position]]
+        unread_row = values[position]  # all ways are valued, whatever is played
+        value_ways(lists, position, unread_row, True, values, payoff, scratch.ends, way_values)
         for memory in range(values.shape[1]):
             chosen = choice[position, memory]
+            best_action, best_value = 0, -np.inf
+            for action in range(len(slots)):
+                action_value = sign * way_values[slots[action, memory]]
+                if action_value > best_value:
+                    best_action = action
+                    best_value = action_value
             if aim == IMPROVE:
-                action = improved_action(lists, loop, position, memory, sign, way_values, chosen)
-                has_improved = has_improved or action != chosen
+                present_value = sign * way_values[slots[chosen, memory]]
+                if present_value < best_value - TIE * loop.size:
+                    chosen = best_action
+                    has_improved = True
             else:
-                action = stay_or_leave(lists, loop, position, memory, aim, sign, way_values, chosen)
-            choice[position, memory] = action
+                chosen = stay_or_leave(
+                    lists, loop, position, memory, aim, best_value, sign, way_values, chosen
+                )
+            choice[position, memory] = chosen
     return has_improved
 
 
@@ -408,8 +397,7 @@ def begin_settling(lists, loop, block, me, memories, matches, adapts):
 def undo_unless_better(row, before, q_values):
     """Restore a row, (K,), to `before` unless its change wins; return whether it was restored.
 
-    What a change wins is the difference of the rows times the counterfactual values, (K,), after
-    the change.
+    It wins the difference of the rows times the counterfactual values, (K,), after the change.
     """
     gain = 0.0
     for action in range(len(row)):
@@ -599,8 +587,7 @@ def send_masses(lists, loop, me, policies, positions, is_small, reach, scratch):
 def leave_block(lists, loop, block, me, positions, reach, row_reach):
     """Add up the reach of rows of `me`, `row_reach` (R,), and send what leaves to later blocks.
 
-    Masses that wait in ``loop.turns`` at states of later blocks are added to `reach`, (C, H); all
-    are 0 afterwards.
+    Masses that wait in ``loop.turns`` move to `reach`, (C, H), at states of later blocks.
     """
     waiting = loop.turns
     for position in positions:

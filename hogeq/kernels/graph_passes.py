@@ -37,8 +37,7 @@ def value(lists, first, last, how, policies, payoff, values, choice, scratch):
     Of the blocks from `first`, below `last`, which do not recur.
 
     - `how`: the player `me` whose pass it is; whether it takes its best action in every state, and
-      whether the other does; whether only one of two mirrored positions is valued; and what the
-      payoffs of both sum to.
+      whether the other does; whether of two mirrored positions one is valued; the sum of payoffs.
     - `policies` (1 + n, R, K): those of the player and of its n opponents; (1, R, K) is self-play.
 
     Filled are `values` (n, C, H), to the player, and `choice` (C, H), the best actions of the last
@@ -69,33 +68,23 @@ def value(lists, first, last, how, policies, payoff, values, choice, scratch):
 
 
 @part
-def sum_row_values(
-    lists, positions, how, policies, weights, payoff, reach, values, filled, scratch
-):
+def sum_row_values(lists, positions, weights, payoff, reach, values, filled, scratch):
     """Fill the counterfactual values, (K,), and the reach of the row at `positions`, in `filled`.
 
     Both are sums over positions, their memories and opponents, by `weights` (n,) and `reach`
     (n, C, H). `scratch.rolled` keeps the values of ways at the last position, by opponent.
     """
-    _, _, _, me, _, _ = how
     counterfactual_values, row_reach = filled
-    row = lists.row[positions[0]]
+    ends, row = scratch.ends, lists.row[positions[0]]
+    action_values = counterfactual_values[row]
     row_reach[row] = 0.0
-    counterfactual_values[row] = 0.0
+    action_values[:] = 0.0
     for position in positions:
         for match in range(len(weights)):
-            probabilities = probabilities_at(lists, position, me, policies, match)
-            way_values, match_values = scratch.rolled[match], values[match]
-            value_ways(
-                lists, position, probabilities, True, match_values, payoff, scratch.ends, way_values
-            )
+            way_values, unread_row = scratch.rolled[match], action_values  # all ways are valued
+            value_ways(lists, position, unread_row, True, values[match], payoff, ends, way_values)
             row_reach[row] += add_weighted_values(
-                lists,
-                position,
-                weights[match],
-                reach[match, position],
-                way_values,
-                counterfactual_values[row],
+                lists, position, weights[match], reach[match, position], way_values, action_values
             )
 
 
@@ -122,20 +111,14 @@ def act(lists, first, last, how, policies, weights, payoff, reach, values, fille
     for block in range(last - 1, first - 1, -1):
         positions = lists.order[lists.start[block] : lists.start[block + 1]]
         mover, row = lists.player[positions[0]], lists.row[positions[0]]
+        situation = lists.situation[positions[0]]
         if skips_mirrors and mover == 1:
             continue  # the mirrors of positions that are valued
         if mover == me:
-            sum_row_values(
-                lists, positions, how, policies, weights, payoff, reach, values, filled, scratch
-            )
+            sum_row_values(lists, positions, weights, payoff, reach, values, filled, scratch)
+            legal, action_values = lists.legal[situation], counterfactual_values[row]
             changes += set_row(
-                role,
-                lists.legal[lists.situation[positions[0]]],
-                policies[0, row],
-                counterfactual_values[row],
-                row_reach[row],
-                temperature,
-                damping,
+                role, legal, policies[0, row], action_values, row_reach[row], temperature, damping
             )
         for position in positions:
             for match in range(len(weights)):

@@ -215,8 +215,7 @@ def set_row(role, legal, row, action_values, reach, temperature, damping):
     """Change a policy's row, (K,), as a role does, if it is reached.
 
     ASCEND takes the best action, SOFTMAX moves towards the softmax; other roles change nothing.
-    Values of actions that are not `legal`, (K,), become -inf. Returns 1 if ASCEND chose another
-    action, else 0.
+    Values of illegal actions become -inf. Returns 1 if ASCEND chose another action, else 0.
     """
     for action in range(len(row)):
         if not legal[action]:

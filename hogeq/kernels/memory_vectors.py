@@ -323,8 +323,7 @@ def write_reach(code, shape, args):
 def _arriving_reach(base, cell, player):
     """Emit the reach that arrives at a cell: by own record a Vector, by the opponent's record.
 
-    The afterstates that land there are of the other player, so the two records change places. At
-    the first cell play begins.
+    The afterstates that land there are of the other player, so the two records change places.
     """
     code, shape, args = base.code, base.shape, base.args
     zeros = code.vector(0.0, base.num_registers)

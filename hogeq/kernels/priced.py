@@ -91,12 +91,10 @@ def value_own_ways(lists, responder, position, ends):
 @part
 def value_others_states(lists, responder, position, scratch):
     """Fill the responder's values, (H,), at a position where the other player or nature moves."""
-    values = responder.values
-    way_values = scratch.rolled[0]
+    values, payoff = responder.values, responder.payoff
+    way_values, ends = scratch.rolled[0], scratch.ends
     probabilities = probabilities_at(lists, position, responder.me, responder.policies, 0)
-    value_ways(
-        lists, position, probabilities, False, values, responder.payoff, scratch.ends, way_values
-    )
+    value_ways(lists, position, probabilities, False, values, payoff, ends, way_values)
     mix(lists, position, probabilities, way_values, values[position])
 
 

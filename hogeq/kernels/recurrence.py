@@ -171,8 +171,7 @@ def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vecto
 def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
     """Emit the step of reach from sums of n dice to those of n - 1, at a base and the one above it.
 
-    The transpose of :func:`value_dice_sums`; the reach of rolls that are sums, ``flows[roll]``, is
-    added at the base.
+    The transpose of :func:`value_dice_sums`; adds the reach of rolls, ``flows[roll]``, at the base.
     """
     added = {roll: flow for roll, flow in enumerate(flows) if dice.is_sum[roll]}
     numbers_of_dice = range(dice.depth, 0, -1)

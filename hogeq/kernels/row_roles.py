@@ -83,8 +83,7 @@ def add_regret(row, action, instant_regret, discounts, plus, regrets, prediction
     """Add an action's regret of one iteration, `instant_regret`, to its sum in `regrets`, (R, K).
 
     If `plus`, as in CFR+, sums below 0 become 0. Then the sum is multiplied by ``discounts[0]`` if
-    it is positive, else by ``discounts[1]``. `prediction` gets the regret of the iteration alone,
-    unless it is (0, K).
+    it is positive, else by ``discounts[1]``. `prediction`, if not (0, K), gets the new one alone.
     """
     regret = regrets[row, action] + instant_regret
     if plus:

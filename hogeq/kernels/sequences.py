@@ -120,8 +120,7 @@ def counterfactual_reach(tree, weights, member):
 def fill_end_values(tree, weights, low, high, sequence_values):
     """Set sequence values, (S,), to payoffs at their ends, weighted by chance and the other player.
 
-    `weights`, (S,), are the other player's realisation weights. Of the sequences of the players
-    from `low`, below `high`.
+    By the other's realisation `weights`, (S,); for the players from `low`, below `high`.
     """
     for sequence in range(tree.roots[low], tree.roots[high]):
         payoff = 0.0
@@ -134,8 +133,7 @@ def fill_end_values(tree, weights, low, high, sequence_values):
 def sum_action_values(tree, tree_row, own_weights, sequence_values, action_values):
     """Fill a row's action values, (K,): sums over its refined information sets.
 
-    Each of these counts by its own realisation weight, in `own_weights`, (S,); weights of 1 give
-    counterfactual values.
+    Each counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
     """
     action_values[:] = 0.0
     for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
@@ -166,9 +164,9 @@ def centre_values(action_values, legal, share, reach, extra):
 
 @part
 def add_expected_values(tree, tree_row, policy, sequence_values):
-    """Add the expected value of each refined information set of a row to the sequence before it.
+    """Add a row's expected value at each refined information set to the sequence before it.
 
-    By the row's probabilities in `policy`, (R, K); `sequence_values`, (S,), change in place.
+    Under `policy`, (R, K); `sequence_values`, (S,), change in place.
     """
     row, legal = tree.row[tree_row], tree.legal[tree_row]
     extra = illegal_mass_per_legal(policy, row, legal)
@@ -262,22 +260,20 @@ def backward(
 
 
 @part
-def update_regrets(
-    row, policy_weight, discounts, plus, policy, values, regrets, prediction, strategy_sum
-):
+def update_regrets(row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum):
     """Add one iteration's regrets of a row to `regrets`, (R, K), and its policy to the average.
 
     An action's regret is its counterfactual value, `values` (K,), less the expected one under the
     policy, (R, K). Sums are discounted, and cut off if `plus`, by
     :func:`hogeq.kernels.row_roles.add_regret`. `strategy_sum`, (R, K), gets the policy times its
-    weight in the average, `policy_weight`.
+    weight in the average, `weight`.
     """
     actions = policy.shape[1]
     expected = 0.0
     for action in range(actions):
         expected += policy[row, action] * values[action]
     for action in range(actions):
-        strategy_sum[row, action] += policy_weight * policy[row, action]
+        strategy_sum[row, action] += weight * policy[row, action]
         instant_regret = values[action] - expected
         add_regret(row, action, instant_regret, discounts, plus, regrets, prediction)
 
@@ -321,17 +317,9 @@ def minimise(
                 extra = illegal_mass_per_legal(policy, row, legal)
                 centre_values(values, legal, WIN_RATE_OF_PAYOFF * SEAT_SHARE, reach, extra)
                 add_expected_values(tree, tree_row, policy, sequence_values)
-                policy_weight = iteration_weight * visit_weight
+                weight = iteration_weight * visit_weight
                 update_regrets(
-                    row,
-                    policy_weight,
-                    discounts,
-                    plus,
-                    policy,
-                    values,
-                    regrets,
-                    prediction,
-                    strategy_sum,
+                    row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum
                 )
                 match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
             fill_weights(tree, policy, tree.seats[low], tree.seats[high], weights)

@@ -94,18 +94,11 @@ class Vector:
         return self.code.broadcast_like(self, other) / self
 
     def where_at_least(self, least, then, otherwise):
-        """Return `then` where this is at least `least`, else `otherwise`: Vectors or numbers.
-
-        All of them have the length of this Vector, register by register.
-        """
+        """Return `then` where this is at least `least`, else `otherwise`: Vectors or numbers."""
         code, builder = self.code, self.code.builder
-        least, then, otherwise = (
-            code.broadcast_like(self, other) for other in (least, then, otherwise)
-        )
+        others = [code.broadcast_like(self, other).registers for other in (least, then, otherwise)]
         chosen = []
-        for register, low, yes, no in zip(
-            self.registers, least.registers, then.registers, otherwise.registers, strict=True
-        ):
+        for register, low, yes, no in zip(self.registers, *others, strict=True):
             is_at_least = builder.fcmp_ordered(">=", register, low)
             chosen.append(builder.select(is_at_least, yes, no))
         return Vector(code, chosen)
@@ -120,10 +113,7 @@ class Vector:
         return least.where_at_least(self, 0.0, self)
 
     def with_first_replaced(self, count, other):
-        """Return these numbers, the first `count` (an Index) replaced by those of `other`.
-
-        Both are one register long.
-        """
+        """Return these numbers, one register, the first `count`, an Index, as in `other`."""
         builder = self.code.builder
         (register,) = self.registers
         (replacement,) = self.code.broadcast_like(self, other).registers

@@ -5,8 +5,7 @@ around every few multiplications. So they are given to it whole: loaded, compute
 ``-`` and ``*``, and stored. Products and sums may be fused. Nothing checks bounds. Where nothing
 else tells their number, an argument `lane` does, a tuple of so many zeros.
 
-First, for all kernels: sums over the entries of a vector, transposes, and vectors whose numbers lie
-apart in memory.
+First, for all kernels: sums over a vector, transposes, and vectors of numbers apart in memory.
 """
 
 import operator
@@ -95,8 +94,7 @@ def largest_entry(vector):
 def transposed(rows):
     """Transpose a square matrix: `rows` are n Vectors of n entries, and so is the result.
 
-    Each block of as many rows as a register has entries is transposed, and moves to the mirrored
-    place.
+    Each block of as many rows as a register has entries is transposed, and changes places.
     """
     code = rows[0].code
     width = rows[0].registers[0].type.count

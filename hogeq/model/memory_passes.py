@@ -91,8 +91,7 @@ def _swap_scores_at_most(tables: Tables) -> bool:
 def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
     """List the afterstates that land on each cell, cell by cell.
 
-    Returns their opponent's and own scores, (G * G,), and where those of each cell begin in the
-    list, (G * G + 1,).
+    Returns their opponent's and own scores, (G * G,), and where each cell's begin, (G * G + 1,).
     """
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
