@@ -233,10 +233,7 @@ def begin_to_fall(bound, chosen, above, kept, safe, endless, low, high):
 
 @routine
 def fall(graph, bound, chosen, acts, tables, low, high, best):
-    """Lower the bounds of a level in one round of value iteration; return whether one fell.
-
-    Written are `bound` and `chosen`, (C, H), at positions from `low`, below `high`, the last first.
-    """
+    """Lower the bounds, (C, H), of a level in one round of value iteration; whether one fell."""
     is_lower = False
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):

@@ -14,11 +14,15 @@ from hogeq.kernels.cache import kernel, part
 
 @kernel
 def reach_sequences(before, row, policies, reach):
-    """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down."""
+    """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down.
+
+    Refined information set j acts by row ``row[j]`` of `policies`, (R, K, S), S samples at once;
+    the sequence ``before[j]`` leads to it. J K + 1 products for each sample.
+    """
     actions, samples = policies.shape[1:]
     reach[0] = 1.0
     for refined in range(len(row)):
-        first_sequence = 1 + refined * actions
+        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
         for action in range(actions):
             for sample in range(samples):
                 probability = policies[row[refined], action, sample]
@@ -30,12 +34,13 @@ def reach_sequences(before, row, policies, reach):
 def value_policies(before, row, policies, values):
     """Compute the value of every sequence under policies, `values` (1 + J K, S), bottom-up.
 
-    `values` begins as the payoffs at the ends of each sequence; the expected value of the refined
-    information sets that follow it is added. ``values[0]`` is then the payoff of the policy.
+    `values` begins as the payoffs at the ends of each sequence. The expected value of refined
+    information set j, by row ``row[j]`` of `policies`, (R, K, S), is added to that of
+    ``before[j]``, the sequence that leads to it. ``values[0]`` is then the payoff.
     """
     actions, samples = policies.shape[1:]
     for refined in range(len(row) - 1, -1, -1):
-        first_sequence = 1 + refined * actions
+        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
         for sample in range(samples):
             expected = 0.0
             for action in range(actions):
@@ -80,9 +85,10 @@ def greedy_maximum(values, first, lower, upper, row, sample):
 def value_boxes(before, row, lower, upper, values):
     """Compute the value of every sequence under the best policies of boxes, bottom-up.
 
-    The policy of sample s may be any between ``lower[:, :, s]`` and ``upper[:, :, s]``. `values`,
-    (1 + J K, S), begins as the payoffs at the ends of each sequence; the best value of what follows
-    is added. Each refined information set chooses on its own, so it is an upper bound.
+    The policy of a sample may be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
+    begins as the payoffs at the ends of each sequence; the best value of refined information set j,
+    of row ``row[j]``, is added to the sequence ``before[j]`` that leads to it. Each chooses on its
+    own, so these are upper bounds.
     """
     actions, samples = lower.shape[1:]
     for refined in range(len(row) - 1, -1, -1):

@@ -96,10 +96,7 @@ def stored() -> list[Path]:
 
 
 def problem() -> str:
-    """Name the reason why compiled kernels cannot be stored; empty if they can.
-
-    Makes the folder of the present state if it is missing, and then removes old ones.
-    """
+    """Name the reason why compiled kernels cannot be stored, or ''; makes the folder if need be."""
     path = root() / state()
     if not path.is_absolute():
         return "no home folder"

@@ -158,14 +158,11 @@ def _value_memories(cells, situation, match, player, seat, lines):
 
 
 def _read_rows(cells, policies, is_matrix, row):
-    """Emit: copy a block's rows of a policy to `row`, K vectors; of a matrix as probabilities.
-
-    A roll of a matrix has probability 1: it is at most the roll, and not less.
-    """
+    """Emit: copy a block's rows of a policy to `row`, K vectors; of a matrix as probabilities."""
     code, num_actions = cells.code, cells.shape.num_actions
     with code.builder.if_else(is_matrix) as (of_matrix, of_policy):
         with of_matrix:
-            (chosen,) = cells.read(policies)
+            (chosen,) = cells.read(policies)  # rolls: one has probability 1, the others 0
             for roll in range(num_actions):
                 is_less = chosen.where_at_least(roll, 0.0, 1.0)
                 is_at_most = chosen.where_at_least(roll + 1, 0.0, 1.0)
@@ -283,13 +280,10 @@ def _policy_of(cells, player):
 
 
 def _take_arrived(cells, memory, own_cells, others_cells):
-    """Emit the reach of a memory at a block's cells, a Vector, and set it to 0 where it was read.
-
-    It arrives from turns of the other player, and of the same one; at the start play begins.
-    """
+    """Emit the reach of a memory at a block's cells, a Vector; set it to 0 where it was read."""
     code, diagonal, zero = cells.code, cells.diagonal, cells.code.vector(0.0)
     position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
-    arrived = others_cells.vector(position)
+    arrived = others_cells.vector(position)  # from turns of the other player
     others_cells.put(position, zero)
     if cells.shape.moves_again:
         position = position + cells.shape.memories * diagonal.cell_page

@@ -18,8 +18,9 @@ from hogeq.kernels.row_roles import add_regret, match_regrets
 def flow_on(ends, source, starts, shares, places, flow):
     """Fill the reach probability of every choice, `flow` (C,), top-down.
 
-    Reach of a choice: the sum over the edges into its decision, times the choice's own probability.
-    Those of decision d are ``shares[places[d]]`` and the numbers after it.
+    Into decision d lead the choices ``source[ends[d]:ends[d + 1]]``, whose reach is summed; its own
+    choices are ``starts[d]`` to before ``starts[d + 1]``, with the probabilities that begin at
+    ``shares[places[d]]``. Choice 0 is the begin.
     """
     flow[0] = 1.0
     for decision in range(len(starts) - 1):
@@ -37,9 +38,10 @@ def flow_on(ends, source, starts, shares, places, flow):
 def rise_best(ends, source, starts, allowed, values, best):
     """Compute best-response values of all choices, bottom-up, and the best choice of each decision.
 
-    `values` (C,) has the payoff of each choice alone, and gets the best value of the decisions that
-    follow it: ``values[0]`` is then the best response's. `best` (D,) gets the first best choice of
-    those that are `allowed`, (C,).
+    Decision d has the choices ``starts[d]`` to before ``starts[d + 1]``; into it lead the choices
+    ``source[ends[d]:ends[d + 1]]``. `values` (C,) has the payoff of each choice alone; the best
+    value of the decisions that follow is added: ``values[0]`` is then the best response's. `best`
+    (D,) gets the first best choice of those that are `allowed`, (C,).
     """
     for decision in range(len(starts) - 2, -1, -1):
         best_value = -np.inf

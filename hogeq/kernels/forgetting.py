@@ -110,10 +110,7 @@ def lay_out(states, corners, others, number, dag):
 
 @kernel
 def mark_before(dag):
-    """Fill ``dag.is_before``, (R, N), which is zeros before; False if a play can meet a row twice.
-
-    Nodes are taken bottom-up, so that the nodes after each are marked before it.
-    """
+    """Fill ``dag.is_before``, (R, N), of zeros, bottom-up; False if a play can meet a row twice."""
     most_corners = dag.won.shape[1]
     for row in range(len(dag.corners)):
         is_before = dag.is_before[row]

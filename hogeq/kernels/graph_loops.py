@@ -90,8 +90,7 @@ def write_chain(lists, loop, me, policies, match, positions, choice, values, pay
         for other in range(count):
             loop.matrix[state, other] = 0.0
     for position in positions:
-        situation = lists.situation[position]
-        base = lists.base[position]
+        situation, base = lists.situation[position], lists.base[position]
         slots = lists.slot[situation]
         probabilities = probabilities_at(lists, position, me, policies, match)
         for memory in range(memories):
@@ -214,8 +213,8 @@ def iterate(
     """Value a large block, `values` (C, H), by value iteration; resumable.
 
     1. From ``loop.endless`` on, value the states round by round until no value changes.
-    2. If `bounds`: bound the number of turns in the block from above, by rounds that count turns,
-       until none rises by more than 1/2; see the head of the file for why that is a bound.
+    2. If `bounds`: bound the number of turns in the block from above. A round adds 1 to the number
+       after each turn, until no number rises by more than 1/2; then twice these are enough.
     3. Add to ``scratch.error`` the last change, times this bound: no value is off by more.
 
     `choice` is as of :func:`value_once`. Returns whether that is done; else call it again, with
@@ -263,6 +262,7 @@ def iterate(
             turns[position, memory] = 0.0
     rise = course[RISE]
     error_of_turn = max(course[CHANGE], SETTLED * loop.size)
+    # Were a round more to raise the numbers by `rise` < 1, they are too small by 1 / (1 - rise).
     error = error_of_turn * most_turns / (1.0 - max(rise, 0.0)) if rise < 1.0 else np.inf
     scratch.error[0] += error
     return True

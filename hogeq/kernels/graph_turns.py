@@ -29,8 +29,7 @@ def probabilities_at(lists, position, me, policies, opponent):
     `policies` (1 + n, R, K) are those of player `me` and of n opponents, of which number `opponent`
     plays; a policy alone plays itself. Nature has probabilities of its own.
     """
-    row = lists.row[position]
-    mover = lists.player[position]
+    row, mover = lists.row[position], lists.player[position]
     if mover == NATURE:
         return lists.fixed[row]
     return policies[0 if mover == me or len(policies) == 1 else 1 + opponent, row]
@@ -44,10 +43,7 @@ def way_at(lists, situation, slot):
 
 @part
 def value_ends(lists, position, values, payoff, ends):
-    """Fill `ends`, (E * J,): the value after each end of a turn from a position, by lane.
-
-    It is the payoff, (T,), if play is over, else the value, (C, H), of the state that follows.
-    """
+    """Fill `ends`, (E * J,): the payoff, (T,), or next state's value, (C, H), by end and lane."""
     base = lists.base[position]
     lanes = lists.following.shape[1]
     for end in range(lists.ends[lists.situation[position]]):
@@ -171,8 +167,7 @@ def pass_on(lists, position, probabilities, all_ways, state_reach, masses, flows
 
     `masses` and `flows` are zeros afterwards.
     """
-    situation = lists.situation[position]
-    base = lists.base[position]
+    situation, base = lists.situation[position], lists.base[position]
     lanes = lists.following.shape[1]
     first_way = lists.ways_start[situation]
     for entry in range(first_way, lists.ways_start[situation + 1]):

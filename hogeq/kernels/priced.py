@@ -73,10 +73,7 @@ def choose(lists, responder, position, memory):
 
 @part
 def value_own_ways(lists, responder, position, ends):
-    """Fill the values of the ways that the responder may play at an own position.
-
-    Written is the position's part of ``responder.way_values``; `ends`, (E * J,), is scratch.
-    """
+    """Fill the values of the ways that the responder may play at an own position, by lane."""
     lanes = lists.following.shape[1]
     own = responder.own_number[position]
     first_way = lists.ways_start[lists.situation[position]]
@@ -100,10 +97,7 @@ def value_others_states(lists, responder, position, scratch):
 
 @kernel
 def remember(lists, responder, scratch):
-    """Solve a responder with full memory: its values and best actions by backward induction.
-
-    Of all reachable states; the other player plays its policy.
-    """
+    """Solve a responder with full memory at its prices: fill values and actions, bottom-up."""
     for order_index in range(len(lists.order) - 1, -1, -1):
         position = lists.order[order_index]
         is_own = responder.own_number[position] >= 0
@@ -236,10 +230,7 @@ def claim_ends(lists, claims, position, lane):
 
 @part
 def claim_own_ways(lists, responder, claims, position, lane):
-    """Fill the expected worths of claims by each way of an own position, in `claims.rolled`.
-
-    Only ways that the responder may play; `lane` is a tuple of W zeros, for W claims side by side.
-    """
+    """Fill the expected worths of claims by each way that the responder may play at a position."""
     own = responder.own_number[position]
     way_size = lists.following.shape[1] * len(lane)  # numbers of a way: J lanes, W claims each
     first_way = lists.ways_start[lists.situation[position]]
@@ -252,10 +243,7 @@ def claim_own_ways(lists, responder, claims, position, lane):
 
 @part
 def claim_others_states(lists, responder, claims, position, lane):
-    """Fill the expected worths of claims at a position where the other player or nature moves.
-
-    Written is the position's part of `claims.values`, W numbers side by side for each memory.
-    """
+    """Fill the expected worths of claims at a position where the other player or nature moves."""
     situation = lists.situation[position]
     width = len(lane)
     first_way = lists.ways_start[situation]

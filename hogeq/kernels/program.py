@@ -19,10 +19,7 @@ from hogeq.kernels.vectors import operand
 
 
 def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Return an array of zeros that begins a line of the cache.
-
-    A vector that straddles two lines takes twice as long to load.
-    """
+    """Make zeros that begin a line of the cache: vectors that straddle two take twice as long."""
     kind = np.dtype(dtype)
     size = math.prod(shape)
     padded = np.zeros(size + LINE // kind.itemsize, kind)  # with a line more, to begin at any
@@ -94,6 +91,7 @@ def _write_inline(typing, program, operands):
     """Write a program's code in place of a call; `operands` are a tuple of numbers and arrays."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the program where numba calls it, with operands made of LLVM's `arguments`."""
         kind, operand_kinds = signature.args
         # The kernel's own vectors lie on whole lines of the cache.
         builder.function.attributes.alignstack = LINE

@@ -159,10 +159,7 @@ def reach_of_rolls(
 
 
 def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Emit the step of reach from rolls, ``flows[roll]``, to the afterstates of the targets.
-
-    Each afterstate gets the sum over rolls of reach times the target's weight.
-    """
+    """Emit: add the reach of rolls, ``flows[roll]``, times a target's weights to its afterstate."""
     for target in dice.targets:
         flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.ways)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)

@@ -51,10 +51,7 @@ class Others(NamedTuple):
 
 @kernel
 def mark(graph, reached):
-    """Mark the states, `reached` (C, H), that play can come to; return the number of outcomes.
-
-    Of outcomes that end play none is counted. Every turn leads to a later position.
-    """
+    """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on."""
     for start in range(len(graph.start)):
         reached[graph.start[start, 0], graph.start[start, 1]] = 1
     num_outcomes = 0

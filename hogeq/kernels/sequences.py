@@ -83,10 +83,7 @@ def illegal_mass_per_legal(policy, row, legal):
 
 @part
 def fill_weights(tree, policy, low, high, weights):
-    """Fill the realisation weights, (S,), of sequences that end in rows from `low`, below `high`.
-
-    A sequence's weight is that of the sequence before, times the probability of its last action.
-    """
+    """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`."""
     for tree_row in range(low, high):
         row, legal = tree.row[tree_row], tree.legal[tree_row]
         extra = illegal_mass_per_legal(policy, row, legal)
@@ -106,10 +103,7 @@ def fill_all_weights(tree, policy, weights):
 
 @part
 def counterfactual_reach(tree, weights, member):
-    """Return the probability that chance and the other player lead to a refined information set.
-
-    `weights`, (S,), are realisation weights; `member` is the number of the refined information set.
-    """
+    """Return the probability that chance and the other player lead to a refined information set."""
     probability = 0.0
     for node in range(tree.node[member], tree.node[member + 1]):
         probability += tree.chance[node] * weights[tree.node_other[node]]
@@ -179,10 +173,7 @@ def add_expected_values(tree, tree_row, policy, sequence_values):
 
 @part
 def add_best_values(tree, tree_row, sequence_values):
-    """Add the best action's value at each refined information set of a row to the sequence before.
-
-    As a player with perfect recall would act; `sequence_values`, (S,), change in place.
-    """
+    """Add the best action's value at each refined information set to the sequence before it."""
     for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
         first_sequence, best_value = tree.first[member], -np.inf
         for action in range(tree.legal[tree_row]):

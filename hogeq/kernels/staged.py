@@ -296,10 +296,7 @@ class Code:
         return (self.builder.fptrunc if is_narrow else self.builder.fpext)(scalar, element)
 
     def pairwise_sum(self, terms):
-        """Sum Vectors in pairs, then pairs of pairs, so that few additions wait for each other.
-
-        An odd one goes on to the next round as it is.
-        """
+        """Sum Vectors in pairs, then pairs of pairs, so that few additions wait for each other."""
         terms = list(terms)
         while len(terms) > 1:
             pairs = zip(terms[::2], terms[1::2], strict=False)

@@ -218,10 +218,7 @@ def _intrinsic_name(action, data, count):
 
 
 def scatter_add(data, positions, vector):
-    """Add each number of a Vector to an array at its position, one after the other.
-
-    So positions, LLVM's vector of 64-bit integers, may be the same.
-    """
+    """Add each number of a Vector to an array at its position, in turn: some may be the same."""
     builder = data.code.builder
     (register,) = vector.registers
     for index in range(register.type.count):

@@ -163,8 +163,7 @@ class CellLayout:
         """Set `families`, `groups`, `source`, `num_sums` and `num_lines`.
 
         Groups of the same kind and rolls, neighbours in the list, join a family. Each group gets
-        its first page, the vectors of its sums, and its lines, which are counted in each situation
-        anew.
+        its first page, its vectors of sums, and its lines, counted in each situation anew.
         """
         tables = self.tables
         families: list[Family] = []

@@ -112,10 +112,7 @@ def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:
 
 
 def parts_of(game: HogEngine) -> list[str]:
-    """List the parts of a game that have kernels of their own.
-
-    Values and reach need only those of others, as matrices do without a way of their own.
-    """
+    """List the parts of a game, without those that need no kernels of their own."""
     without_kernels = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
     return [part for part in PARTS if part not in without_kernels]
 

@@ -122,10 +122,7 @@ class GraphWorkspace(CheckedPasses):
         self._share = 1.0 if mirrored or players == 1 else 0.5
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute the reach of every row of player 0 under `policies` (Q, R, K).
-
-        `weights` (n,) are the probabilities of opponents, by default equal ones.
-        """
+        """Compute the reach of every row of player 0 against opponents drawn by `weights`, (n,)."""
         played, shares = self._played(policies), self._shares(weights)
         self._require_rows(policies)
         seat_reaches = (shares @ seat.forward(played) for seat in self._seats)
@@ -157,6 +154,7 @@ class GraphWorkspace(CheckedPasses):
             seat.backward(role, played, reach.weights, temperature, damping) for seat in self._seats
         ]
         changes = sum(changed for _, changed in results)
+        # Only COUNTERFACTUAL has values; of other roles a table stands in, which nobody reads.
         values = self._values(policies[0]) if role == Role.COUNTERFACTUAL else before
         if role in {Role.ASCEND, Role.SOFTMAX}:
             is_new = (played[0] != before).any(axis=-1)

@@ -49,11 +49,7 @@ class _ActionWays(NamedTuple):
 
 @lru_cache(maxsize=4)
 def lists_of(graph: Graph) -> Lists:
-    """Put a graph into the form that kernels read; see the fields of :class:`Lists` for it.
-
-    Positions are in the order of a pass, block by block; each way is of one action; the lanes of
-    memories are padded to whole vectors.
-    """
+    """Put a graph into the order of a pass: blocks, ways of one action each, padded lanes."""
     situations, _, _ = graph.way.shape
     legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, legal)
@@ -220,10 +216,7 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
 
 
 def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
-    """Whether turns from positions, (n,), and from the ones after them lead to mirrored positions.
-
-    `ends` are the ends of turns in their situation. Payoffs must sum to the graph's total.
-    """
+    """Whether `ends` of turns at positions, (n,), and at the ones after them are mirrored."""
     entry = graph.place[positions, None] + ends  # (n, ends)
     mirror_entry = graph.place[positions + 1, None] + ends
     after, mirror_after = graph.next[entry], graph.next[mirror_entry]
@@ -264,10 +257,7 @@ class Run(NamedTuple):
 
 
 def _runs(lists: Lists, memories: int) -> list[Run]:
-    """Cut the blocks of a pass into runs of one kind; small blocks also by the time they may take.
-
-    So a kernel returns after about `SLICE` operations, and can be interrupted.
-    """
+    """Cut the blocks of a pass into runs of one kind; small blocks also by what they may take."""
     states = np.diff(lists.start) * memories  # of each block
     kind_if_recurs = np.where(states <= MOST_DENSE, SMALL, LARGE)
     kind = np.where(lists.recurs > 0, kind_if_recurs, PLAIN)
@@ -280,14 +270,14 @@ def _runs(lists: Lists, memories: int) -> list[Run]:
 
 
 def scratch_for(lists: Lists, matches: int) -> Scratch:
-    """Fresh arrays for passes against so many opponents."""
+    """Make fresh arrays for passes against so many opponents."""
     lanes = lists.following.shape[1]
-    places = int(np.diff(lists.ways_start).max()) * lanes
+    num_slots = int(np.diff(lists.ways_start).max()) * lanes  # of the ways of a situation
     ends = len(lists.end_lanes) * lanes
     return Scratch(
-        rolled=np.zeros((matches, places)),
+        rolled=np.zeros((matches, num_slots)),
         ends=np.zeros(ends),
-        masses=np.zeros(places),
+        masses=np.zeros(num_slots),
         flows=np.zeros(ends),
         error=np.zeros(1),
     )
@@ -329,10 +319,7 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
 
 
 def _in_slices(kernel: Any, lists: Lists, loop: Loop | None, block: int, *arrays: Any) -> None:
-    """Call a kernel again and again until it is done with a block; it can be interrupted between.
-
-    The kernel is told whether a call is the first, and returns whether it is done.
-    """
+    """Call a kernel until it is done with a block; between calls it can be interrupted."""
     is_done = kernel(lists, loop, block, True, *arrays)
     while not is_done:
         is_done = kernel(lists, loop, block, False, *arrays)
@@ -459,7 +446,7 @@ class GraphPasses:
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
                 self._value(run, policies, responders)
-            elif run.kind == PLAIN or loop is None:  # without a loop all are
+            elif run.kind == PLAIN or loop is None:  # None if no block recurs
                 graph_passes.act(self.lists, run.first, run.last, how, *arrays)
             elif run.kind == SMALL:
                 graph_loops.settle(self.lists, loop, run.first, run.last, how, *arrays)
@@ -538,7 +525,7 @@ class GraphPasses:
         from hogeq.kernels import graph_loops, graph_passes
 
         lists, loop, scratch = self.lists, self._loop, self._scratch
-        if run.kind == PLAIN or loop is None:  # without a loop all are
+        if run.kind == PLAIN or loop is None:  # None if no block recurs
             total = float(self.graph.total)
             how = self.me, responders >= 1, responders == 2, self.use_mirrors, total
             arrays = policies, self.payoff, self.values, self.choice, scratch

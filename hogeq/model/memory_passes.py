@@ -15,7 +15,7 @@ from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
 VECTOR = 8  # doubles of a vector
-CACHE_LINE = 2 * VECTOR
+CACHE_LINE = 2 * VECTOR  # numbers: columns begin at multiples of it
 # Most lanes for which kernels are compiled, where rolls are sums of dice and where not: more take
 # long to compile.
 WIDEST, WIDEST_DIRECT = 48, 24
@@ -173,25 +173,26 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     most_points = {record: max(points[record]) for record in shape.recorded}
     most_rise = max(shape.dice.sides, shape.bonus, *most_points.values())
     score = np.arange(-shape.below, goal + most_rise + 1)
-    at = np.zeros((len(score), shape.width), np.int64)
+    positions = np.zeros((len(score), shape.width), np.int64)  # by score and what lies there
     size = 0
     for record in shape.recorded:
         ring = min(most_points[record] + 1, goal)
-        at[:, record] = size + score % ring * lane_size
+        positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
+    # Afterstates from the goal on share one entry.
     spare = size
-    at[score >= goal, : shape.records] = spare
+    positions[score >= goal, : shape.records] = spare
     size += lane_size
-    rolls_ring = shape.bonus + 1
+    rolls_ring = shape.bonus + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
-    at[:, shape.records] = size + score % rolls_ring * rolls_size
+    positions[:, shape.records] = size + score % rolls_ring * rolls_size
     size += rolls_ring * rolls_size
     sums_size = shape.dice.depth * lane_size
-    at[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
+    positions[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
     used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
     num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
-    return _Column(at, num_lines * CACHE_LINE, used, spare)
+    return _Column(positions, num_lines * CACHE_LINE, used, spare)
 
 
 class MemoryPasses:
@@ -274,10 +275,7 @@ class MemoryPasses:
 
 
 def can_duel(tables: Tables) -> bool:
-    """Whether matrices can play each other by :func:`hogeq.kernels.memory_vectors.write_duel`.
-
-    Then what no dice score must not depend on the mover's own score.
-    """
+    """Whether :func:`write_duel` serves: no dice score the same whatever the mover's own score."""
     return suit_memory_vectors(tables) and bool(
         (tables.zero_points == tables.zero_points[:, :1]).all()
         and (tables.zero_record == tables.zero_record[:, :1]).all()

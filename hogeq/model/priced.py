@@ -426,7 +426,7 @@ class PricedResponders:
         return all(self.passes[number].count_before(row) >= 0 for number, _ in self._states(row))
 
     def bytes_kept(self, row: int) -> int:
-        """Bytes of the part of the prices that is a row's."""
+        """Bytes that it takes to store the part of the prices that is a row's."""
         total = 0
         for number, _ in self._states(row):
             passes = self.passes[number]
@@ -445,7 +445,7 @@ def _require_solvable(graph: Graph) -> None:
 
 
 def _scale_of(problems: Sequence[Problem]) -> float:
-    """Least power of two that is no less than all payoffs: to divide by it rounds nothing."""
+    """Return the least power of two that is no less than all payoffs: dividing by it is exact."""
     largest = 0.0
     for problem in problems:
         payoff = problem.graph.payoff

@@ -92,10 +92,7 @@ class Workspace(CheckedPasses):
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Compute values under policies (Q, G, G, K), player 0 acting by its role.
-
-        ASCEND and SOFTMAX change the rows of player 0 in place. `reach` is that of the last pass.
-        """
+        """Compute values, player 0 acting by its role; it may change the first policy in place."""
         self._require_latest(reach)
         plain_policies = self._plain(policies)
         starts, changes = self._layout.backward(role, plain_policies, reach, temperature, damping)
