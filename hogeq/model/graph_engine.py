@@ -48,8 +48,7 @@ class GraphEngine(PlainEngine):
         self.payoff_per_win_rate = payoff_range
         win_rates = 0.5 + distances / payoff_range
         payoff = win_rates[: len(graph.payoff)]
-        # The payoff of a play without end, if there is one, is the last.
-        endless = None if graph.endless is None else float(win_rates[-1])
+        endless = None if graph.endless is None else float(win_rates[-1])  # the last of `paid`
         self.graph = replace(graph, payoff=payoff, total=1.0, endless=endless)
         self.seats_share_rows = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]

@@ -13,8 +13,7 @@ from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.messages import HogeqError
 
-# Values of memories by player, cells (m,) and values of rolls (m, n, H, K): see `backward_by`.
-MemoryValues = Callable[[int, Ints, Floats], Floats]
+MemoryValues = Callable[[int, Ints, Floats], Floats]  # by player, cells and rolls: `backward_by`
 
 
 def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:

@@ -179,8 +179,7 @@ def _column(tables: Tables, shape: Shape) -> _Column:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
-    # Afterstates from the goal on share one entry.
-    spare = size
+    spare = size  # one entry for all afterstates from the goal on
     positions[score >= goal, : shape.records] = spare
     size += lane_size
     rolls_ring = shape.bonus + 1  # a roll with the bonus is read from so far above

@@ -61,8 +61,7 @@ def improvable(policy: Floats, values: Floats, reach: Floats) -> Ints:
 def spread_illegal(policy: Floats, legal: NDArray[np.bool_]) -> Floats:
     """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
 
-    Rows of ones keep theirs: they say that own actions count 1. So do rows whose illegal
-    probability is at most `TIE`, which may be rounding.
+    Rows of ones keep theirs: they say that own actions count 1. At most `TIE` may be rounding.
     """
     illegal_mass = np.where(legal, 0.0, policy).sum(axis=-1)
     stays = (policy == 1.0).all(axis=-1) | (illegal_mass <= TIE)

@@ -53,8 +53,7 @@ class Tables(NamedTuple):
     zero_points: Ints  # (D, G, G) points for rolling no dice, by the mover's score and the other's
     zero_gift: Ints  # (D, G, G) points that this gives to the opponent
     zero_record: Ints  # (D, G, G) record that this leaves
-    # (D, T, G, K) probability that a roll wins at once, past the board, by own and other score.
-    terminal_win: Floats
+    terminal_win: Floats  # (D, T, G, K) probability that a roll wins at once, past the board
 
     mode_kind: Ints  # (M,) kind of turn
     mode_forces: Ints  # (M,) 1 if the roll forces an extra turn
