@@ -38,6 +38,7 @@ def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interp
     values_of_policies = _mixing(policies)
 
     def choose(player: int, cells: Ints, roll_values: Floats) -> Floats:
+        """Value the best roll of every memory, and note player 0's; or what policy 1 plays."""
         if player == 1 and len(policies) > 1:
             return values_of_policies(player, cells, roll_values)
         largest = roll_values.max(axis=3)
