@@ -77,7 +77,7 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
-    """Yield a call of every kernel of bounds with a proof, on a small game whose vectors are as wide."""
+    """Yield a call of every kernel of certificates, on a small game whose vectors are as wide."""
     goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
