@@ -73,12 +73,15 @@ class Diagonal:
 
     def __init__(self, code, shape, args, total, edge=None):
         self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
-        self.lowest = total - (args.goal - 1)
-        self.first = self.lowest.at_least(0) // code.width
-        self.last = total.at_most(args.goal - 1) // code.width + 1
-        self.afterstate_page = args.afterstate_rows * args.width + code.width
-        self.cell_page = args.cell_rows * args.width + code.width
-        self.sums_size = (args.goal + (code.width - 1)) // code.width * (shape.sums * code.width)
+        width, goal = code.width, args.goal
+        self.lowest = total - (goal - 1)
+        self.first = self.lowest.at_least(0) // width
+        self.last = total.at_most(goal - 1) // width + 1
+        # Numbers of a page: its rows, and a vector of constants.
+        self.afterstate_page = args.afterstate_rows * args.width + width
+        self.cell_page = args.cell_rows * args.width + width
+        num_blocks = (goal + (width - 1)) // width  # rounded up
+        self.sums_size = num_blocks * (shape.sums * width)
 
     def afterstates(self, away=0):
         """Position on a page of the row of afterstates whose total is `away` higher."""

@@ -18,8 +18,8 @@ none by more than d < 1, then u >= (1 - d) + P u for all, and u / (1 - d) bounds
 
 There is a kernel for each thing that is done to blocks, so that a command compiles no more than it
 needs: :func:`solve` and :func:`iterate` value them, :func:`choose` finds better actions,
-:func:`settle` sets rows, :func:`visit` and :func:`circulate` send reach through them. What takes
-many rounds returns after some, to be called again, so that Python can be interrupted in between.
+:func:`settle` sets rows, :func:`visit` and :func:`circulate` send reach through them. Kernels of
+many rounds return after some, and are called again, so that Python can be interrupted in between.
 
 Sizes, `lists` and states are those of :mod:`hogeq.kernels.graph_turns`, `loop` is a
 :class:`hogeq.kernels.arrays.Loop`. State ``p * H + h`` of a block is memory h at its p-th position.
@@ -274,9 +274,8 @@ def iterate(
 @part
 def stay_probability(lists, loop, position, memory, action):
     """Return the probability that an action at a state leads to a state of the same block."""
-    situation = lists.situation[position]
+    situation, probability = lists.situation[position], 0.0
     way = way_at(lists, situation, lists.slot[situation, action, memory])
-    probability = 0.0
     for outcome in range(lists.first[way], lists.first[way + 1]):
         next_position = lists.next[lists.base[position] + lists.end[outcome]]
         if next_position >= 0 and loop.block[next_position] == loop.block[position]:
