@@ -194,9 +194,9 @@ def reach_landing_from_sums(code: Code, dice: Dice, base: Base) -> Vector:
 def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) -> None:
     """Emit S(n, x) for every number of dice n in `counts`, at a base and at its neighbour.
 
-    S(n, x) is the mean over the faces from 2 of the sum of the n before in `counts`, of the base so
-    many points away. The first n has the terms `first_terms`, by face, or is 0 if they are None.
-    ``added[n]``, if there is one, is added to the sum at the base itself.
+    Its terms are the sums for the n before, of the bases that are 2 to `dice.sides` points away; it
+    is their sum, divided by the sides. The first n has the terms `first_terms`, by points, or is 0
+    if they are None. ``added[n]``, if there is one, is added to the sum at the base itself.
     """
     share = 1.0 / dice.sides
     previous_count = None
