@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
-from hogeq.search.counter_search import CROSSED, Trails, no_trails
+from hogeq.search.counter_search import CROSSED, Trails, new_trails
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
@@ -189,9 +189,9 @@ class IntegerRounding(Purifier):
             bound=np.array(bound),
             caution=np.array(self.caution),
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             long_trails=trails.matrices,
-            long_kicks_left=no_trails(game, self.trails, self.long_life).left,
+            long_kicks_left=new_trails(game, self.trails, self.long_life).kicks_left,
             iteration=np.array(0),
         )
 
@@ -208,7 +208,7 @@ class IntegerRounding(Purifier):
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
         known = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
-        long_trails = Trails(state.long_trails, state.long_kicks_left).followed(
+        long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
             game, Strategy.unchecked(best), known, self.long_kicks, self.long_life, seed
         )
         pool.add(long_trails.matrices)
@@ -224,9 +224,9 @@ class IntegerRounding(Purifier):
             worst=worst,
             caution=np.array(np.clip(caution, *CAUTIONS)),
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             long_trails=long_trails.matrices,
-            long_kicks_left=long_trails.left,
+            long_kicks_left=long_trails.kicks_left,
             iteration=np.array(iteration),
         )
         if iteration % self.anew == 0:
@@ -237,7 +237,7 @@ class IntegerRounding(Purifier):
         """Pool of the file of counters, and the first trails, which have attacked the policy."""
         known = read_counters(Path(self.counters), game) if self.counters else None
         pool = CounterPool(game, known)
-        trails = no_trails(game, self.trails, self.life)
+        trails = new_trails(game, self.trails, self.life)
         return pool, self._attacked(pool, policy, trails, (self.seed, 0))
 
     def _attacked(
@@ -246,7 +246,7 @@ class IntegerRounding(Purifier):
         """Search for counters to a policy on all trails, and add them to the pool."""
         known = pool.members[pool.strongest(policy, CROSSED)]
         target = Strategy.unchecked(policy)
-        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
+        trails = trails.search_on(pool.game, target, known, self.kicks, self.life, seed)
         pool.add(trails.matrices)
         return trails
 

@@ -15,7 +15,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import ascend, climb, to_pure
 from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
-from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
+from hogeq.search.moves import HOG_MOVES, MOVES, SearchContext, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -267,7 +267,7 @@ class AttackSearch:
         self.strategy = strategy
         self.budget = budget
         self.progress = progress
-        self.bandits = bandits(game.num_actions, USUAL if game.seats_share_rows else MOVES)
+        self.bandits = bandits(game.num_actions, HOG_MOVES if game.seats_share_rows else MOVES)
         self.moves: dict[str, MovePay] = {}  # by kind and name: "near.drawn_rolls"
         self.sweeps = 0  # of all candidates together
         self.kicks = 0  # of all candidates together

@@ -30,7 +30,7 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, no_trails
+from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, new_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.cuts import Check, Counters, cut, modelled_rates, search
@@ -250,7 +250,7 @@ class BundleMethod(Solver[BundleState]):
         trails = trails.after(searched.reached, self.kicks, self.life)
         state = state._replace(
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             weights=trial.weights,
             used=np.where(trial.weights > ALIVE, iteration, state.used),
         )
@@ -269,7 +269,7 @@ class BundleMethod(Solver[BundleState]):
             np.array(self.step_size),
             parts.copy(),
             draw.copy(),
-            *no_trails(game, self.trails, self.life),
+            *new_trails(game, self.trails, self.life),
             np.array(0, np.int64),
         )
         if not self.counters:
