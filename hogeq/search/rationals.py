@@ -143,7 +143,7 @@ class ExactStates:
         a leaf. Leaves are valued in floating point first, and in fractions if they are near the
         bound. False, too, if the time is over before.
         """
-        fixed = problem.free
+        fixed = problem.unfixed
         num_corners = np.diff(problem.corners.first)
         branched = list[int]()  # rows fixed on the way to the present node
         members = problem.others.member.tolist()

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.branching import Closing, Status
+from hogeq.search.branching import ResponseSearch, Status
 from hogeq.solvers.responses import SUPPORT, matrix_game
 from hogeq.solvers.symmetric import SymmetricGame, contains, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
@@ -36,7 +36,7 @@ class Leaf(NamedTuple):
 
     weights: Floats  # (n,), dyadic
     counters: Ints  # (n,), indices of the pool
-    closing: Closing
+    search: ResponseSearch
 
 
 class Split(NamedTuple):
@@ -84,7 +84,7 @@ class Enclosure:
             if isinstance(step, Split):
                 cuts.append(list(step))
             else:
-                tree = step.closing.questions.tolist()
+                tree = step.search.tree.tolist()
                 cuts.append([_numerators(step.weights), step.counters.tolist(), tree])
         return {"counters": self.pool.tolist(), "boxes": cuts}
 
@@ -118,9 +118,9 @@ class Enclosure:
             value, response_weights, counter_weights = matrix_game(rates)
             if value <= 0.5 - self.target:
                 leaf = self._leaf(box, responses, counter_weights)
-                if leaf.closing.status != Status.FOUND:
-                    return leaf if leaf.closing.status == Status.CLOSED else None, responses
-                better = leaf.closing.response[None]
+                if leaf.search.status != Status.FOUND:
+                    return leaf if leaf.search.status == Status.CLOSED else None, responses
+                better = leaf.search.response[None]
                 responses = np.concatenate([responses, better])
                 rates = np.concatenate([rates, self._win_rates(box, better, self.pool)])
                 continue
@@ -159,7 +159,7 @@ class Enclosure:
         shares = dyadic_weights(weights[counters])
         problem = self.game.folded(shares, self.pool[counters], box.corners, self.deadline)
         if problem is None:
-            return Leaf(shares, counters, Closing.unknown())
+            return Leaf(shares, counters, ResponseSearch.not_begun())
         target = 0.5 - self.target / 2.0
         return Leaf(shares, counters, problem.respond(responses, target, deadline=self.deadline))
 

@@ -49,12 +49,12 @@ def _best_counter_rate(
     game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
 ) -> tuple[float, Ints]:
     """Win rate of the best counter found to a policy, 1/2 if none wins more; the pool with it."""
-    closing = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
-    if closing.status != Status.FOUND:
+    search = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
+    if search.status != Status.FOUND:
         return 0.5, pool
-    if not contains(pool, closing.response):
-        pool = np.concatenate([pool, closing.response[None]])
-    return closing.value, pool
+    if not contains(pool, search.response):
+        pool = np.concatenate([pool, search.response[None]])
+    return search.value, pool
 
 
 def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:

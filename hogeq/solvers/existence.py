@@ -162,11 +162,11 @@ class _Decision:
             weights = oracle.weights
         used = weights > 0.0
         weights, matrices = weights[used], oracle.pool[used]
-        if oracle.closing.status == Status.CLOSED:
+        if oracle.search.status == Status.CLOSED:
             self.components = len(weights)
             problem = self.game.folded(weights, matrices, deadline=self.deadline)
             if problem is not None:
-                self.memory = problem.value(problem.free) - 0.5
+                self.memory = problem.value(problem.unfixed) - 0.5
         decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
         return decided or self.by_boxes(matrices)
 
@@ -188,17 +188,17 @@ class _Decision:
         """Bound the best policy's exploitability by full memory, then by branch and bound."""
         problem = self.game.against_policy(self.policy)
         _, value = problem.ascend(self.pool[-STARTS:], self.deadline)
-        bound = problem.value(problem.free) + problem.error
+        bound = problem.value(problem.unfixed) + problem.error
         gaps = list(GAPS)
         while gaps:
             target = value + gaps[0] * (value - 0.5) + TIE
-            closing = problem.close(target, MOST, self.deadline)
-            if closing.status == Status.OPEN:
+            search = problem.close(target, MOST, self.deadline)
+            if search.status == Status.OPEN:
                 break
-            if closing.status == Status.FOUND:
-                value = closing.value
+            if search.status == Status.FOUND:
+                value = search.value
             else:
-                bound = min(bound, closing.bound)
+                bound = min(bound, search.bound)
                 gaps.pop(0)
         return min(bound - 0.5, 0.5)
 
@@ -207,20 +207,20 @@ class _Decision:
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
         starts = self.pool[-STARTS:]
-        closing = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
-        if closing.status != Status.CLOSED or not self.has_time_for_fractions:
+        search = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
+        if search.status != Status.CLOSED or not self.has_time_for_fractions:
             return None
         self.policy = probabilities
-        self.loss = closing.bound - 0.5
-        half, tree = Fraction(1, 2), closing.questions
+        self.loss = search.bound - 0.5
+        half, tree = Fraction(1, 2), search.tree
         if not self.exact.is_at_most(half, policy, problem, tree, self.deadline):
             return None
-        self.memory = problem.value(problem.free) - 0.5
+        self.memory = problem.value(problem.unfixed) - 0.5
         numerators = []  # of each row, whose common denominator is their sum
         for row in policy:
             common = lcm(*(probability.denominator for probability in row))
             numerators.append([int(probability * common) for probability in row])
-        return self.result(kind, policy=numerators, tree=closing.questions.tolist())
+        return self.result(kind, policy=numerators, tree=search.tree.tolist())
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
         """Try matrices that none of the pool beats, the heaviest in the mixture first."""
@@ -283,7 +283,7 @@ class _Decision:
                 self.pool = boxes.pool
                 if is_proved:
                     leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
-                    lower = min(0.5 - leaf.closing.bound for leaf in leaves)
+                    lower = min(0.5 - leaf.search.bound for leaf in leaves)
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
                     decided = self.by_descent(boxes.policy)

@@ -6,7 +6,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.model.protocol import Engine
-from hogeq.search.branching import MOST_QUESTIONS, Closing, ResponseGraph, Responses, Status
+from hogeq.search.branching import (
+    MOST_RELAXATIONS,
+    ResponseGraph,
+    Responses,
+    ResponseSearch,
+    Status,
+)
 from hogeq.search.folding import folded
 from hogeq.search.results import Equilibrium
 from hogeq.solvers.responses import SUPPORT, nash_of_matrix, with_response
@@ -24,7 +30,7 @@ class Oracle(NamedTuple):
     pool: Ints  # (n, R)
     payoffs: Floats  # (n, n), win rate of row against column
     weights: Floats  # (n,)
-    closing: Closing  # of the mixture against all matrices
+    search: ResponseSearch  # of the mixture against all matrices
 
     @property
     def mixture(self) -> tuple[Floats, Ints]:
@@ -80,10 +86,16 @@ class SymmetricGame:
         graph = folded(self.graph, weights, self.policy(matrices), deadline)
         return None if graph is None else graph.without_opponents(corners)
 
-    def close(self, weights: Floats, matrices: Ints, most: int, deadline: Deadline) -> Closing:
+    def close(
+        self, weights: Floats, matrices: Ints, most: int, deadline: Deadline
+    ) -> ResponseSearch:
         """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
         problem = self.folded(weights, matrices, deadline=deadline)
-        return Closing.unknown() if problem is None else problem.close(0.5 + TIE, most, deadline)
+        return (
+            ResponseSearch.not_begun()
+            if problem is None
+            else problem.close(0.5 + TIE, most, deadline)
+        )
 
     def against_policy(self, policy: Floats) -> Responses:
         """Responses to one policy (R, K)."""
@@ -91,7 +103,7 @@ class SymmetricGame:
 
 
 def double_oracle(
-    game: SymmetricGame, deadline: Deadline, pool: Ints, most: int = MOST_QUESTIONS
+    game: SymmetricGame, deadline: Deadline, pool: Ints, most: int = MOST_RELAXATIONS
 ) -> Iterator[Oracle]:
     """Double oracle over a pool of matrices (n, R), with exact best responses.
 
@@ -107,14 +119,14 @@ def double_oracle(
         used = np.flatnonzero(weights > 0.0)
         against_mixture = game.against(pool[used], weights[used])
         response, rate = against_mixture.ascend(pool[[*used, -1]], deadline)
-        closing = Closing.found(response, rate)
+        search = ResponseSearch.succeeded(response, rate)
         if rate <= 0.5 + TIE:
-            closing = game.close(weights[used], pool[used], most, deadline)
-        yield Oracle(pool, payoffs, weights, closing)
-        if closing.status != Status.FOUND:
+            search = game.close(weights[used], pool[used], most, deadline)
+        yield Oracle(pool, payoffs, weights, search)
+        if search.status != Status.FOUND:
             return
-        wins = game.wins(closing.response, pool)
-        pool = np.concatenate([pool, closing.response[None]])
+        wins = game.wins(search.response, pool)
+        pool = np.concatenate([pool, search.response[None]])
         payoffs = with_response(payoffs, wins)
         weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
 
@@ -189,20 +201,20 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     dropped, is proved anew and takes the place of the mixture.
     """
     steps = list(double_oracle(game, deadline, game.first))
-    if not steps or steps[-1].closing.status != Status.CLOSED:
+    if not steps or steps[-1].search.status != Status.CLOSED:
         return None
     oracle = steps[-1]
-    bound = oracle.closing.bound
+    bound = oracle.search.bound
     weights, matrices = oracle.mixture
     pure = np.eye(len(oracle.pool))
     simpler = [pure[member] for member in unbeaten_members(oracle)] + [minimal_support(oracle)]
     for simpler_weights in simpler:
         used = simpler_weights > 0.0
-        closing = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
-        if closing.status == Status.CLOSED:
+        search = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
+        if search.status == Status.CLOSED:
             weights = simpler_weights[used]
             matrices = oracle.pool[used]
-            bound = closing.bound
+            bound = search.bound
             break
     tables = matrices.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
     strategy = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])

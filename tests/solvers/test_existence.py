@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.branching import Closing, ResponseGraph, Status
+from hogeq.search.branching import ResponseGraph, ResponseSearch, Status
 from hogeq.search.rationals import floats, rational, solved
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
@@ -114,8 +114,8 @@ def test_no_component_can_be_dropped() -> None:
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
-    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
-    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
+    search = ResponseSearch(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
+    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, search))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
     assert (payoffs @ weights).max() == pytest.approx(0.5)
