@@ -192,10 +192,7 @@ def _arguments(spec: str, name: str, texts: list[str], game: "HogEngine") -> lis
 
 
 def _whole_number(spec: str, name: str, text: str) -> int:
-    """Read the whole number of a parameter called `name`; `StrategyError` if it is none.
-
-    It has few digits, as int() is slow on thousands of them.
-    """
+    """Read the whole number of a parameter, of few digits: int() is slow on thousands."""
     if not re.fullmatch(rf"\s*[+-]?[0-9]{{1,{DIGITS}}}\s*", text):
         raise StrategyError(
             f"strategy {shown(spec)}: {name} is {shown(text)}; "

@@ -263,10 +263,7 @@ class IntegerRounding(Purifier):
     def _attacked(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
-        """Search for counters to a policy (G, G, K) by kicks of all trails; add them to the pool.
-
-        Returns the trails after that.
-        """
+        """Search for counters to a policy on all trails, and add them to the pool."""
         strongest = pool.members[pool.strongest(policy, CROSSED)]
         target = Strategy.unchecked(policy)
         trails = trails.search_on(pool.game, target, strongest, self.kicks, self.life, seed)
@@ -281,10 +278,7 @@ class IntegerRounding(Purifier):
         rate: float,
         seeds: Iterable[tuple[int, ...]],
     ) -> tuple[Trails, bool]:
-        """Attack a policy once for each seed, until some counter has the win rate `rate`.
-
-        Adds counters to the pool. Returns the trails after that, and whether no counter had it.
-        """
+        """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
         for seed in seeds:
             trails = self._attacked(pool, policy, trails, seed)
             if pool.rates_against(policy).max() >= rate:
@@ -358,12 +352,7 @@ class IntegerRounding(Purifier):
     def _relaxed_choice(
         self, rates: Floats, changes: Singles, rows: Ints, start: Floats
     ) -> tuple[NDArray[np.bool_], float]:
-        """Choose rolls (v,) so that the strongest counter wins least, by linear programs.
-
-        Rows are free to mix in the program, and then make their likeliest roll. Also returns the
-        win rate of the strongest counter in the program. `start` (v,) are probabilities by which
-        the first counters are chosen.
-        """
+        """Choice at which the strongest counter wins least if rows may mix, and how much."""
         no_gain = 0.0 * start
         return self._choice(rates, changes, rows, start, no_gain, level=0.0, nodes=0)
 

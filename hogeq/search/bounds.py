@@ -83,10 +83,7 @@ def with_proof(game: HogEngine, response: Response, target: Strategy) -> Respons
 
 
 def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
-    """Whether a strategy is proved to win half of its games, so to be an equilibrium strategy.
-
-    No response to it has a win rate above `bound`, but for rounding.
-    """
+    """Whether a strategy is proved to win half of its games: `bound` is on all responses to it."""
     if bound - 0.5 > PROVED / 2.0:  # too large for any margin, which takes long to compute
         return False
     upper = bound + bound_margin(game, bound, strategy)
@@ -165,16 +162,13 @@ def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline =
     for component, policy in enumerate(target.policies):
         if component > 0 and deadline.is_over:
             break
-        pair = np.stack([policy, policy])
+        pair = np.stack([policy, policy])  # the first one is not used: its player responds
         rates[component] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
     return float(target.chances @ rates)
 
 
 def _number_of_beliefs(resolution: int, components: int) -> int:
-    """Count the points of a belief grid: vectors of whole numbers that sum to the resolution.
-
-    A vector has a number for each component of a mixture.
-    """
+    """Count the points of a belief grid: whole numbers, one a component, of sum `resolution`."""
     return comb(resolution + components - 1, components - 1)
 
 

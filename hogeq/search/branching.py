@@ -210,27 +210,18 @@ class Responses:
 
     @property
     def unfixed(self) -> Ints:
-        """Response (R,) of a player who forgets nothing: -1 in each row that has a choice, else 0.
-
-        -1 stands for the best corner in each state of the row, 0 for its only corner.
-        """
+        """Response (R,) of full memory: -1 in each row of several corners, else 0."""
         return np.where(np.diff(self.corners.first) > 1, -1, 0)
 
     @property
     def relaxed_response(self) -> Ints:
-        """Response (R,): in each row the best corner if a player who forgets nothing comes there.
-
-        The corner is best in the mean over the states of the row, weighted by reach.
-        """
+        """Response (R,): the best corner of each row, as a player with full memory reaches it."""
         _, corner_values = self.gradient(self.unfixed)
         corners_of_rows = pairwise(self.corners.first)
         return np.array([corner_values[first:end].argmax() for first, end in corners_of_rows])
 
     def value(self, response: Ints) -> float:
-        """Payoff of a response (R,), which may be off by `error`.
-
-        Rows of -1 take the best corner in each of their states.
-        """
+        """Payoff of a response (R,), but for `error`; the best corner of every state where -1."""
         return float(forgetting.evaluate(self.decisions, response, self._work))
 
     def values(self, response: Ints) -> Floats:
@@ -410,18 +401,18 @@ class Responses:
     @cached_property
     def _work(self) -> Workspace:
         """Scratch arrays of the kernels, which passes over the nodes overwrite."""
-        shape = self.decisions.won.shape  # nodes, and the largest number of corners
+        num_nodes, most_corners = self.decisions.won.shape
         num_rows = len(self.decisions.corners)
         return Workspace(
-            prices=np.zeros(shape),
-            values=np.zeros(shape[0]),
-            edge_values=np.zeros(shape),
-            worths=np.zeros(shape),
-            reach=np.zeros(shape[0]),
+            prices=np.zeros((num_nodes, most_corners)),
+            values=np.zeros(num_nodes),
+            edge_values=np.zeros((num_nodes, most_corners)),
+            worths=np.zeros((num_nodes, most_corners)),
+            reach=np.zeros(num_nodes),
             loss=np.zeros(num_rows),
             round=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
             claims=np.zeros(1, np.int64),
-            sums=np.zeros((max(num_rows, 2), shape[1])),
-            gained=np.zeros((shape[1], shape[1])),
+            sums=np.zeros((max(num_rows, 2), most_corners)),
+            gained=np.zeros((most_corners, most_corners)),
         )

@@ -218,10 +218,7 @@ def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
-    """Search so many seconds, compiling not counted, for a bound on responses to a strategy.
-
-    The bound is below the win rate of the best responder with full memory, or equal to it.
-    """
+    """Search so many seconds, compiling not counted, for a bound below that of full memory."""
     require_size(game.rules)
     target = strategy_of(game, strategy)
     bound = certify(hog_problems(game.rules, target), seconds)
@@ -516,12 +513,12 @@ class _Search:
         """Give the next rows to visit, the largest expected gain first; none to end the search.
 
         The largest gain of a row is its loss by forgetting and its refund; the expected one is that
-        times the share by which recent visits lowered the bound.
+        times the row's success, the share of it by which recent visits lowered the bound.
         """
         value = self.bound.value
         gained = self.value_before - value
         self.value_before = value
-        if gained < ENDED:
+        if gained < ENDED:  # the last rows lowered the bound too little
             return []
         losses = self.bound.losses().min(axis=1)
         self.largest_gains = losses + np.maximum(self.bound.refunds(), 0.0)
@@ -531,9 +528,10 @@ class _Search:
         return cast("list[int]", promising.tolist())
 
     def visit(self, row: int) -> None:
-        """Revise the claims of a row, and let it claim more if that lowers the bound enough.
+        """Change the dual prices of one row, to lower the bound on all responders.
 
-        Then update the share of its largest gain by which visits lower the bound.
+        Revise the claims of the row, its part of the prices, and let it claim more if that lowers
+        the bound enough. Then update the row's success, which orders later visits.
         """
         value_before = self.bound.value
         if self.bound.can_revise(row):
@@ -542,10 +540,10 @@ class _Search:
         action = int(losses.argmin())
         loss = float(losses[action])
         if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
-            step = Step(row, action, SHARE, LENT, 1.0, COVER)
+            step = Step(row, action, share=SHARE, lent=LENT, weight=1.0, cover=COVER)
             fall, refund = self.bound.gain(step)
             if fall - refund > PAYS * loss:
                 self.bound.take(step)
-        gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
-        success = 0.2 * self.success[row] + 0.8 * gained
+        share_gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
+        success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

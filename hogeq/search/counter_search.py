@@ -60,11 +60,7 @@ class Excursion(NamedTuple):
         return cls(STAY, matrix, rate, first_rate=rate, best_before=rate)
 
     def is_over(self, best_rate: float) -> bool:
-        """Whether to give it up.
-
-        An excursion away from the best matrix is over after `LONGEST` near moves; or after
-        `SHORTEST`, if the same gain once more would leave it below the best win rate.
-        """
+        """Whether to give it up: it would stay below the best if it rose by as much once more."""
         if self.move == STAY:
             return self.failures >= PATIENCE
         rate_after_same_gain = 2.0 * self.rate - self.first_rate
@@ -257,11 +253,7 @@ class _IteratedSearch:
         return likeliest(context.policies[0]), rate, sweeps
 
     def _end(self, excursion: Excursion) -> None:
-        """End an excursion, and note the gain of its far move.
-
-        If its matrix has become the best one, near moves go on from it; else the next kick is a far
-        move.
-        """
+        """End an excursion: note its gain, and refine its matrix if it has become the best one."""
         gain = self.best_rate - excursion.best_before
         self.choices["far"].append(MoveGain(excursion.move, max(0.0, gain), excursion.sweeps))
         self.excursion = None
@@ -281,10 +273,11 @@ class Trails(NamedTuple):
     def searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List a search of so many kicks for each trail, which may cross over with some counters.
+        """List a search for counters to a strategy by so many kicks, for each trail.
 
-        `counters` (m, G, G) are matrices that win against the strategy. All results are evaluated
-        anew anyway, so the searches have single precision where that is quicker.
+        A trail that has no kicks left begins anew by annealing from a random start. Kicks may cross
+        over with a few of the `counters` (m, G, G), known matrices that win against the strategy.
+        All results are evaluated anew anyway, so searches are not exact.
         """
         shared_bandits = bandits(game.num_actions)
         searches = []
@@ -322,20 +315,13 @@ class Trails(NamedTuple):
         life: int,
         seed: tuple[int, ...],
     ) -> "Trails":
-        """Search on from every trail, by so many kicks each, for counters to the strategy.
-
-        `counters` (m, G, G) are matrices to cross over with; `life` is the number of kicks of a
-        whole trail. Returns the trails at the matrices that the searches reached.
-        """
+        """Search on from every trail, by so many kicks; it may cross with some of the counters."""
         searches = self.searches(game, strategy, counters, kicks, seed)
         states = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
         return self.after([state.matrix for state in states], kicks, life)
 
 
 def new_trails(game: Engine, number: int, life: int) -> Trails:
-    """Make so many trails that are to begin.
-
-    Their first lives end one after the other, at even distances, the last after `life` kicks.
-    """
+    """Make trails that are to begin, whose lives end one after the other, the last with `life`."""
     kicks_left = np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
     return Trails(zero_matrices(number, game.shape), -kicks_left)

@@ -122,11 +122,12 @@ class LiftedBound:
     def bound(self) -> float:
         """Bound the payoff of every responder who forgets, rounding included.
 
-        Solves the responder with full memory anew at the current prices.
+        The bound is the value of a responder with full memory, solved anew at the current dual
+        prices of its actions, and the largest refund of each row.
         """
         self._responder.remember()
         payoff = (self.value + self.margin()) * self._responder.scale
-        for summand in (self._error, self._level):
+        for summand in (self._error, self._level):  # error of the problem; payoff of its scale's 0
             if summand:  # the sum rounds, so it goes to the next double above
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
@@ -136,11 +137,7 @@ class LiftedBound:
         return self._refunded.max(axis=1)
 
     def losses(self) -> Floats:
-        """Give the loss by forgetting in each row, as the responder plays now: float64 (R, K).
-
-        A responder with full memory loses it if it takes one action in all states of the row. Rows
-        that it hardly reaches have 0.
-        """
+        """Give the loss by forgetting in each row, as the responder plays now: float64 (R, K)."""
         losses = np.zeros(self._responder.shape)
         for row in np.flatnonzero(self._responder.row_reach() > SMALLEST).tolist():
             losses[row] = self.loss(row)
@@ -179,9 +176,11 @@ class LiftedBound:
         return Claim(claiming_actions[most_first], claims[most_first], fall, step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
-        """Give by how much a step lowers the responder's value, and raises the row's refund.
+        """Give by how much a step's claim would lower the value of a responder, and raise a refund.
 
-        The bound falls by the difference of both. The step is valued by one pass, but not taken.
+        A claim changes the dual prices of one row. The bound on responders who forget is the value
+        of one with full memory at these prices, and the largest refund of each row; so it falls by
+        the difference. The step is valued by one pass, but not taken.
         """
         claim = self.claim(step)
         claim_refunds, fall = self._responder.lift(step.row, claim)
@@ -191,7 +190,7 @@ class LiftedBound:
         return fall, float(refunds_after.max() - refunds_before.max())
 
     def take(self, step: Step | Revision) -> None:
-        """Take a step of the proof: put its claim into the prices, or revise those of its row.
+        """Take a step of the proof: add its claim to the dual prices, or revise those of its row.
 
         Raises `HogeqError` if prices get too large for the bound on rounding errors.
         """
@@ -205,12 +204,12 @@ class LiftedBound:
         self._largest = max(self._largest, largest_refund, self._responder.largest_price())
         if not self._largest <= LARGEST:
             raise HogeqError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
-        if len(self.steps) % REFRESHED == 0:
+        if len(self.steps) % REFRESHED == 0:  # solve the responder anew, and its reach of states
             self._responder.remember()
             self._responder.visit()
 
     def _claim(self, step: Step) -> None:
-        """Add a step's claim to the prices, and its refunds to the refunds of its row."""
+        """Add a step's claim to the dual prices, and what it may collect to its row's refunds."""
         row = step.row
         claim_refunds = None
         if self._valued is not None and self._valued[0] == step:
@@ -267,10 +266,7 @@ class LiftedBound:
         return self._stored.get(row) is not None
 
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
-        """Give the refunds of a claim by action, (K,); actions that claim nothing have 0.
-
-        There may be fewer refunds than actions: then the last refund is that of all others.
-        """
+        """Give the refunds of a claim by action, (K,); the last may be that of several actions."""
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):
             indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)

@@ -79,11 +79,7 @@ class SearchContext:
     def ascend(
         self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
     ) -> tuple[float, int]:
-        """Let the responder, row 0 of the policies, ascend in place, sweep by sweep.
-
-        It ends after `limit` sweeps, one that gains less than `least_gain`, or one after which the
-        same gain again could not reach `to_beat`. Returns the win rate and the number of sweeps.
-        """
+        """Let the responder ascend in place, sweep by sweep; its win rate, and the sweeps."""
         return ascend(
             self.work, self.policies, limit, least_gain, to_beat, self.weights, self.deadline
         )
@@ -126,10 +122,7 @@ def random_rolls(context: SearchContext, share: float) -> int:
 
 
 def perturbed_opponent(context: SearchContext, share: float) -> int:
-    """Ascend for two sweeps against opponents that are blended with a random strategy.
-
-    `share` is that of the random strategy; afterwards the opponents are as before.
-    """
+    """Ascend for two sweeps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     _, sweeps = context.ascend(PERTURBED_SWEEPS)
@@ -138,10 +131,7 @@ def perturbed_opponent(context: SearchContext, share: float) -> int:
 
 
 def annealed_to_perturbed(context: SearchContext, share: float) -> int:
-    """Take a few softmax steps against opponents that are blended with a random strategy.
-
-    `share` is that of the random strategy; afterwards the opponents are as before.
-    """
+    """Take a few softmax steps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     hot, cold, steps, damping = SOFT
@@ -330,11 +320,7 @@ def _random_strategy(context: SearchContext) -> Floats:
 def _ascend_with_beliefs_of(
     context: SearchContext, share: float | Floats, believed_policy: Floats
 ) -> int:
-    """Ascend for one sweep, memories being as likely as under a blended policy of the responder.
-
-    The blend has `believed_policy` (G, G, K) by `share`, a number or one for each cell. Returns 1,
-    the number of sweeps.
-    """
+    """Ascend for one sweep, memories being as likely as under a blended policy (G, G, K)."""
     believed = context.policies.copy()
     believed[0] += share * (believed_policy - believed[0])
     reach = context.work.forward(believed, context.weights)

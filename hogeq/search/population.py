@@ -77,10 +77,7 @@ class Population:
         return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
 
     def rates_against(self, policy: Floats) -> Floats:
-        """Exact win rate of every member against a policy (G, G, K), float64 (n,).
-
-        Quicker if the policy is pure.
-        """
+        """Exact win rate of every member against a policy (G, G, K), quicker if it is pure."""
         matrix = policy.argmax(axis=-1)
         is_pure = np.count_nonzero(policy) == matrix.size
         rate = partial(_rate_of_member, self.game, policy, matrix if is_pure else None)
@@ -303,10 +300,7 @@ class Gains(NamedTuple):
         return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
 
     def changes(self, counter: Matrix, choices: Sequence[int]) -> NDArray[Any]:
-        """Give how many more dice a counter-matrix (G, G) rolls at each position, (G, G).
-
-        `choices` has the number of dice of each action; the usual rolls are those of `usual`.
-        """
+        """Give how many more dice a counter-matrix (G, G) rolls at each position, (G, G)."""
         dice = np.array(choices)
         return np.asarray(dice[counter] - dice[self.usual])
 
@@ -357,7 +351,7 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
     policy = table_of(game, counter).policy
     measured = Population(game, target.policies, target.chances).measure(policy)
     usual_rolls = target.likeliest
-    index = usual_rolls[..., None].astype(np.int64)
+    index = usual_rolls[..., None].astype(np.int64)  # of the usual roll, along the last axis
     usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
     counter_values = (measured.values * policy).sum(axis=-1)
     is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0

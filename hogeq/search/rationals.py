@@ -75,19 +75,21 @@ class ExactStates:
             self.height[state] = 1 + max(heights, default=0)
 
     def value(self, opponents: Policy, members: Sequence[int], fixed: Sequence[int]) -> Fraction:
-        """Payoff against a policy of all other rows, by backward induction.
+        """Payoff against a policy of all other rows, by backward induction in whole numbers.
 
         `members` are the states that play can come to, ascending. A row of the player takes its
         action in `fixed`, (R,), or where that is `BEST` the best one in each of its states.
         """
         common = lcm(*(probability.denominator for row in opponents for probability in row))
         numerators = [[int(probability * common) for probability in row] for row in opponents]
+        # The value of a state with h turns ahead at most is a whole number over power[h].
         base = self.denominator * common
         power = [base**height for height in range(max(self.height) + 1)]
-        values = [0] * len(self.row)  # numerators; the denominator is power[height]
+        values = [0] * len(self.row)  # numerators
         for state in reversed(members):
             row = self.row[state]
-            height = self.height[state] - 1
+            height = self.height[state] - 1  # most turns after this one
+            # Actions with the numerators of their probabilities; own ones have probability 1.
             if not self.is_own[state]:
                 weighted = [(weight, action) for action, weight in enumerate(numerators[row])]
                 weighted = [(weight, action) for weight, action in weighted if weight]

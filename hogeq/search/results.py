@@ -236,10 +236,7 @@ class Interval(NamedTuple):
 
     @property
     def _are_one(self) -> bool:
-        """Whether both ends are proved to be one number, in all digits that are written.
-
-        Beside a large even value a proved response has more digits than its exploitability.
-        """
+        """Whether both ends are proved to be one number, in all digits that are written."""
         units = self.response.units
         return self.response.is_proved and units.are_one(self.lower, self.upper)
 

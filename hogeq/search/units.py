@@ -112,10 +112,7 @@ class _PayoffWriter(NamedTuple):
     scale: float  # most that players may expect
 
     def digits(self, payoff: float) -> tuple[int, str]:
-        """Give the number of decimals, and the format: plain "f", or with an exponent "e".
-
-        A plain number has ten digits, nine decimals at most: a larger one has fewer decimals.
-        """
+        """Give the number of decimals, and the format: plain "f", or with an exponent "e"."""
         if not is_plain(self.scale) or abs(payoff) >= 1e9:
             return DECIMALS, "e"
         power_of_ten = int(f"{payoff:.{DECIMALS}e}".partition("e")[2])

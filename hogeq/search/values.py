@@ -15,10 +15,7 @@ UNSEEN: Final = 1e-11  # error of a payoff that shows in no digit
 
 
 def unseen(scale: float, payoff: float) -> float:
-    """Give the largest error of a payoff that shows in no digit that is written.
-
-    Payoffs of a plain `scale` have so many decimals, others so many digits in all.
-    """
+    """Give the largest error of a payoff that shows in no digit that is written."""
     return UNSEEN if is_plain(scale) else UNSEEN * abs(payoff)
 
 

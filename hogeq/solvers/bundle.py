@@ -223,10 +223,7 @@ class BundleMethod(Solver[BundleState]):
         return _recent_point(state) if self.averaging == "recent" else _current_point(state)
 
     def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
-        """Take a proximal step from the current strategy by the models of the pool.
-
-        `component_rates` (m, n) has the win rates of the components against the counters.
-        """
+        """Take a proximal step by the models; `component_rates` are (m, n)."""
         return self._problem(state, component_rates, np.log(state.parts), self.floor, 0.0).solve()
 
     def _problem(
@@ -343,11 +340,7 @@ class BundleMethod(Solver[BundleState]):
 def _with_changes(
     counters: Counters, rates: Floats, point: Point, changed: NDArray[np.int64]
 ) -> Floats:
-    """Win rates (m,) of all counters at a point, where those of some models have changed.
-
-    `rates` are the win rates before, of the first counters; `changed` has the indices of counters
-    that are new or whose models were taken anew.
-    """
+    """Win rates (m,) of all counters at a point: those before, but for the `changed` models."""
     updated = np.zeros(len(counters.pool))
     updated[: len(rates)] = rates
     updated[changed] = 1.0 - modelled_rates(counters, point.components, changed) @ point.draw
@@ -398,11 +391,9 @@ class ProximalBundle(BundleMethod):
         return self._final_point(state).parts[0].copy()
 
     def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
-        """Take a proximal step with a price of entropy, which rises with the iterations.
-
-        Entropy is concave, so its tangent at the policy, an upper bound, replaces it. That amounts
-        to a step from a power of the policy, normalised.
-        """
+        """Take a proximal step with a price of entropy, which rises with the iterations."""
+        # Entropy is concave: its tangent at the policy, an upper bound, replaces it. That is a step
+        # from a power of the policy, normalised.
         price = self.sharpen * iteration
         logits = (1.0 + price * float(state.step_size)) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)

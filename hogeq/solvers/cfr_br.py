@@ -263,10 +263,7 @@ class _Response(NamedTuple):
 
 
 def _mixture_weights(win_rates: Floats) -> Floats:
-    """Weights (n,) of responders by their win rates (n,): exp(-d / 2m), normalised.
-
-    d is how much lower a win rate is than the highest, and m the median absolute deviation of all.
-    """
+    """Weights (n,) of responders, falling with the distance from the highest win rate."""
     deviation = float(np.median(np.abs(win_rates - np.median(win_rates))))
     spread = max(2.0 * deviation, LEAST_SPREAD)
     weights = np.exp((win_rates - win_rates.max()) / spread)

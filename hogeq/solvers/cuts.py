@@ -119,10 +119,7 @@ def modelled_rates(models: Counters, components: Floats, counters: Ints | None =
 
 
 def _counter_rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
-    """Win rate of a counter (G, G) against a strategy.
-
-    It is exact against one policy; against a mixture it has the precision of searches.
-    """
+    """Win rate of a counter (G, G): exact, but against a mixture in the precision of searches."""
     if len(strategy.policies) == 1:
         return float(Population(game, [counter]).rates_against(strategy.policies[0])[0])
     policies = np.stack([one_hot(counter, game.num_actions), *strategy.policies])

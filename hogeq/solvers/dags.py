@@ -142,10 +142,7 @@ class DagEngine:
                 sequence_weights[player] = dag.sequences @ flows[player]
 
     def _fill_flow(self, player: int, strategy: Floats, flow: Floats) -> None:
-        """Fill a player's flow, (C,): the probability with which its play makes each choice.
-
-        `strategy` (D, K) has the probabilities of actions at all decisions of both players.
-        """
+        """Fill a player's flow, (C,): the probability with which its play makes each choice."""
         dag = self.dags[player]
         own_strategy = strategy[self.seat_rows[player]]
         first_actions = np.arange(len(own_strategy)) * self.num_actions  # in the flat strategy

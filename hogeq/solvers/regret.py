@@ -230,10 +230,7 @@ class RegretMinimiser(Solver[RegretState]):
         return np.mean(policies, axis=0)
 
     def stats(self, game: Rows, state: RegretState) -> dict[str, float]:
-        """Average regret: each row's largest positive regret, summed over rows, per iteration.
-
-        Where each seat has a table of its own, it is the mean of both.
-        """
+        """Average regret: each row's largest, summed over rows, per table and iteration."""
         regret = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
         return {"average_regret": regret / max(1, int(state.iteration))}
 

@@ -276,10 +276,7 @@ class DoubleOracle(Solver[OracleState]):
 
 
 def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
-    """Add a response to the payoffs of a pool, (n, n): win rates of row against column.
-
-    `win_rates` (n,) are those of the response against the pool. Returns (n + 1, n + 1).
-    """
+    """Add a response, of win rates (n,) against a pool, to the pool's payoffs: (n + 1, n + 1)."""
     against_itself = np.full((1, 1), 0.5)
     column = 1.0 - win_rates[:, None]
     return np.block([[payoffs, column], [win_rates[None], against_itself]])

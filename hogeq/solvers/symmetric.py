@@ -62,11 +62,7 @@ class SymmetricGame:
     def against(
         self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
     ) -> Responses:
-        """Pose the problem of a response to a mixture of matrices (n, R).
-
-        `weights` (n,) are equal by default. `corners` (c, K) of each row are the distributions that
-        a response may play there, by default its pure actions.
-        """
+        """Pose a response to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
         weights = np.full(count, 1.0 / count) if weights is None else weights
         return self.graph.against(weights, self.policy(matrices), corners)
@@ -96,10 +92,7 @@ class SymmetricGame:
     def close(
         self, weights: Floats, matrices: Ints, most: int, deadline: Deadline
     ) -> ResponseSearch:
-        """Prove that no response to a mixture of matrices (n, R) wins more than 1/2, or find one.
-
-        By branch and bound of at most `most` relaxations.
-        """
+        """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
         problem = self.folded(weights, matrices, deadline=deadline)
         return (
             ResponseSearch.not_begun()
@@ -206,10 +199,7 @@ def minimal_support(oracle: Oracle) -> Floats:
 
 
 def dyadic_weights(weights: Floats) -> Floats:
-    """Round weights (n,) to multiples of 2**-40 that sum to 1, so that they are exact in float64.
-
-    The largest weight takes the rest.
-    """
+    """Round weights to multiples of 2**-40 that sum to 1, so that they are exact in float64."""
     numerators = np.round(weights / weights.sum() * 2.0**40)
     numerators[numerators.argmax()] += 2.0**40 - numerators.sum()
     return numerators / 2.0**40
