@@ -13,14 +13,7 @@ from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.profiles import read_profile, read_table
 from hogeq.strategies.strategy import Strategy, StrategyLike, check_game, strategy_of
 from hogeq.support.kinds import PICKLES, SUFFIXES
-from hogeq.support.messages import (
-    HogeqError,
-    nearest,
-    raised,
-    refusal,
-    shown,
-    unreadable,
-)
+from hogeq.support.messages import HogeqError, nearest, raised, refusal, shown, unreadable
 from hogeq.support.plugins import enter, is_ours, named
 
 if TYPE_CHECKING:
@@ -202,10 +195,7 @@ def _whole_number(spec: str, name: str, text: str) -> int:
 
 
 def require_known(spec: str) -> None:
-    """Raise `StrategyError` for a text that names neither a built-in strategy nor a file or folder.
-
-    The message names the nearest built-in.
-    """
+    """Raise `StrategyError` for a text that names neither a built-in strategy nor a file."""
     if is_builtin(spec):
         return
     if not spec.strip():

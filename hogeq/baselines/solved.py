@@ -77,10 +77,7 @@ _register_tablebase("fa22")
 
 
 def _tablebase_matrix(name: str, rules: Rules) -> Matrix:
-    """Optimal matrix by the tablebase of these rules.
-
-    Errors become a `StrategyError` that names the strategy `name`.
-    """
+    """Optimal matrix by the tablebase of these rules; errors name the strategy `name`."""
     from hogeq.evaluation.tablebase import solve
     from hogeq.model.game import compile_game
 
@@ -147,10 +144,7 @@ def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
 
 
 def counters(game: "HogEngine", strategy: Strategy) -> list[Matrix]:
-    """Read the shipped counter-matrix to a strategy, the strongest known, if it is a champion.
-
-    An empty list if it is none, or if none is shipped.
-    """
+    """Read the shipped counter-matrix to a strategy if it is a champion; else an empty list."""
     for name, (file, kind) in FILES.items():
         edition = _shipped_for(name, game.rules) if kind == strategy.kind else None
         if edition is None:

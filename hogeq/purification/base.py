@@ -190,10 +190,7 @@ class Threshold(Purifier):
         return matrices[rates.argmin()]
 
     def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
-        """Draw matrices (n, G, G) from the policy without its unlikely rolls, and attack each.
-
-        Also returns the win rate of the attack on each, (n,).
-        """
+        """Draw matrices (n, G, G) and attack each; give also the attacks' win rates, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)

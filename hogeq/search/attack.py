@@ -154,10 +154,7 @@ class SearchResult:
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
-        """Describe the search in two lines: its effort, and its last and estimated gains.
-
-        The gains are of the last half of the effort, and of one doubling by estimate.
-        """
+        """Describe the effort, the gain of its last half, and the estimate for one doubling."""
         doubling_gain = self.saturation.left
         course = "too few kicks to estimate what more would find"
         if doubling_gain is not None:
@@ -281,10 +278,7 @@ class AttackSearch:
 
     @property
     def kicks_left(self) -> int:
-        """Kicks that the budget still has for all starts together.
-
-        If it asks for saturation, there are more until twice the effort would gain little.
-        """
+        """Kicks that the budget still has for all starts together; more until saturation."""
         budget = self.budget
         if self.deadline.is_over:
             return 0
@@ -445,10 +439,7 @@ class AttackSearch:
         self.progress.measured(f"best {self.progress.write(best_rate)}{estimate}")
 
     def _give_up_weakest(self) -> None:
-        """Keep the larger half of the candidates, but not too few, and give up the others.
-
-        The best candidate stays, then those of the highest promised win rates.
-        """
+        """Keep the best candidate and those that promise most, the larger half, but not too few."""
         best = self.best
         best_first = sorted(
             self.candidates, key=lambda other: (other is not best, -other.promised_rate)

@@ -260,10 +260,7 @@ class Responses:
             response[row] = corner_values[first[row] : first[row + 1]].argmax()
 
     def ascend(self, starts: Iterable[Ints], deadline: Deadline = FOREVER) -> tuple[Ints, float]:
-        """Improve the relaxed response and the responses (R,) of `starts`, each row by row.
-
-        Returns the best of the results, and its payoff.
-        """
+        """Improve the relaxed response and `starts`, each (R,); give the best, and its payoff."""
         improved = [self.improve(self.relaxed_response, deadline)]
         for start in starts:
             if deadline.is_over:

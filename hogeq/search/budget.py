@@ -77,10 +77,7 @@ class Budget:
 
     @property
     def limit(self) -> float:
-        """Seconds of the search and its proof together; infinite if there is no limit.
-
-        A search of the default effort also ends with the time of an integer program.
-        """
+        """Seconds of the search and its proof together; infinite if there is no limit."""
         if self.seconds is not None:
             return self.seconds
         has_default_effort = self.fields() == Budget().fields() and not self.until_saturated

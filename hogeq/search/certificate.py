@@ -228,10 +228,7 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
 def check_certificate(
     certificate: Certificate, problems: Sequence[Problem] | None = None
 ) -> Certificate:
-    """Prove a certificate again: give one with the bound that its steps show.
-
-    The problems are those of a responder in Hog, unless others are given.
-    """
+    """Prove a certificate again from its steps; the problems are by default those in Hog."""
     strategy = certificate.strategy
     if problems is None:
         problems = hog_problems(certificate.rules, strategy)

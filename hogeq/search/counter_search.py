@@ -201,10 +201,7 @@ class _IteratedSearch:
             self._end(excursion)
 
     def _far_move(self) -> Excursion:
-        """Begin an excursion from the best matrix by a move that changes it a lot, or not at all.
-
-        The bandit of far moves draws the move.
-        """
+        """Begin an excursion: a move changes the best matrix a lot, or it is refined as it is."""
         name = self.bandits["far"].draw(self.context.random)
         if name == STAY:
             return Excursion.from_best(self.best, self.best_rate)

@@ -127,7 +127,7 @@ class LiftedBound:
         """
         self._responder.remember()
         payoff = (self.value + self.margin()) * self._responder.scale
-        for summand in (self._error, self._level):  # error of the problem; payoff of its scale's 0
+        for summand in (self._error, self._level):  # of rounded payoffs; around which payoffs are
             if summand:  # the sum rounds, so it goes to the next double above
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
@@ -144,10 +144,7 @@ class LiftedBound:
         return losses
 
     def loss(self, row: int) -> Floats:
-        """Give the loss by forgetting in a row: float64 (K,).
-
-        A responder with full memory loses it if it takes the same action in all states of the row.
-        """
+        """Give what full memory loses by the same action in all states of a row: float64 (K,)."""
         return self._responder.slack(row) @ self._responder.reach(row)
 
     def claim(self, step: Step) -> Claim:

@@ -242,10 +242,7 @@ def read_counters(path: Path, game: Engine) -> Matrix:
 
 
 def _read_pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
-    """Read the pool of counters in an ``.npz`` file; None if the file has no array of that name.
-
-    The array must have this type and number of axes.
-    """
+    """Read the pool of counters, of so many axes, in an ``.npz`` file; None if it has none."""
     try:
         with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
             arrays = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
@@ -324,10 +321,7 @@ class Gains(NamedTuple):
         }
 
     def text(self, counter: Matrix, choices: Sequence[int]) -> Text:
-        """Lay out for people where a counter-matrix (G, G) rolls other dice, and its largest gains.
-
-        `choices` has the number of dice of each action.
-        """
+        """Lay out where a counter-matrix (G, G) rolls other dice, and its largest gains."""
         facts = self.to_json(counter, choices)
         share = f"{facts['deviates']} of the {facts['reached']}"
         lines: Text = [f"other dice at {share} positions that it comes to"]

@@ -91,8 +91,8 @@ class ExactStates:
             height = self.height[state] - 1  # most turns after this one
             # Actions with the numerators of their probabilities; own ones have probability 1.
             if not self.is_own[state]:
-                weighted = [(weight, action) for action, weight in enumerate(numerators[row])]
-                weighted = [(weight, action) for weight, action in weighted if weight]
+                probabilities = enumerate(numerators[row])
+                weighted = [(weight, action) for action, weight in probabilities if weight]
             elif fixed[row] == BEST:
                 weighted = [(common, action) for action in np.flatnonzero(self.legal[row]).tolist()]
             else:

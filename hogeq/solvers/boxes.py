@@ -188,12 +188,7 @@ class Enclosure:
         return Leaf(exact_weights, counters, search)
 
     def _cut(
-        self,
-        box: Box,
-        responses: Ints,
-        weights: Floats,
-        counters: Ints,
-        counter_weights: Floats,
+        self, box: Box, responses: Ints, weights: Floats, counters: Ints, counter_weights: Floats
     ) -> Split | None:
         """Choose where to cut a box: the row in which a mixture is most unlike its mean policy.
 

@@ -125,19 +125,10 @@ class DagEngine:
                 rows = self.seat_rows[player]
                 choice_values = dag.sequences.T @ (values / 2.0)  # in units of win rates
                 dag_flows.learn(
-                    dag.ends,
-                    dag.source,
-                    dag.start,
-                    factor,
-                    plus,
-                    epsilon,
-                    flows[player],
-                    choice_values,
-                    regrets[rows],
-                    predicted[rows],
-                    strategy_sum[rows],
+                    dag.ends, dag.source, dag.start, factor, plus, epsilon, flows[player],
+                    choice_values, regrets[rows], predicted[rows], strategy_sum[rows],
                     strategy[rows],
-                )
+                )  # fmt: skip
                 self._fill_flow(player, strategy, flows[player])
                 sequence_weights[player] = dag.sequences @ flows[player]
 

@@ -71,10 +71,7 @@ def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[flo
 
 
 def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
-    """Change a policy so that its least win rate, by linear models, is largest in a trust region.
-
-    Returns the policy itself if the linear program fails.
-    """
+    """Change a policy so that its least modelled win rate is largest in a trust region."""
     return _moved(models, policy, radius, 0.0)
 
 

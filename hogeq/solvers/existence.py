@@ -77,10 +77,7 @@ class Existence:
         return f"Existence({self.kind}; {self.lower:.2e} to {self.upper:.2e})"
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out the answer and its bounds, as the command prints them.
-
-        A row has a name, a figure and its meaning.
-        """
+        """Lay out the answer and its bounds, each with a name, a figure and its meaning."""
         answer = {
             "matrix": ("yes", "a matrix is one: no matrix wins more than 1/2 against it"),
             "policy": ("yes", "a policy is one: no matrix wins more than 1/2 against it"),
@@ -247,10 +244,7 @@ class _Decision:
         return self.result(kind, policy=numerators, tree=search.tree.tolist())
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
-        """Try whether a matrix of the pool is an equilibrium: those that none of the pool beats.
-
-        The heaviest in the mixture comes first.
-        """
+        """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
         for member in unbeaten_members(oracle):
             policy = self.game.policy(oracle.pool[member])
             decided = self.certified(rational(policy, 1), "matrix")

@@ -94,10 +94,7 @@ class _Pool:
         self.iterates: list[Floats] = []  # of all rows of the tree, the other's being uniform
 
     def renew(self, distance: int, deadline: Deadline) -> None:
-        """Drop the first third of the iterates, and fill the pool with new ones.
-
-        So many iterations of CFR+ lie between two iterates. The pool stays small if time is over.
-        """
+        """Drop the first third of the iterates, and make new ones until the pool is full."""
         self.iterates = self.iterates[len(self.iterates) // 3 :]
         while len(self.iterates) < KEPT:
             for _ in range(distance):

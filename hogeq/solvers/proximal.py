@@ -248,10 +248,7 @@ def _row_slices(rows: int, width: int) -> list[slice]:
 
 
 def _quadratic_minimiser(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
-    """Weights (n,) in the simplex that minimise a quadratic.
-
-    It is given by its Hessian (n, n), and its slope (n,) at the point ``weights``.
-    """
+    """Weights in the simplex that minimise a quadratic of this Hessian, and slope at `weights`."""
     # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points, the
     # columns of a Cholesky factor moved by a vector. The sum nearest to the origin comes from
     # nonnegative least squares with one more equation, that the weights sum to 1. That equation
