@@ -278,7 +278,7 @@ class AttackSearch:
 
     @property
     def kicks_left(self) -> int:
-        """Kicks that the budget still has for all starts together; more until saturation."""
+        """Kicks left of the budget for all starts together; until saturation, if it says so."""
         budget = self.budget
         if self.deadline.is_over:
             return 0

@@ -210,7 +210,10 @@ class _IteratedSearch:
         return Excursion(name, matrix, rate, rate, self.best_rate, sweeps)
 
     def _near_move(self, excursion: Excursion) -> Excursion:
-        """Refine an excursion: its matrix changes if the result of a near move wins more."""
+        """Refine an excursion by a near move, a small perturbation, and an ascent.
+
+        Its matrix changes if the result wins more. A bandit draws the move, and learns its gain.
+        """
         name = self.bandits["near"].draw(self.context.random)
         old_rate = excursion.rate
         matrix, rate, sweeps = self._perturb_and_ascend(excursion.matrix, "near", name, old_rate)
@@ -235,6 +238,7 @@ class _IteratedSearch:
         context = self.context
         move = MOVES[name]
         strengths = move.near if kind == "near" else move.far
+        # Some moves make more of one roll, which has a bandit of its own; others ignore it.
         roll = self.bandits["roll"].draw(context.random) if move.by_roll else "0"
         # The move and the ascent change row 0 of the policies in place.
         context.policies[0] = one_hot(matrix, context.game.num_actions)

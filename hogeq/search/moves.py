@@ -363,11 +363,7 @@ class Bandit:
         self._sweeps = np.zeros(len(moves))  # (n,), discounted sum of the sweeps spent
 
     def chances(self) -> Floats:
-        """Probabilities with which the moves are chosen, (n,); an untried move counts as the best.
-
-        They are proportional to the win rate gained per sweep, blended with fixed ones; until
-        something is gained, they are the fixed ones.
-        """
+        """Probabilities of the moves, (n,), by gain per sweep; untried moves count as the best."""
         is_tried = self._sweeps > 0.0
         gain_per_sweep = np.zeros(len(self.moves))
         np.divide(self._gains, self._sweeps, out=gain_per_sweep, where=is_tried)

@@ -162,10 +162,7 @@ class Response:
         return value, bound, full_memory, seats, seat_bounds
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out the attack's value and its bounds, as the command prints them.
-
-        A row has a name, a figure and its meaning. A proved response with full memory is one row.
-        """
+        """Lay out the attack's value and its bounds, each with a name and its meaning."""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
         full_memory = self.units.upper(self.full_memory)
         seats = ""
@@ -444,10 +441,7 @@ class InPolicies:
         return data
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both bounds on the value and the price of uncorrelation, for each side.
-
-        A row has a name, a figure and its meaning, as the command prints them.
-        """
+        """Lay out both bounds on the value and the price of uncorrelation, for each side."""
         units = self.mixtures.units
         side = self.mixtures.sides[self.player]
         lower, upper = units.ends(self.lower, self.upper, False)

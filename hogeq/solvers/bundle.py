@@ -300,7 +300,9 @@ class BundleMethod(Solver[BundleState]):
         distinct = list({matrix.tobytes(): matrix for matrix in matrices}.values())
         cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
         none_failed = np.zeros(0, np.int64)
-        counters = counters_of(state).renewed(none_failed, distinct, cuts, 0, len(distinct))
+        counters = counters_of(state).renewed(
+            none_failed, distinct, cuts, iteration=0, most=len(distinct)
+        )
         worst = (1.0 - modelled_rates(counters, parts) @ draw).max()
         return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
@@ -477,7 +479,7 @@ class MixtureBundle(BundleMethod):
     def _response_searches(
         self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
-        """Add ascents from counters that are drawn by weight, with a share of random rolls."""
+        """Add ascents from counters of the pool, drawn by weight, with a share of random rolls."""
         searches = super()._response_searches(game, state, trial, iteration, random)
         if len(trial.weights) == 0:
             return searches

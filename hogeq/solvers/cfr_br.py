@@ -250,7 +250,8 @@ class CFRBR(Solver[CFRBRState]):
         if self.regret_weight == "counterfactual":
             # Own actions count as 1, so sums are too large for single precision.
             work = shared_workspace(game, 2)
-        played = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
+        policy_first = policies[::-1].copy()
+        played = counterfactual_values(work, policy_first, self.regret_weight)
         return _Response(likeliest(policies[0]), win_rate, played)
 
 

@@ -23,8 +23,8 @@ def descend(
 
     1. Linearise the policy's win rate against each counter-matrix of the pool, (n, R).
     2. Move within the trust region to where the least of these win rates is largest.
-    3. Search for a response to the policy there, which joins the pool. If it wins less than the
-       best response before, keep the policy and widen the region; else narrow the region.
+    3. Search for a response to the policy there, which joins the pool. If it wins less than that to
+       the old policy, take the new one and widen the region; else narrow the region.
 
     Returns the policy, the win rate of the best counter found to it, and the pool.
     """

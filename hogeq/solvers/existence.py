@@ -146,10 +146,7 @@ class _Decision:
         return self.deadline.allows(len(self.game.graph.states.chance))
 
     def run(self) -> Existence:
-        """Solve the game in mixtures by a double oracle, and decide by its last equilibrium.
-
-        That has a part of the time. If nothing is proved, the question is open.
-        """
+        """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""
         decided = None
         oracle_deadline = self.deadline.share(0.3)
         steps = list(double_oracle(self.game, oracle_deadline, self.pool, MOST))

@@ -106,7 +106,7 @@ def proximal_step(
     constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
     def dual(weights: Floats) -> _DualPoint:
-        """Sum the rows' terms of the dual and the models' constants."""
+        """Value and gradient of the dual at weights (C,): the rows' terms, and the constants."""
         single_weights = weights.astype(flat_gradients.dtype)
         terms = compute(partial(_dual_term, single_weights), open_parts, local=True)
         value = constants @ weights + sum(row_values for row_values, _, _ in terms)
@@ -205,6 +205,7 @@ def _open_actions(
 
     def rule_out(part: slice) -> None:
         """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
+        # An action's logit rises by the row's step size times a mean of its gradients at most.
         part_gradients = gradients[:, part]
         rows = np.arange(part_gradients.shape[1])
         part_likeliest = likeliest[part]
@@ -224,7 +225,7 @@ def _open_actions(
         """Gather the open actions in a slice of the open rows."""
         rows = open_rows[part]
         row, action = np.nonzero(is_open[rows])
-        actions = rows[row] * width + action
+        actions = rows[row] * width + action  # indices in the flat policy
         part_gradients = np.take(flat_gradients, actions, axis=1)
         part_logits = logits.ravel()[actions]
         first = _row_starts(row)
@@ -251,8 +252,8 @@ def _quadratic_minimiser(hessian: Floats, slope: Floats, weights: Floats) -> Flo
     """Weights in the simplex that minimise a quadratic of this Hessian, and slope at `weights`."""
     # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points, the
     # columns of a Cholesky factor moved by a vector. The sum nearest to the origin comes from
-    # nonnegative least squares with one more equation, that the weights sum to 1. That equation
-    # holds only nearly, but its error scales the solution, which is normalised in the end.
+    # nonnegative least squares with one more equation, that the weights sum to 1. The solution is a
+    # multiple of these weights, so it is normalised in the end.
     count = len(hessian)
     size = np.trace(hessian) / count
     if size <= 0.0:

@@ -154,8 +154,8 @@ def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
     equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
     right_side = np.append(np.zeros(len(used)), 1.0)
     start = weights[used] / weights[used].sum()
-    step = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
-    solution = start + step
+    correction = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
+    solution = start + correction
     if (solution < 0.0).any():
         solution = start
     equalising = np.zeros(len(weights))
