@@ -231,8 +231,8 @@ def find_strategy(
         return builtin(spec, game).named(spec)
     if os.path.exists(spec):  # noqa: PTH110
         # Each reader gives None for a file of another kind.
-        for read in (read_table, read_profile):
-            strategy = read(Path(spec), game.rules)
+        for read_file in (read_table, read_profile):
+            strategy = read_file(Path(spec), game.rules)
             if strategy is not None:
                 return strategy
     return read_strategy(spec, trust=trust, time_limit=time_limit, **sizes_of(game))

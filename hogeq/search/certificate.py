@@ -177,19 +177,19 @@ class Certificate(NamedTuple):
             own.policies, strategy.policies
         )
 
-    def require_same(self, given: "Certificate", where: str) -> None:
+    def require_same(self, claimed: "Certificate", where: str) -> None:
         """Raise `CertificateError` unless the figures of another certificate are the proved ones.
 
-        `given` is the certificate as read from a file, and this one what its steps prove; `where`
+        `claimed` is the certificate as read from a file, and this one what its steps prove; `where`
         names the file in the message.
         """
-        if self.bound > given.bound + ROUNDING * self.unit:
+        if self.bound > claimed.bound + ROUNDING * self.unit:
             raise CertificateError(
-                f"{where}: bound: got {given.bound!r}; its steps prove {self.bound!r} and no less"
+                f"{where}: bound: got {claimed.bound!r}; its steps prove {self.bound!r} and no less"
             )
-        if abs(self.full_memory - given.full_memory) > ROUNDING * self.unit:
+        if abs(self.full_memory - claimed.full_memory) > ROUNDING * self.unit:
             raise CertificateError(
-                f"{where}: full_memory: got {given.full_memory!r}; it is {self.full_memory!r}"
+                f"{where}: full_memory: got {claimed.full_memory!r}; it is {self.full_memory!r}"
             )
 
     def rows(self, upper: Callable[[float], str] | None = None) -> list[tuple[str, str, str]]:
@@ -352,12 +352,12 @@ def _check_name(rules: Rules) -> None:
 def require_size(rules: Rules) -> None:
     """Refuse rules whose certificates would take too long to check, or too much memory."""
     rules.require_one_goal()
-    for name, size, most in (
+    for name, size, largest in (
         ("rules.goal", rules.size, MOST_GOAL),
         ("rules.max_dice", rules.max_dice, MOST_DICE),
     ):
-        if size > most:
-            raise CertificateError(refusal(name, size, f"at most {most}"))
+        if size > largest:
+            raise CertificateError(refusal(name, size, f"at most {largest}"))
     if required_bytes(rules) > LARGEST:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
@@ -372,8 +372,8 @@ def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
         shape = shape or _nonempty_shape("policy", policy, ("R", "K"))
         return Strategy("policy", check_policy(policy, shape), np.ones(1), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
-        given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
-        raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
+        names = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
+        raise CertificateError(refusal("strategy", names, "policy, or weights and parts"))
     weights = _array(top.weights, "weights")
     parts = _array(top.parts, "parts")
     if shape and parts.ndim != 1 + len(shape):
@@ -389,14 +389,14 @@ def _nonempty_shape(name: str, table: Floats, axes: tuple[str, ...]) -> tuple[in
     return table.shape
 
 
-def _array(given: list[Any], name: str) -> Floats:
+def _array(nested_lists: list[Any], name: str) -> Floats:
     """Make an array of nested lists of numbers, all of them JSON numbers."""
     not_numbers = f"{name}: is no table of numbers"
     try:
-        numbers: Any = given
+        numbers: Any = nested_lists
         while numbers and isinstance(numbers[0], list):  # flatten the outermost axis
             numbers = [*chain.from_iterable(numbers)]
-        table = np.array(given, np.float64)
+        table = np.array(nested_lists, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(not_numbers) from error
     if any(type(number) not in (int, float) for number in numbers):
@@ -413,7 +413,9 @@ SCORE_STEP_FIELDS: Final[StepFields] = {
 """Names of the numbers of a step, and of one that has two scores in place of a row."""
 
 
-def _step(given: object, number: int, limits: tuple[int, int], size: int | None) -> Step | Revision:
+def _step(
+    fields: object, number: int, limits: tuple[int, int], size: int | None
+) -> Step | Revision:
     """Read a step of a proof, a list of numbers, which stands at place `number` of the file's list.
 
     `limits` are the numbers of rows and of actions. If `size` is not None, the step has two scores
@@ -426,15 +428,15 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
         largest_index |= {"score": size - 1, "opponent": size - 1}
     kinds = STEP_FIELDS if size is None else SCORE_STEP_FIELDS
     for kind, names in kinds.items():
-        if isinstance(given, list) and len(given) == len(names):
-            pairs = zip(names, given, strict=True)
+        if isinstance(fields, list) and len(fields) == len(names):
+            pairs = zip(names, fields, strict=True)
             numbers = [_step_number(where, name, value, largest_index) for name, value in pairs]
             if size is not None:
                 score, opponent, *others = numbers
                 numbers = [score * size + opponent, *others]
             return kind(*numbers)
     lists = [f"a list of {', '.join(names)}" for names in kinds.values()]
-    raise CertificateError(refusal(where, given, " or ".join(lists)))
+    raise CertificateError(refusal(where, fields, " or ".join(lists)))
 
 
 def _step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:

@@ -236,8 +236,8 @@ def read_counters(path: Path, game: Engine) -> Matrix:
             f"allowed: {dtype.__name__} (n, {', '.join(map(str, cells))})"
         )
     if counters.size and not 0 <= counters.min() <= counters.max() < game.num_actions:
-        most = game.num_actions - 1
-        raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {most}")
+        last_action = game.num_actions - 1
+        raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {last_action}")
     return counters
 
 
@@ -293,8 +293,8 @@ class Gains(NamedTuple):
     def __repr__(self) -> str:
         """Say how much can be gained: the arrays would fill pages."""
         rows, columns = self.gains.shape
-        most = self.gains.max(initial=0.0)
-        return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
+        largest_gain = self.gains.max(initial=0.0)
+        return f"Gains({rows} x {columns} cells, of which one gains at most {largest_gain:.3g})"
 
     def changes(self, counter: Matrix, choices: Sequence[int]) -> NDArray[Any]:
         """Give how many more dice a counter-matrix (G, G) rolls at each position, (G, G)."""

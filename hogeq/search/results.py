@@ -414,12 +414,12 @@ class InPolicies:
         """
         mixtures = self.mixtures
         if self.player == 0:
-            least = Fraction(mixtures.lower) - Fraction(self.upper)
-            most = Fraction(mixtures.upper) - Fraction(self.lower)
+            least_price = Fraction(mixtures.lower) - Fraction(self.upper)
+            most_price = Fraction(mixtures.upper) - Fraction(self.lower)
         else:
-            least = Fraction(self.lower) - Fraction(mixtures.upper)
-            most = Fraction(self.upper) - Fraction(mixtures.lower)
-        return max(below(least), 0.0), max(above(most), 0.0)
+            least_price = Fraction(self.lower) - Fraction(mixtures.upper)
+            most_price = Fraction(self.upper) - Fraction(mixtures.lower)
+        return max(below(least_price), 0.0), max(above(most_price), 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policies.
@@ -445,7 +445,7 @@ class InPolicies:
         units = self.mixtures.units
         side = self.mixtures.sides[self.player]
         lower, upper = units.ends(self.lower, self.upper, False)
-        least, most = units.ends(*self.price, False)
+        least_price, most_price = units.ends(*self.price, False)
         if self.player == 0:
             lower_says = f"a policy of {side} secures it"
             upper_says = f"no policy of {side} secures more"
@@ -456,6 +456,6 @@ class InPolicies:
         rows = [
             ("lower, policies", lower, f"{lower_says}{proved}"),
             ("upper, policies", upper, upper_says),
-            ("price", f"{least} to {most}", f"of uncorrelation, to {side}"),
+            ("price", f"{least_price} to {most_price}", f"of uncorrelation, to {side}"),
         ]
         return rows if self.second is None else rows + self.second.rows()

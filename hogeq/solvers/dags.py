@@ -247,8 +247,9 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     """
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
-    whole = solving.deadline
-    deadline = whole.within(max(whole.left - DRAWING * whole.seconds, 0.0))
+    whole_deadline = solving.deadline
+    drawing_seconds = DRAWING * whole_deadline.seconds
+    deadline = whole_deadline.within(max(whole_deadline.left - drawing_seconds, 0.0))
     iterations = 0
     seconds_left = np.inf
     while seconds_left > 0.0 and not solving.is_proved:

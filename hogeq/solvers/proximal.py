@@ -269,11 +269,7 @@ def _quadratic_minimiser(hessian: Floats, slope: Floats, weights: Floats) -> Flo
 
 
 def soft_maximum(rates: Floats, softness: float) -> float:
-    """Soft maximum of win rates (n,).
-
-    It is the largest mean by any weights, less half of `softness` times the weights' squared
-    length; 0 of no win rates.
-    """
+    """Largest mean of win rates (n,), less half of `softness` times its weights' squared length."""
     if len(rates) == 0:
         return 0.0
     level = soft_maximum_level(rates, softness)

@@ -90,15 +90,13 @@ class SymmetricGame:
         return None if graph is None else graph.without_opponents(corners)
 
     def close(
-        self, weights: Floats, matrices: Ints, most: int, deadline: Deadline
+        self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
     ) -> ResponseSearch:
         """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
         problem = self.folded(weights, matrices, deadline=deadline)
-        return (
-            ResponseSearch.not_begun()
-            if problem is None
-            else problem.close(0.5 + TIE, most, deadline)
-        )
+        if problem is None:
+            return ResponseSearch.not_begun()
+        return problem.close(0.5 + TIE, most_relaxations, deadline)
 
     def against_policy(self, policy: Floats) -> Responses:
         """Pose the problem of a response to one policy (R, K)."""
@@ -106,13 +104,13 @@ class SymmetricGame:
 
 
 def double_oracle(
-    game: SymmetricGame, deadline: Deadline, pool: Ints, most: int = MOST_RELAXATIONS
+    game: SymmetricGame, deadline: Deadline, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
 ) -> Iterator[Oracle]:
     """Double oracle over a pool of matrices (n, R), with exact best responses.
 
     1. Solve the matrix game of the pool.
     2. Search for a response to its equilibrium: by ascent, and if that fails by branch and bound of
-       at most `most` relaxations. Yield both.
+       at most `most_relaxations` relaxations. Yield both.
     3. Add the response to the pool, and go on until none wins more than 1/2. Then, if branch and
        bound has proved it, the last equilibrium is one of the game.
 
@@ -127,7 +125,7 @@ def double_oracle(
         response, rate = against_mixture.ascend(starts, deadline)
         search = ResponseSearch.succeeded(response, rate)
         if rate <= 0.5 + TIE:
-            search = game.close(weights[used], pool[used], most, deadline)
+            search = game.close(weights[used], pool[used], most_relaxations, deadline)
         yield Oracle(pool, payoffs, weights, search)
         if search.status != Status.FOUND:
             return
