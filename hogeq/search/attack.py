@@ -76,7 +76,7 @@ def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Satura
     sweeps_spent, best_rate = curve[-1]
 
     def best_rate_after(share: float) -> float:
-        """Best win rate when this share of the sweeps was spent; at least the first one."""
+        """Best win rate when this share of the sweeps was spent, or else at the first point."""
         rates = [rate for sweeps, rate in curve if sweeps <= share * sweeps_spent]
         return max(rates, default=curve[0][1])
 
