@@ -163,11 +163,12 @@ class IntegerRounding(Purifier):
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
         """State before the first round, from a policy (G, G, K) or a matrix (G, G).
 
-        1. Read or search the first counters to the policy.
+        1. Read or search the first counters, matrices that win against the policy.
         2. List the rolls to choose from: in rows that the strongest counters let play reach, and
            that mix. Take linear models of the counters' win rates by the choice of these rolls.
-        3. The first candidates are the most probable rolls, and a linear program's choice, at which
-           the strongest counter wins least; its value bounds the win rates of all choices.
+        3. The first candidates, to which the policy may be rounded, are the most probable rolls and
+           a linear program's choice, at which the strongest counter wins least. The program's value
+           bounds the win rates of all choices.
         """
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
@@ -181,7 +182,7 @@ class IntegerRounding(Purifier):
             choices = np.flatnonzero(is_likely & is_mixed & is_reached)
             rates, changes = _linear_models(pool, policy, choices)
             progress.step()
-            rows = choices // game.num_actions
+            rows = choices // game.num_actions  # of each roll
             start = policy.ravel()[choices]
             chosen, bound = self._relaxed_choice(rates, changes, rows, start)
             candidates = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
@@ -221,10 +222,11 @@ class IntegerRounding(Purifier):
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
         pool = CounterPool(game, state.pool)
-        pool.climb(candidate, self.warm)  # adds counters to the pool, as searches below do
+        # Searches for counters to the candidate, and to the best one, add them to the pool.
+        pool.climb(candidate, self.warm)
         trails = Trails(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, is_better = self._attacked_until_beaten(pool, candidate, trails, state.rate, seeds)
+        trails, is_better = self._attack_until_beaten(pool, candidate, trails, state.rate, seeds)
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
         strongest = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
@@ -234,7 +236,7 @@ class IntegerRounding(Purifier):
         pool.add(long_trails.matrices)
         new_counters = Population(game, pool.members[len(state.pool) :])
         new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices)
-        candidates, highest_rates = self._ranked(pool, new_counters, state, matrix)
+        candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
         caution = float(state.caution) + (-STRICTER if is_better else LAXER)
         state = state._replace(
             pool=pool.members,
@@ -258,9 +260,9 @@ class IntegerRounding(Purifier):
         counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
         pool = CounterPool(game, counters_of_file)
         trails = new_trails(game, self.trails, self.life)
-        return pool, self._attacked(pool, policy, trails, (self.seed, 0))
+        return pool, self._attack(pool, policy, trails, (self.seed, 0))
 
-    def _attacked(
+    def _attack(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
         """Search for counters to a policy on all trails, and add them to the pool."""
@@ -270,7 +272,7 @@ class IntegerRounding(Purifier):
         pool.add(trails.matrices)
         return trails
 
-    def _attacked_until_beaten(
+    def _attack_until_beaten(
         self,
         pool: CounterPool,
         policy: Floats,
@@ -280,12 +282,12 @@ class IntegerRounding(Purifier):
     ) -> tuple[Trails, bool]:
         """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
         for seed in seeds:
-            trails = self._attacked(pool, policy, trails, seed)
+            trails = self._attack(pool, policy, trails, seed)
             if pool.rates_against(policy).max() >= rate:
                 return trails, False
         return trails, True
 
-    def _ranked(
+    def _rank(
         self, pool: CounterPool, new_counters: Population, state: RoundingState, matrix: Matrix
     ) -> tuple[Matrix, Floats]:
         """Rank the candidates of the state and a new one, `matrix` (G, G); keep the best.
