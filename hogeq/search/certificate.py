@@ -269,12 +269,12 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:
-        return _certificate_in(parse_json(_unpacked(data)))
+        return _certificate_in(parse_json(_unpack(data)))
     except (ValueError, TypeError) as error:
         raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack(data: bytes) -> bytes:
     """Unpack bytes that gzip packed; give others as they are."""
     if not data.startswith(GZIP):
         return data

@@ -191,7 +191,7 @@ def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER)
             rates[second][first] = 1 - rates[first][second]
     equations = [[rate - half for rate in row] + [Fraction(0)] for row in rates]
     sum_to_1 = [Fraction(1)] * (count + 1)
-    weights = solved([*equations, sum_to_1])
+    weights = solve_equations([*equations, sum_to_1])
     if weights is None or min(weights) <= 0:
         return None
     # Own reach is against opponents who play the unweighted mean of the matrices.
@@ -214,7 +214,7 @@ def _pure_policy(matrix: Sequence[int], num_actions: int) -> Policy:
     return [[Fraction(int(a == action)) for a in range(num_actions)] for action in matrix]
 
 
-def solved(equations: list[list[Fraction]]) -> list[Fraction] | None:
+def solve_equations(equations: list[list[Fraction]]) -> list[Fraction] | None:
     """Solve linear equations by Gauss-Jordan elimination; None unless one solution exists.
 
     An equation is a list of its coefficients and, last, of its right side.

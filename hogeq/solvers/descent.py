@@ -32,8 +32,8 @@ def descend(
     radius = 0.5
     models = list[tuple[float, Floats]]()  # of the policy, for the first counters of the pool
     while radius > SMALLEST and lowest_rate > 0.5 + TIE and deadline.left:
-        models += [_linearised(game, policy, counter) for counter in pool[len(models) :]]
-        new_policy = _step(models, policy, radius)
+        models += [_linearise(game, policy, counter) for counter in pool[len(models) :]]
+        new_policy = _maximise_least_rate(models, policy, radius)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
         if rate < lowest_rate:
             policy = new_policy
@@ -60,7 +60,7 @@ def _best_counter_rate(
     return search.value, pool
 
 
-def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
+def _linearise(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
     """Win rate of a policy (R, K) against a counter-matrix (R,), and its gradient, (R * K,)."""
     # Each row has K + 1 corners: its pure actions, and last its distribution in the policy.
     corners = [np.concatenate([game.eye, row[None]]) for row in policy]
@@ -70,9 +70,11 @@ def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[flo
     return rate, gradient.reshape(game.rows, -1)[:, :-1].ravel()
 
 
-def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
+def _maximise_least_rate(
+    models: list[tuple[float, Floats]], policy: Floats, radius: float
+) -> Floats:
     """Change a policy so that its least modelled win rate is largest in a trust region."""
-    return _moved(models, policy, radius, 0.0)
+    return _maximise_gains(models, policy, radius, 0.0)
 
 
 def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) -> Floats:
@@ -84,15 +86,15 @@ def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) 
     moves leads to an equilibrium.
     """
     for radius in RADII:
-        models = [_linearised(game, policy, counter) for counter in pool]
-        new_policy = _moved(models, policy, radius, 0.5, SURPLUS)
+        models = [_linearise(game, policy, counter) for counter in pool]
+        new_policy = _maximise_gains(models, policy, radius, 0.5, SURPLUS)
         rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
         if rate <= 0.5 + TIE:
             return new_policy
     return policy
 
 
-def _moved(
+def _maximise_gains(
     models: list[tuple[float, Floats]],
     policy: Floats,
     radius: float,

@@ -216,7 +216,7 @@ class _Decision:
                 gaps.pop(0)
         return min(bound - 0.5, 0.5)
 
-    def certified(self, policy: Policy, kind: Kind) -> Existence | None:
+    def certify(self, policy: Policy, kind: Kind) -> Existence | None:
         """Prove by branch and bound, checked in fractions, that no matrix beats a policy.
 
         `policy` has fractions; `kind` is that of the result. None if some matrix beats it, or if
@@ -244,7 +244,7 @@ class _Decision:
         """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
         for member in unbeaten_members(oracle):
             policy = self.game.policy(oracle.pool[member])
-            decided = self.certified(rational(policy, 1), "matrix")
+            decided = self.certify(rational(policy, 1), "matrix")
             if decided is not None:
                 return decided
         return None
@@ -260,7 +260,7 @@ class _Decision:
         if len(matrices) <= MOST_EXACT and self.has_time_for_fractions:
             kuhn_policy = exact_kuhn(self.exact, matrices, self.deadline)
         if kuhn_policy is not None:
-            decided = self.certified(kuhn_policy, "policy")
+            decided = self.certify(kuhn_policy, "policy")
             if decided is not None:
                 return decided
             start = floats(kuhn_policy)
@@ -288,7 +288,7 @@ class _Decision:
     def by_fractions(self, policy: Floats) -> Existence | None:
         """Try to prove that fractions near a policy are an equilibrium, by rising denominators."""
         for largest_denominator in DENOMINATORS:
-            decided = self.certified(rational(policy, largest_denominator), "policy")
+            decided = self.certify(rational(policy, largest_denominator), "policy")
             if decided is not None:
                 return decided
         return None

@@ -9,7 +9,7 @@ import pytest
 
 import hogeq
 from hogeq.search.branching import ResponseGraph, ResponseSearch, Status
-from hogeq.search.rationals import floats, rational, solved
+from hogeq.search.rationals import floats, rational, solve_equations
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
 from hogeq.solvers.responses import matrix_game
@@ -169,9 +169,9 @@ def test_probabilities_are_rounded_to_small_denominators() -> None:
 def test_small_parts() -> None:
     third = [Fraction(1, 3)] * 3
     lines = [[0, 1, -1, 0], [-1, 0, 1, 0], [1, -1, 0, 0], [1, 1, 1, 1]]
-    assert solved([[Fraction(one) for one in line] for line in lines]) == third
-    assert solved([[Fraction(0), Fraction(0)]]) is None
-    assert solved([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
+    assert solve_equations([[Fraction(one) for one in line] for line in lines]) == third
+    assert solve_equations([[Fraction(0), Fraction(0)]]) is None
+    assert solve_equations([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     value, rows, columns = matrix_game(rock)
     assert value == pytest.approx(0.5)
