@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
-from hogeq.rules.reading import GameName, made_of
+from hogeq.rules.reading import GameName, manifest_game
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
@@ -143,7 +143,7 @@ def _read(tree: Rows, path: Path) -> Strategy:
 
 def _require_lasting(tree: Rows, folder: Path) -> None:
     """Refuse a run whose game has changed; that of another game may fit, of one's name too."""
-    made = made_of(folder)
+    made = manifest_game(folder)
     if made.get("name") != tree.name or made.get("tree_sha256") == tree.digest():
         return
     run = GameName(folder)
