@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 SHORT: Final = (1, 64, 1000, 10**6, 3 * 10**7)
-"""Largest denominators that are tried; fractions up to the last one are different in float64."""
+"""Largest denominators that are tried; fractions with such ones differ by 1e-15 or more."""
 
 DIGITS: Final = 12  # most digits of a decimal that a number stands for
 WHOLE: Final = 2.0**53  # from here on all numbers of float64 are whole
