@@ -49,6 +49,7 @@ def _with_values(values: Any, original: Callable[..., Any]) -> Callable[..., Any
     """
 
     def replaced(*arguments: Any, **named: Any) -> Any:
+        """Look up the value of the arguments in the nested lists."""
         if named:
             return original(*arguments, **named)
         value = values
@@ -69,11 +70,13 @@ def _with_means(means: dict[str, list[float]], original: Callable[..., Any]) -> 
     """
 
     def make_averaged(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Return a function like `function` that averages it; exactly if that is roll_dice."""
         sampled_mean = original(function, *arguments, **named)
         if getattr(function, "__name__", "") != "roll_dice":
             return sampled_mean
 
         def exact_mean(number: Any, dice: Any = None) -> Any:
+            """Return the exact mean points of a number of dice, if these are known."""
             module = vars(sys.modules["dice"]) if "dice" in sys.modules else {}
             names = [name for name in means if dice is None or module.get(name) is dice]
             mean_by_number = means[names[0]] if names else []

@@ -91,12 +91,12 @@ class Contest:
     @property
     def valid(self) -> list[Judged]:
         """The submissions that play."""
-        return [one for one in self.judged if one.submission.strategy is not None]
+        return [judged for judged in self.judged if judged.submission.strategy is not None]
 
     @property
     def goals(self) -> list[int] | None:
         """Goals of the valid submissions, if each has its own."""
-        return [self.own_goals[one.entrant] for one in self.valid] if self.own_goals else None
+        return [self.own_goals[judged.entrant] for judged in self.valid] if self.own_goals else None
 
     def judge(self, trust: bool, time_limit: float, *, skip_bad: bool = True) -> Entries:
         """Judge every entry whose verdict is not in the cache; return all, valid and bad ones.

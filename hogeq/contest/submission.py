@@ -36,16 +36,16 @@ def inspect_submission(
     return replace(submission, strategy=None) if submission.faults else submission
 
 
-def as_one_file(found: Submission, export: str) -> Submission:
+def as_one_file(submission: Submission, export: str) -> Submission:
     """Judge a file as a contest that takes one does: other files that it needs are a fault.
 
     Its table stays, if that is the only fault. `export` is the command that makes one file.
     """
-    if found.alone is not False:
-        return found
-    line = f"needs {', '.join(found.files) or 'other files'}; allowed: one file alone"
+    if submission.alone is not False:
+        return submission
+    line = f"needs {', '.join(submission.files) or 'other files'}; allowed: one file alone"
     cure = f"{line}; this command makes one: {export}"
-    return replace(found, faults=(*found.faults, Fault("files", 1, cure)))
+    return replace(submission, faults=(*submission.faults, Fault("files", 1, cure)))
 
 
 def contest_notes(submission: Submission) -> list[str]:
@@ -62,9 +62,9 @@ def contest_notes(submission: Submission) -> list[str]:
     return notes
 
 
-def is_named(found: Submission) -> bool:
+def is_named(submission: Submission) -> bool:
     """Whether a file says a name of its player that a contest takes."""
-    return not _name_faults(found.name, is_required=True)
+    return not _name_faults(submission.name, is_required=True)
 
 
 def _name_faults(name: str | None, is_required: bool) -> list[Fault]:

@@ -22,6 +22,7 @@ class Talk:
     """One game between a person and an engine, as lines: `engine` names the engine's play."""
 
     def __init__(self, game: Hog, session: Session, engine: str) -> None:
+        """Prepare a session's talk, and the commands that a person may type."""
         self.session = session
         self.engine = engine
         self.rules = game.rules

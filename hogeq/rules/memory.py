@@ -146,6 +146,7 @@ class Remembered:
     """
 
     def __init__(self, rules: Rules) -> None:
+        """Ask the memory part about all turns, and tabulate its values and their effects."""
         self._part = MEMORY_PARTS[rules.memory]
         self._rules = replace(rules, goal=rules.size)
         self._where = f"memory: {rules.memory}"
@@ -210,7 +211,7 @@ class Remembered:
     def _classify_turns(
         self, turns: list[tuple[int, int]], next_states: dict[tuple[int, int, bool], list[int]]
     ) -> None:
-        """Put turns that change every value alike into one class.
+        """Put turns (dice, points) that change every value of the memory alike into one class.
 
         Fills `_class_of_turn` and `_next_states` from the second result of `_find_values`.
         """
@@ -228,10 +229,8 @@ class Remembered:
         scored = tuple(self._ask_points(value, dice, points) for dice, points in turns)
         scored_turns = {(dice, after) for (dice, _), after in zip(turns, scored, strict=True)}
         if len(scored_turns) < len(turns):
-            raise HogeqError(
-                f"{self._where}: scored: different points of as many dice become the same; "
-                "allowed: points that stay apart"
-            )
+            fault = "different points of as many dice become the same"
+            raise HogeqError(f"{self._where}: scored: {fault}; allowed: points that stay apart")
         return scored
 
     def class_of(self, dice: int, points: int) -> int:
@@ -318,7 +317,7 @@ class Remembered:
         return asked(call, method, *arguments)
 
     def _require_hashable(self, what: str, value: object) -> Hashable:
-        """Return the value, `start` or a result of `update` as `what` says; refuse unhashables."""
+        """Return a value of the memory, `start` or a result of `update` (`what`), if hashable."""
         try:
             hash(value)
         except TypeError:

@@ -82,7 +82,7 @@ class GameName:
 
     @property
     def is_hog(self) -> bool:
-        """Whether it means rules of Hog rather than another game."""
+        """Whether the name means rules of Hog rather than another game."""
         game_of_run = self.config.get("game")
         if game_of_run:
             return GameName(game_of_run).is_hog

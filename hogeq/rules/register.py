@@ -272,6 +272,7 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
         raise HogeqError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
+        """Check a function, or for "memory" a class, and enter it under its name."""
         part = getattr(function, "__name__", "") if name is None else name
         what = f"{kind} part"
         where = f"{what} {part}"
@@ -347,6 +348,7 @@ def _with_checked_result(function: Callable[..., Any], name: str, kind: str) -> 
 
     @wraps(function)
     def part(score: int, opponent: int, **settings: Value) -> int:
+        # Call the user's function with its parameters, and check the answer.
         def call() -> str:
             return f"{kind}: {name} at score, opponent = {score}, {opponent}"
 

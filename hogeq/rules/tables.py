@@ -63,6 +63,7 @@ class Parts(dict[str, Callable[..., Any]]):
     """
 
     def __init__(self, field: str, parts: Mapping[str, tuple[str, Callable[..., Any]]]) -> None:
+        """Enter the parts of a field of `Rules`, each with the text that people are shown."""
         super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
         self._with_parameters: dict[str, Callable[..., Any]] = {}  # by the text of a setting
@@ -108,6 +109,7 @@ class Parts(dict[str, Callable[..., Any]]):
 
         @wraps(part)
         def checked(score: int, opponent: int) -> Any:
+            # Call the part, and refuse a result out of range.
             result = part(score, opponent)
             least = score if self.field == "landing" else 0  # no landing lowers a score
             if not least <= result <= most:
@@ -133,6 +135,7 @@ def part_or_table(parts: Parts) -> BeforeValidator:
     table_forms = "a list of numbers, or of lists" if shape.flat else "a list of lists"
 
     def check(value: object) -> object:
+        """Return the value of the field as a text; `NotAllowedError` if it names no part."""
         if is_table(value):
             return table_text(parts.field, value)
         if is_setting(value):
@@ -256,6 +259,7 @@ def _table_function(field: str, text: str) -> Callable[[int, int], Any]:
     is_flag = shape.most == 1  # entries 0 and 1 mean False and True
 
     def part(score: int, opponent: int) -> int:
+        # Look up the entry for the mover's score and the opponent's.
         row, column = score, opponent
         if is_flat:
             row = 0

@@ -105,7 +105,7 @@ def denominator(rules: Rules) -> int:
 
 
 def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
-    """Return how this turn's dice are thrown."""
+    """Return how this turn's dice are thrown, by Hog Wild, Hog Tied, 49ers and the memory part."""
     is_tied = rules.hog_tied and (score + opponent) % 10 == HOG_TIED_DIGIT
     return Throw(
         sides=dice_sides(rules, score, opponent, memory),

@@ -138,12 +138,12 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
 
     Each has to be from 0 to 1, and those of a row to sum to 1, within `ROW_SUM_TOLERANCE`.
     """
-    given = as_array(array, name, f"shape {shape}")
-    if given.dtype.kind not in "iuf":
-        raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
-    if given.shape != shape:
-        raise StrategyError(f"{name}: has shape {given.shape}; allowed: {shape}")
-    policy = given.astype(np.float64)
+    probabilities = as_array(array, name, f"shape {shape}")
+    if probabilities.dtype.kind not in "iuf":
+        raise StrategyError(f"{name}: holds {probabilities.dtype} values; allowed: float64 numbers")
+    if probabilities.shape != shape:
+        raise StrategyError(f"{name}: has shape {probabilities.shape}; allowed: {shape}")
+    policy = probabilities.astype(np.float64)
     is_probability = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)  # False for NaN
     for *row, action in np.argwhere(~is_probability):
         does = f"rolls {action} dice" if len(row) == 2 else f"takes action {action}"
@@ -155,12 +155,12 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
     for index in np.argwhere(np.abs(sums - 1) > ROW_SUM_TOLERANCE):
         raise StrategyError(
             f"{name}: {_name_row(index)} has probabilities that sum to {sums[tuple(index)]}; "
-            f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(given)}"
+            f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(probabilities)}"
         )
     return policy
 
 
-def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
+def check_table(array: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
     """Check a matrix or a policy of a game, which its number of axes tells apart, and copy it.
 
     `shape` is that of a policy of the game; `name` begins messages.
@@ -168,7 +168,7 @@ def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> n
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
     is_hog = has_scores(shape)
-    table = as_array(given, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
+    table = as_array(array, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
     if name == "strategy":  # it has no name of its own: messages say which of the two it is
         name = "policy" if is_policy else "matrix"
@@ -229,19 +229,19 @@ def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
     more than rounding can is divided out. `parts` is n.
     """
     try:
-        given = np.asarray(weights)
+        array = np.asarray(weights)
     except ValueError as error:  # sequences that differ in length
         raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
-    if given.dtype.kind not in "iuf" or given.ndim != 1:
+    if array.dtype.kind not in "iuf" or array.ndim != 1:
         raise StrategyError(
-            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
+            f"{name}: weights are {array.dtype} of shape {array.shape}; allowed: numbers, (n,)"
         )
-    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
+    if len(array) != parts or not 1 <= parts <= MOST_PARTS:
         raise StrategyError(
-            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
+            f"{name}: has {len(array)} weights and {parts} parts; allowed: as many, "
             f"1 to {MOST_PARTS}"
         )
-    chances = given.astype(np.float64)
+    chances = array.astype(np.float64)
     is_probability = (chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)  # False for NaN
     bad = np.flatnonzero(~is_probability)
     if len(bad):
@@ -251,7 +251,7 @@ def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
     if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
         raise StrategyError(
             f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
-            f"{more_precise(given)}"
+            f"{more_precise(array)}"
         )
     total = math.fsum(chances.tolist())
     if abs(total - 1.0) > parts * ROUNDING:  # weights that are as good as can be stay untouched
@@ -259,19 +259,19 @@ def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
     return chances
 
 
-def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
+def as_array(table: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
     """Convert a table to an array; `StrategyError` if its rows differ in length."""
     try:
-        return np.asarray(given)
+        return np.asarray(table)
     except ValueError as error:
         raise StrategyError(f"{name}: rows differ in length; allowed: {allowed}") from error
 
 
-def more_precise(given: npt.NDArray[Any]) -> str:
+def more_precise(array: npt.NDArray[Any]) -> str:
     """End a message about sums that miss 1, where the type of the numbers has too few digits."""
-    if given.dtype.kind != "f" or given.dtype.itemsize >= np.dtype(np.float64).itemsize:
+    if array.dtype.kind != "f" or array.dtype.itemsize >= 8:  # float64 has 8 bytes
         return ""
-    return f"; {given.dtype} is too coarse: give it as float64, divided by its sums"
+    return f"; {array.dtype} is too coarse: give it as float64, divided by its sums"
 
 
 def _name_row(row: Iterable[int]) -> str:

@@ -488,7 +488,7 @@ def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
 
 
 def write_strategy(
-    path: str | os.PathLike[str], given: StrategyLike, player_name: str | None = None
+    path: str | os.PathLike[str], strategy_like: StrategyLike, player_name: str | None = None
 ) -> None:
     """Write a strategy in the format of the path's suffix, whole or not at all.
 
@@ -501,7 +501,7 @@ def write_strategy(
     if suffix not in WRITTEN:
         got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
         raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
-    strategy = strategy_of_shape(None, given)
+    strategy = strategy_of_shape(None, strategy_like)
     if suffix != ".npz" and (strategy.kind == "mixture" or strategy.seat is not None):
         kind = "mixture" if strategy.kind == "mixture" else "strategy of one seat"
         raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")

@@ -332,6 +332,7 @@ def _split_lines(lines: Sequence[str]) -> list[list[Any]]:
 
     @cache  # ... and one of a million rows has few different rows
     def split_line(line: str) -> list[Any]:
+        """Split a line into cells; one that is no valid CSV is one cell."""
         if not has_separator:
             return [parse(cell) for cell in line.split()]
         try:

@@ -52,12 +52,12 @@ class Infoset(NamedTuple):
     moves: Sequence[int]  # OpenSpiel's numbers of its actions, in the order of the game
 
 
-def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
+def profile_rows(profile: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
     """Read the probabilities of every information set from a profile of OpenSpiel or Gambit.
 
     Parameters
     ----------
-    given : str, list, mapping or policy
+    profile : str, list, mapping or policy
         The text of a profile; numbers in Gambit's order; or states of OpenSpiel, by key.
     infosets : sequence of Infoset
         Those of the game, in Gambit's order.
@@ -70,15 +70,15 @@ def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Fl
         One for each information set: the probability of each action.
     """
     try:
-        if isinstance(given, str):
-            is_json = given.lstrip().startswith("{")
-            given = parse_json(given) if is_json else _parse_numbers(given)
-        if isinstance(given, list):
-            return list(_split_by_infoset(given, infosets))
-        if not is_profile(given):
+        if isinstance(profile, str):
+            is_json = profile.lstrip().startswith("{")
+            profile = parse_json(profile) if is_json else _parse_numbers(profile)
+        if isinstance(profile, list):
+            return list(_split_by_infoset(profile, infosets))
+        if not is_profile(profile):
             allowed = "a policy of OpenSpiel, or a dict"
-            raise StrategyError(f"got {type(given).__name__}; allowed: {allowed}")
-        states = _states(given, infosets)
+            raise StrategyError(f"got {type(profile).__name__}; allowed: {allowed}")
+        states = _states(profile, infosets)
         rows = [_row_of(states, infoset) for infoset in infosets]
         known = {key for infoset in infosets for key in infoset.keys}
         unknown = next((key for key in states if key not in known), None)
@@ -89,27 +89,29 @@ def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Fl
     return rows
 
 
-def is_profile(given: object) -> bool:
+def is_profile(candidate: object) -> bool:
     """Whether a Python object is a policy of OpenSpiel, or a mapping as one gives it."""
-    if isinstance(given, Strategy):  # it has a to_dict, too
+    if isinstance(candidate, Strategy):  # it has a to_dict, too
         return False
-    return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES + _OTHERS)
+    return isinstance(candidate, Mapping) or any(
+        hasattr(candidate, name) for name in _TABLES + _OTHERS
+    )
 
 
-def _states(given: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
+def _states(policy: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
     """Return the information states of a policy of OpenSpiel, each with its probabilities.
 
     A policy without a table is asked for the state of each key.
     """
-    if isinstance(given, Mapping):
-        return given
+    if isinstance(policy, Mapping):
+        return policy
     for name in _TABLES:
-        if hasattr(given, name):
-            states: Mapping[str, Any] = getattr(given, name)()
+        if hasattr(policy, name):
+            states: Mapping[str, Any] = getattr(policy, name)()
             return states
-    if hasattr(given, "to_tabular"):
-        return _states(given.to_tabular(), infosets)
-    rows = {key: given.get_state_policy(key) for infoset in infosets for key in infoset.keys}
+    if hasattr(policy, "to_tabular"):
+        return _states(policy.to_tabular(), infosets)
+    rows = {key: policy.get_state_policy(key) for infoset in infosets for key in infoset.keys}
     return {key: row for key, row in rows.items() if row}
 
 
@@ -122,23 +124,26 @@ def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
     key = next((key for key in infoset.keys if key in states), None)
     if key is None:
         raise StrategyError(f"state {shown(infoset.keys[0])} is missing")
-    given = states[key]
+    probabilities = states[key]
     moves = list(infoset.moves)
     allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}, sum 1"
     try:
-        if isinstance(given, Mapping):
-            given = [*given.items()]
-        if len(np.shape(given)) == 2:
-            pairs = [(_parse_move(move), probability) for move, probability in given]
+        if isinstance(probabilities, Mapping):
+            probabilities = [*probabilities.items()]
+        if len(np.shape(probabilities)) == 2:
+            pairs = [(_parse_move(move), probability) for move, probability in probabilities]
+            # Moves that are left out have probability 0; others than moves may have it.
             played = {move: chance for move, chance in pairs if chance or move in moves}
             chances = dict.fromkeys(moves, 0.0) | played
             has_only_moves = len(chances) == len(moves)
             is_each_once = len(dict(pairs)) == len(pairs)
             # An empty list is refused below.
-            given = [chances[move] for move in moves] if has_only_moves and is_each_once else []
-        if any(isinstance(chance, str | bool) for chance in given):
+            probabilities = (
+                [chances[move] for move in moves] if has_only_moves and is_each_once else []
+            )
+        if any(isinstance(chance, str | bool) for chance in probabilities):
             raise StrategyError(allowed)
-        return _checked_row([float(chance) for chance in given], len(moves), allowed)
+        return _checked_row([float(chance) for chance in probabilities], len(moves), allowed)
     except (TypeError, ValueError, OverflowError) as error:
         raise StrategyError(allowed) from error
 
@@ -249,20 +254,20 @@ def profile_text(path: Path) -> str | None:
         return text_of(data)
 
 
-def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
+def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strategy:
     """Make a strategy of a profile of a game of Hog, or of a dict as `Strategy.to_dict` gives it.
 
     If the two seats play alike, it is a policy; otherwise a mixture that draws one of them.
     """
     policy_and_seat = (
-        read_policy_dict(rows_of(rules), given) if isinstance(given, Mapping) else None
+        read_policy_dict(rows_of(rules), profile) if isinstance(profile, Mapping) else None
     )
     if policy_and_seat is not None:
         shape = rows_of(rules).shape
         return strategy_of_shape(shape, policy_and_seat[0], where, rules.least_answer)
-    states = _states_of_all_scores(given, rules)
+    states = _states_of_all_scores(profile, rules)
     if states is None:
-        tables = seat_tables(given, rules, where)
+        tables = seat_tables(profile, rules, where)
     else:
         tables = _tables_of_states(states, rules, where)
     if np.array_equal(*tables):
@@ -270,23 +275,23 @@ def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strateg
     return Strategy.unchecked(tables, np.array([0.5, 0.5]))
 
 
-def _states_of_all_scores(given: object, rules: Rules) -> Mapping[str, Any] | None:
+def _states_of_all_scores(profile: object, rules: Rules) -> Mapping[str, Any] | None:
     """Return the states of a profile that has all scores, even those that no play reaches.
 
     None of any other profile.
     """
-    if isinstance(given, str):
-        if not given.lstrip().startswith("{"):
+    if isinstance(profile, str):
+        if not profile.lstrip().startswith("{"):
             return None
         try:
-            given = parse_json(given)
+            profile = parse_json(profile)
         except ValueError:
             return None  # `profile_rows` parses it once more, and refuses it
     num_states = 2 * rules.size**2
-    if not isinstance(given, Mapping) or len(given) != num_states:
+    if not isinstance(profile, Mapping) or len(profile) != num_states:
         return None
     wanted = (state for row in rows_of(rules).listed() for state in row.states)
-    return given if all(state in given for state in wanted) else None
+    return profile if all(state in profile for state in wanted) else None
 
 
 def _tables_of_states(states: Mapping[str, Any], rules: Rules, where: str) -> Floats:
@@ -296,7 +301,7 @@ def _tables_of_states(states: Mapping[str, Any], rules: Rules, where: str) -> Fl
     return np.reshape(profile_rows(states, infosets, where), (2, *rows_of(rules).shape))
 
 
-def seat_tables(given: object, rules: Rules, where: str) -> Floats:
+def seat_tables(profile: object, rules: Rules, where: str) -> Floats:
     """Make the policies (2, G, G, K) of both seats from a profile of the positions of play.
 
     Positions that no play reaches are uniform.
@@ -318,7 +323,7 @@ def seat_tables(given: object, rules: Rules, where: str) -> Floats:
         state = f"player {player}: {own}-{other}"
         efg_name = f"{player}-{player}-{num_infosets[player]}-({own}, {other})"
         infosets.append(Infoset((state, efg_name), range(shape[2])))
-    for position, row in zip(positions, profile_rows(given, infosets, where), strict=True):
+    for position, row in zip(positions, profile_rows(profile, infosets, where), strict=True):
         tables[position] = row
     return tables
 

@@ -377,10 +377,10 @@ StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule | HasStrategy | 
 many dice to roll by both scores, the own one first; or a result that has one."""
 
 
-def of_result(given: Any) -> Any:
+def of_result(candidate: Any) -> Any:
     """Return the `profile` or `strategy` that a result has; anything else as it is."""
-    strategy = getattr(given, "profile", getattr(given, "strategy", None))
-    return strategy if isinstance(strategy, Strategy) else given
+    strategy = getattr(candidate, "profile", getattr(candidate, "strategy", None))
+    return strategy if isinstance(strategy, Strategy) else candidate
 
 
 def least_choice(game: Sized) -> int:
@@ -389,7 +389,7 @@ def least_choice(game: Sized) -> int:
     return getattr(rules, "least_answer", 0)
 
 
-def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
+def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:
     """Make a checked strategy of a game; one that was checked is returned as it is.
 
     Raises
@@ -400,33 +400,33 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
         If `game` is none.
     """
     check_game(game)
-    return strategy_of_shape(game.shape, given, name, least_choice(game)).whole(name)
+    return strategy_of_shape(game.shape, strategy, name, least_choice(game)).whole(name)
 
 
 def strategy_of_shape(
-    shape: tuple[int, ...] | None, given: StrategyLike, name: str = "strategy", least: int = 0
+    shape: tuple[int, ...] | None, spec: StrategyLike, name: str = "strategy", least: int = 0
 ) -> Strategy:
     """Make a checked strategy of a game whose policies have a shape; None: of Hog, of its own size.
 
     Where `least` is -1, a matrix may hold it for the last action. Dice below `least` become it.
     """
-    given = of_result(given)
-    if isinstance(given, Strategy):
-        if shape not in {None, given.shape}:
-            raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
-        return given
-    if isinstance(given, Mixture):
-        return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
-    if callable(given) and not hasattr(given, "__array__"):
+    spec = of_result(spec)
+    if isinstance(spec, Strategy):
+        if shape not in {None, spec.shape}:
+            raise StrategyError(f"{name}: is of shape {spec.shape}; allowed: {shape}")
+        return spec
+    if isinstance(spec, Mixture):
+        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least)
+    if callable(spec) and not hasattr(spec, "__array__"):
         if shape is None or not has_scores(shape):
             raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
-        table = table_of_function(given, shape, name, least)
+        table = table_of_function(spec, shape, name, least)
         strategy = strategy_of_shape(shape, table, name, least)
-        function_name = name_of_function(given)
+        function_name = name_of_function(spec)
         return strategy if function_name == "<lambda>" else strategy.named(function_name)
-    table = as_array(given, name)
+    table = as_array(spec, name)
     if table.ndim == 0:
-        raise StrategyError(refusal(name, given, f"{TABLES}, or a function of two scores"))
+        raise StrategyError(refusal(name, spec, f"{TABLES}, or a function of two scores"))
     shape = shape or shape_like([table])
     if least < 0 and table.ndim == len(shape) - 1:
         table = np.where(table == least, shape[-1] - 1, table)
@@ -437,19 +437,19 @@ def strategy_of_shape(
     return Strategy(kind, table, np.ones(1), shape, least)
 
 
-def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
+def _mixed(mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
     """Check and copy a mixture; if all parts are matrices, they stay so, else all are policies."""
     try:
-        parts = list(given.parts)
+        parts = list(mixture.parts)
     except TypeError as error:
         allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
-        raise StrategyError(refusal(name, given.parts, allowed)) from error
+        raise StrategyError(refusal(name, mixture.parts, allowed)) from error
     tables = []
     for number, part in enumerate(parts, 1):
         where = f"{name}, part {number}"
         unchecked = strategy_of_shape(shape, part, where, least) if callable(part) else part
         tables.append(as_array(unchecked, where))
-    weights = check_weights(given.weights, len(tables), name)
+    weights = check_weights(mixture.weights, len(tables), name)
     shape = shape or shape_like(tables)
     is_pure = all(table.ndim != len(shape) for table in tables)
     size = shape[:-1] if is_pure else shape
@@ -467,9 +467,9 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
     A player uses the rows of its own seat alone. So both may be drawn by one number from 0 to 1:
     its intervals in which neither strategy changes component are the components of the result.
     """
-    ends = [np.cumsum(strategy.chances) for strategy in (first, second)]
-    cuts = np.unique(np.concatenate(ends).clip(max=1.0))
-    cuts[-1] = 1.0
+    ends = [np.cumsum(strategy.chances) for strategy in (first, second)]  # of their intervals
+    cuts = np.unique(np.concatenate(ends).clip(max=1.0))  # ends of those of the result
+    cuts[-1] = 1.0  # which rounding may have missed
     middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
     first_policies, second_policies = (
         strategy.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
@@ -479,9 +479,9 @@ def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strate
     return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
 
 
-def table_of(game: Sized, given: StrategyLike) -> Strategy:
+def table_of(game: Sized, strategy: StrategyLike) -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    return strategy_of(game, given).unmixed()
+    return strategy_of(game, strategy).unmixed()
 
 
 def policy_of(game: Sized, strategy: StrategyLike) -> Policy:

@@ -35,6 +35,7 @@ class EntryOutput:
     """
 
     def __init__(self, data: bytes, questions: int, fault: tuple[str, str] | None = None) -> None:
+        """Read the output line by line; what is of no known form is a fault."""
         self.is_ready = False  # it has started
         self.is_loaded = False  # the file has run, or raised an error
         self.load_failure = ""  # why there is no function to ask; empty if there is one

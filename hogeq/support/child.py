@@ -113,6 +113,7 @@ class _RandomSources:
     """
 
     def __init__(self, seed: int, folder: str) -> None:
+        """Replace Python's sources of random numbers by seeded ones."""
         self._folder = f"{folder}{os.sep}"
         self._is_drawn = False
         self._system = random.Random(seed)  # noqa: S311 - in place of the system's; it has to repeat

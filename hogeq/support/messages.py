@@ -74,6 +74,7 @@ class HogeqError(ValueError):
 
     @property
     def _parts(self) -> tuple[str, object, str]:
+        """Where, what was given, and what is allowed: from a `Refusal`, or read from the text."""
         message = self.args[0] if self.args else ""
         if isinstance(message, Refusal):
             return message.where, message.got, message.allowed

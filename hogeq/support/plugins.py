@@ -44,6 +44,7 @@ def entering(
     """Make the decorator that enters a class of parameters, a subclass of `base`, by its name."""
 
     def decorate(kind: Registered) -> Registered:
+        """Check a class, and enter it; one that lacks a method of `base` is refused."""
         is_allowed = isinstance(kind, type) and issubclass(kind, base) and is_dataclass(kind)
         missing_methods = sorted(getattr(kind, "__abstractmethods__", ()))
         if not is_allowed or missing_methods:

@@ -141,6 +141,7 @@ class _Display:
         self._clock.join()
 
     def write(self, line: str) -> None:
+        """Write a line, above the bars if there are any."""
         with self.lock, suppress(OSError, ValueError):
             self._last_line_time = time.monotonic()
             if self.has_bars:

@@ -66,6 +66,7 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
     """
 
     def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Make the dict of an object; a key that stands twice is refused."""
         entries: dict[str, Any] = {}
         for key, value in pairs:
             if key in entries:

@@ -267,6 +267,7 @@ class Processes(Remote):
     """Processes of this machine."""
 
     def __init__(self, width: int) -> None:
+        """Prepare executors of loky, `width` of them, which start with their first task."""
         from loky import ProcessPoolExecutor
         from loky.backend import resource_tracker
 
