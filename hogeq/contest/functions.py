@@ -330,7 +330,7 @@ class Comparison(NamedTuple):
     exact: Strategy | None  # table of a final_strategy that samples, by exact means
 
     def text(self) -> Text:
-        """Say which functions differ, and how."""
+        """List the functions that differ, each with how and at what cost, then the right ones."""
         right_names = [compared.function for compared in self.functions if not compared.differ]
         lines = [compared.told for compared in self.functions if compared.differ]
         if right_names:

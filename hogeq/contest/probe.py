@@ -95,7 +95,10 @@ class _Loader(SourceFileLoader):
     replaced: dict[str, Callable[[Any], Any]]  # makes the other function of the original one
 
     def source_to_code(self, data: Any, path: Any, **_: Any) -> Any:  # type: ignore[override]
-        """Let an assignment follow each function that is replaced; lines stay as they are."""
+        """Compile a module with an assignment behind each function that is replaced.
+
+        Line numbers stay as they are.
+        """
         tree = ast.parse(data, path)
         body: list[ast.stmt] = []
         for node in tree.body:

@@ -59,7 +59,7 @@ class Ranked:
         return {key: value for key, value in vars(self).items() if value is not None}
 
     def cells(self, names: Sequence[str]) -> dict[str, Any]:
-        """Give what tables show of it, by key: the entry and its rival by their `names`."""
+        """Return the values that tables show, by key: the entry and its rival by their `names`."""
         rival = names[self.lowest_against]
         return {**self.to_json(), "name": names[self.index], "lowest_against": rival}
 
@@ -97,7 +97,7 @@ class Tournament(NamedTuple):
         }
 
     def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Give what tables show of each entry, the best first."""
+        """Return the values that tables show of each entry, the best first."""
         return [line.cells(names) for line in self.ranking]
 
 
@@ -202,7 +202,7 @@ class Ranking:
         return self.result.to_json()
 
     def text(self, title: str, remarks: Text) -> Text:
-        """Lay out what is to be said of entries, then `remarks`, the equilibrium and the ranks."""
+        """Lay out remarks on entries, then those given, the equilibrium and last the ranks."""
         names = self.names
         start = ", from {}:{}".format(*self.start) if any(self.start) else ""
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"

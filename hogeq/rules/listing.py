@@ -15,7 +15,7 @@ _KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": E
 
 
 def rule_parts() -> dict[str, dict[str, str]]:
-    """Values that the keys of a YAML file of rules may have, by name, and what they mean.
+    """List the values that each key of a YAML file of rules may have, with their meanings.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def rule_parts() -> dict[str, dict[str, str]]:
 
 
 def rule_facts(rules: Rules) -> dict[str, Any]:
-    """Give rules as plain values, with their semesters, parts and mean points.
+    """Return rules as plain values, with their semesters, parts and mean points.
 
     Examples
     --------

@@ -250,7 +250,7 @@ LANDINGS = Parts(
                 "divisor exceeds 10"
             ),
             lambda score, _, *, factor=2: (
-                score + factor * tens(gcd(score, 100)) * (gcd(score, 100) > 10)
+                score + factor * tens(gcd(score, 100)) if gcd(score, 100) > 10 else score
             ),
         ),
         # Summer 2022, whose tests count 1 as prime
@@ -261,7 +261,7 @@ LANDINGS = Parts(
         # Hog Pile of spring 2022
         "hog_pile_digit": (
             "Gains its last digit if the opponent's score ends in the same",
-            lambda score, other: score + score % 10 * (score % 10 == other % 10),
+            lambda score, other: score + score % 10 if score % 10 == other % 10 else score,
         ),
         # Hog Pile of fall 2021
         "hog_pile_double": (

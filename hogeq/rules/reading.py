@@ -202,7 +202,7 @@ def manifest_game(path: Path) -> Mapping[str, Any]:
 
 
 def python_file(source: str, option: str) -> str:
-    """Say how a Python file brings rules or games."""
+    """Write a message about a Python file in place of rules or a game: it is loaded as a plugin."""
     return (
         f"{source}: is Python code; allowed: --plugin {source} --{option} NAME, a name that the "
         "file registers"

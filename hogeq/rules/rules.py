@@ -213,7 +213,7 @@ class Rules:
         return max(self.goals)
 
     def for_second(self) -> "Rules":
-        """Give the same rules as the second player has them: with the goals exchanged."""
+        """Return the same rules as the second player has them: with the goals exchanged."""
         return self if self.goals[0] == self.goals[1] else replace(self, goal=self.goals[::-1])
 
     def require_one_goal(self) -> None:
@@ -224,7 +224,7 @@ class Rules:
             raise HogeqError(refusal("rules.goal", list(self.goal), allowed))
 
     def without_memory(self) -> "Rules":
-        """Give the same rules without Feral Hogs, Time Trot and memory parts."""
+        """Return the same rules without Feral Hogs, Time Trot and memory parts."""
         return replace(
             self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
         )

@@ -157,7 +157,8 @@ def set_part(parts: Mapping[str, Part], text: str) -> Part:
             score = step(score, opponent)
         return steps[-1](score, opponent)
 
-    part.__name__, part.__doc__ = ", ".join(names), in_order(lines)
+    part.__name__ = ", ".join(names)
+    part.__doc__ = in_order(lines)
     return part
 
 

@@ -100,7 +100,7 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
 
 
 def denominator(rules: Rules) -> int:
-    """Give a common denominator of all chances of a turn."""
+    """Return a common denominator of all probabilities of a turn."""
     return lcm(*kinds_of_dice(rules)) ** rules.max_dice
 
 
@@ -366,7 +366,7 @@ def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = Tru
 
 
 def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str]:
-    """Describe what follows the points of a turn: bonus, gift, landing, extra turn.
+    """Describe the effects of a turn after its points: bonus, gift, landing, extra turn.
 
     The scores are those before the turn, the mover's first.
     """

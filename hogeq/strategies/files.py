@@ -377,7 +377,8 @@ def read_arrays(
     with refusals_of(printable(path), StrategyError):
         arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
         _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
-        weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
+        weights = arrays.pop("weights", None)
+        seat = arrays.pop("seat", None)
         if seat is not None and (seat.shape or seat.item() not in {0, 1}):
             raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
         names = [*arrays]

@@ -157,7 +157,7 @@ def is_title(text: str) -> bool:
 
 
 def unreadable(path: Path, error: Exception) -> str:
-    """Say that a file cannot be read, and why."""
+    """Write that a file cannot be read, and why."""
     reason = getattr(error, "strerror", None) or error
     return f"{printable(path)}: cannot be read: {one_line(reason)}"
 
@@ -224,12 +224,12 @@ def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> 
 
 
 def missing(path: str, allowed: str) -> str:
-    """Say that a key is not there."""
+    """Write that a key is missing."""
     return f"{path}: missing; allowed: {allowed}"
 
 
 def not_installed(what: str, purpose: str, package: str) -> str:
-    """Say that an optional library is missing, and how to get it without knowing our source."""
+    """Write that an optional library is missing, and how to install it."""
     return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
 
 
@@ -417,7 +417,7 @@ def laid_out(parts: Iterable[Part]) -> Text:
 
 
 def as_dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Give named tuples as plain values."""
+    """Return named tuples as dictionaries."""
     return [row._asdict() for row in rows]
 
 

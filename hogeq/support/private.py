@@ -93,7 +93,7 @@ class PrivateFolder:
 
 @contextmanager
 def private_folder(path: Path, *, make: bool = False) -> Iterator[PrivateFolder]:
-    """Open a folder by its absolute path, and make what is missing of it if asked.
+    """Open a folder by its absolute path; with `make`, it is made if it is missing.
 
     `OSError` says why it is not private, and names the folder on the way.
     """

@@ -277,7 +277,7 @@ def compiled_seconds() -> float:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Stop the clock in a block."""
+    """Stop the clock of `working_time` in a block."""
     begin_compiling()
     try:
         yield
@@ -286,7 +286,7 @@ def compiling() -> Iterator[None]:
 
 
 def begin_compiling() -> None:
-    """Stop the clock, until `end_compiling` was called as often."""
+    """Stop the clock of `working_time`, until `end_compiling` was called as often."""
     global _compiling, _since  # noqa: PLW0603 - one clock for the process
     with _clock_lock:
         if not _compiling:
@@ -295,7 +295,7 @@ def begin_compiling() -> None:
 
 
 def end_compiling() -> None:
-    """Let the clock go on."""
+    """Let the clock of `working_time` go on, if no other call of `begin_compiling` is open."""
     global _compiling, _seconds  # noqa: PLW0603
     with _clock_lock:
         _compiling -= 1

@@ -294,7 +294,7 @@ class Processes(Remote):
 
 @contextmanager
 def _environment_with(name: str, value: str) -> Iterator[None]:
-    """Give processes that start within a block a variable which this process does not keep."""
+    """Set an environment variable for processes that start in a block, and restore it after."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:
