@@ -394,16 +394,16 @@ def gift_effects(gift: int) -> list[str]:
     return [f"Piggy Back: {_count_points(gift)} to the other"] if gift else []
 
 
-def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
-    """Describe the steps of `land` from scores with the turn's points, the mover's `reached`."""
+def landing_effects(rules: Rules, new_score: int, opponent: int) -> list[str]:
+    """Describe the steps of `land` from scores with the turn's points, the mover's `new_score`."""
     lines = []
-    squared = square_swine(reached) if rules.square_swine else reached
-    if squared != reached:
-        lines.append(f"Square Swine: {reached} becomes {squared}")
-    becomes = LANDINGS[rules.landing](squared, other)
-    if becomes != squared:
-        lines.append(f"{part_name(rules, 'landing')}: {squared} becomes {becomes}")
-    if SWAPS[rules.swap](becomes, other) and becomes != other:
+    squared = square_swine(new_score) if rules.square_swine else new_score
+    if squared != new_score:
+        lines.append(f"Square Swine: {new_score} becomes {squared}")
+    landed = LANDINGS[rules.landing](squared, opponent)
+    if landed != squared:
+        lines.append(f"{part_name(rules, 'landing')}: {squared} becomes {landed}")
+    if SWAPS[rules.swap](landed, opponent) and landed != opponent:
         lines.append("Swap: the scores trade places")
     return lines
 

@@ -57,7 +57,7 @@ def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> 
     if is_json or start[:1] in {"[", "{"}:
         try:
             content = parse_json(text, allow_nan=True)
-        except ValueError as error:
+        except ValueError as error:  # lists as numpy or C writes them begin alike
             if is_json and start[:1] in {"", "[", "{"}:
                 raise StrategyError(str(error)) from error
         else:

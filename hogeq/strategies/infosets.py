@@ -202,7 +202,7 @@ def policy_frame(rows: NamedRows, policy: Floats, seat: int | None = None) -> "D
     lines = [
         (*cells, float(policy[place]))
         for cells, place in rows.places.items()
-        if seat in {None, cells[0]}
+        if seat in {None, cells[0]}  # the first cell names the player, if a seat does
     ]
     return pd.DataFrame(lines, columns=[*rows.columns, PROBABILITY])
 

@@ -82,7 +82,7 @@ def _mounts() -> tuple[str, ...]:
     paths += [path for path in sys.path if path.endswith(("/site-packages", "/dist-packages"))]
     paths += [f"{sys.prefix}/pyvenv.cfg", "/etc/ld.so.cache", program]
     options: list[str] = []
-    for path in dict.fromkeys(paths):  # each once
+    for path in dict.fromkeys(paths):  # each once; those that are missing are passed over
         options += ("--ro-bind-try", path, path)
     if program != sys.executable:
         options += ("--symlink", program, sys.executable)

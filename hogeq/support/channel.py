@@ -126,7 +126,7 @@ def _printable_text(text: bytes) -> str:
 
 
 def _json_text(line: bytes) -> str:
-    """Read a text in JSON."""
+    """Read a line that is one text in JSON; `_FormError` if it is another."""
     if not line.startswith(b'"') or len(line) > LONGEST:
         raise _FormError
     try:
