@@ -82,7 +82,7 @@ class Entrant(NamedTuple):
         return self.path.suffix.lower() == ".py"
 
 
-_IsWritten = Callable[[os.stat_result], bool]
+_StatusTest = Callable[[os.stat_result], bool]  # of a file by its status
 
 
 def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Entrant]:
@@ -120,13 +120,13 @@ def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
     return _list_folder(folder, _is_among(unless))
 
 
-def _is_among(paths: Iterable[Path]) -> _IsWritten:
+def _is_among(paths: Iterable[Path]) -> _StatusTest:
     """Make the test whether a file, by its status, is one of those at `paths`."""
     statuses = [path.stat() for path in paths if path.exists()]
     return lambda status: any(os.path.samestat(status, other) for other in statuses)
 
 
-def _match_pattern(pattern: str, is_written: _IsWritten) -> list[Entrant]:
+def _match_pattern(pattern: str, is_written: _StatusTest) -> list[Entrant]:
     """List the entries that a pattern stands for: a folder is a student's."""
     matches = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
     if not matches:
@@ -148,7 +148,7 @@ def _match_pattern(pattern: str, is_written: _IsWritten) -> list[Entrant]:
     return [entrant for entrant in entrants_or_none if entrant is not None]
 
 
-def _list_folder(folder: Path, is_written: _IsWritten) -> list[Entrant]:
+def _list_folder(folder: Path, is_written: _StatusTest) -> list[Entrant]:
     """List the entries of a folder: strategy files, archives, and all that is no file.
 
     Those that cannot be judged have a fault.
@@ -165,7 +165,7 @@ def _list_folder(folder: Path, is_written: _IsWritten) -> list[Entrant]:
 
 
 def _make_entrant(
-    folder: Path, path: PurePath, status: os.stat_result, is_written: _IsWritten
+    folder: Path, path: PurePath, status: os.stat_result, is_written: _StatusTest
 ) -> Entrant | None:
     """Make the entry of a file, or of a student's folder; None if it is hidden or written."""
     entrant = Entrant(str(path), folder)
@@ -182,7 +182,7 @@ def _make_entrant(
     return entrant
 
 
-def _make_student_entrant(folder: Path, path: PurePath, is_written: _IsWritten) -> Entrant:
+def _make_student_entrant(folder: Path, path: PurePath, is_written: _StatusTest) -> Entrant:
     """Make the entry of a student's folder: the file that counts, and those that do not.
 
     `StrategyError` if there is none.
@@ -239,7 +239,7 @@ def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[Pur
 
 
 def files_within(
-    folder: Path, inside: PurePath, is_left_out: _IsWritten = lambda _: False
+    folder: Path, inside: PurePath, is_left_out: _StatusTest = lambda _: False
 ) -> list[PurePath]:
     """List the files in and below the folder `inside` of a folder, as paths from the latter.
 

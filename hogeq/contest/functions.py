@@ -251,6 +251,7 @@ class Project:
     def functions(self) -> list[ProjectFunction]:
         """The functions that the rules know by name, each once: of the main file, then others."""
         functions: dict[str, ProjectFunction] = {}
+        # False sorts before True: the main file comes first, then that of the project.
         for path in sorted(self.texts, key=lambda path: (path != self.main, path.name != PROJECT)):
             for name, signature in _DEFINED.findall(self.texts[path]):
                 if name in self.rule_functions and name not in functions:

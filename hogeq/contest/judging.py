@@ -143,7 +143,7 @@ class Judge(NamedTuple):
             return inspect_submission(path, rules, self.trust, time_limit=self.time_limit)
         strategy = self.game.strategy(path)
         size = path.stat().st_size if path.is_file() else 0
-        name = None if strategy.name == str(path) else strategy.name
+        name = None if strategy.name == str(path) else strategy.name  # the path: it has no player
         return replace(_valid_submission(strategy), size=size, name=name)
 
     def _judge_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:

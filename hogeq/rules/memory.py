@@ -115,7 +115,7 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
     """Return the memory after a turn, from the side of the next player to move.
 
-    `recorded` is the turn's `record`. `again`: the same player moves again. Swaps swap no records.
+    `recorded` is the turn's `record`; `again`: the same player moves. A swap swaps no records.
     """
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
     part = remembered(rules)

@@ -330,7 +330,7 @@ def pig_out(rules: Rules, ones: int, dice: int) -> int:
 def points_distribution(
     rules: Rules, dice: int, sides: int, *, ones_hurt: bool = True
 ) -> dict[int, Fraction]:
-    """Return the exact distribution of the points of one roll, boosts included, ascending.
+    """Return the probability of each number of points of one roll, boosts included, ascending.
 
     1. For each number of ones c from 1: C(dice, c) (sides - 1)^(dice - c) rolls are Pig Outs. This
        step is left out if ones do not hurt.

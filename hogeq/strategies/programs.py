@@ -179,9 +179,10 @@ class _Faults:
         self.first: dict[tuple[str, str], Fault] = {}  # by kind and group
 
     def add(self, cell: Cell, kind: str, group: str, line: str) -> None:
-        """Count a fault of a cell; `line` goes on the call ``final_strategy(0, 0)``.
+        """Count a fault of a cell, and keep its message if it is the first of its kind and group.
 
-        Once there are `_MOST_KINDS` groups, all new ones of a kind are one.
+        Kinds are "raises", "range" and "impure". The message is the call, then `line`. Once there
+        are `_MOST_KINDS` groups, all new ones of a kind are counted together.
         """
         self.cells.add(cell)
         if len(self.first) >= _MOST_KINDS and (kind, group) not in self.first:
