@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hogeq.evaluation.counterfactual import RegretWeight, require_weight
-from hogeq.rules.reading import GameName, made_of
+from hogeq.rules.reading import GameName, manifest_game
 from hogeq.strategies.arrays import StrategyError, as_array
 from hogeq.strategies.files import read_arrays, read_bytes
 from hogeq.strategies.infosets import is_policy_csv, read_policy_csv, read_policy_dict
@@ -156,7 +156,7 @@ def _require_same_game(tree: Rows, folder: Path) -> None:
 
     A run of a game of another name is not refused: its strategy may fit.
     """
-    made_by_run = made_of(folder)
+    made_by_run = manifest_game(folder)
     if made_by_run.get("name") != tree.name or made_by_run.get("tree_sha256") == tree.digest():
         return
     run = GameName(folder)

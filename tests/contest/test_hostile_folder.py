@@ -222,14 +222,14 @@ def test_a_link_put_there_while_files_are_read_is_not_followed(
     three()
     put(Path("elsewhere/final_strategy.csv"), f"{CANARY},1\n")
     put(Path("class/eve") / name, table(9))
-    apart = Judge._judged_copy
+    apart = Judge._judge_copy
 
     def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
             to_link(here / swapped, here / target)
         return apart(judge, folder, path, **more)
 
-    monkeypatch.setattr(Judge, "_judged_copy", late)
+    monkeypatch.setattr(Judge, "_judge_copy", late)
     text = ok(*RUN)
     assert re.search(r"left out: eve/\S+: is a link; allowed: files and folders", text)
     without_secrets()
@@ -244,7 +244,7 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
     shutil.rmtree("out")
     twin = Path("class/eve/final_strategy.csv")
     put(twin, table(1))  # as ann's
-    apart = Judge._judged_copy
+    apart = Judge._judge_copy
 
     def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
@@ -253,7 +253,7 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
         put(twin, table(1))
         return found
 
-    monkeypatch.setattr(Judge, "_judged_copy", late)
+    monkeypatch.setattr(Judge, "_judge_copy", late)
     ok(*RUN)
     shutil.rmtree("class/eve")
     ok(*RUN)
