@@ -225,7 +225,7 @@ def values_without_rules(
 def turn_values(
     game: HogEngine, following_values: Floats, beliefs: Floats, rules: Rules
 ) -> Floats | None:
-    """Win probability of every roll if this one turn is played by other_game rules, (G, G, K).
+    """Win probability of every roll if this one turn is played by other rules, (G, G, K).
 
     `following_values` (Q, G, G, H) are win probabilities of the player to move after the turn, of
     each of Q players (1 if both are the same); `beliefs` (G, G, H) are probabilities of the

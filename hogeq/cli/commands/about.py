@@ -93,9 +93,9 @@ def warmup(
     """
     chosen = list(editions or COMPILED)
     games = [Chosen.hog(name, trust).load_hog() for name in chosen]
-    from hogeq.runs.installation import compiled_ahead
+    from hogeq.runs.installation import compile_ahead
 
-    done = compiled_ahead(games, jobs)
+    done = compile_ahead(games, jobs)
     compiled = counted(done.compiled, "kernel")
     line = f"{compiled} compiled in {done.seconds:.1f} s, {done.kernels} in {done.folder}"
     return Result({"rules": chosen, **done._asdict()}, [line])
