@@ -94,7 +94,7 @@ def _fault_lists(faults: Sequence[Fault]) -> str:
 def _tables(parts: Iterable[Part]) -> str:
     """Write tables as HTML, each with its heading and the line after it.
 
-    If a part has `bars`, a pair (share, look) for each row, the rows get a bar as their last cell. A
+    If a part has `bars`, a pair (share, look) for each row, rows get a bar as their last cell. A
     look such as "half good" is of a win rate: the bar has a mark at one half, and the second cell
     of the row gets the colour class after "half".
     """
