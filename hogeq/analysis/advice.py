@@ -63,8 +63,8 @@ class _Threshold(NamedTuple):
 def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[RuleChange]:
     """Find the simple changes of a matrix, actions (G, G), that gain most, the best first.
 
-    Candidates are ordered by their gain to first order, the sum over their changed_cells. The best
-    `MAX_MEASURED`, and the best of the table's own_thresholds thresholds, are measured exactly.
+    Candidates are ordered by their gain to first order, the sum over their cells. The best
+    `MAX_MEASURED`, and the best of the table's own thresholds, are measured exactly.
     """
     counterfactual = counterfactual_values(
         shared_workspace(game, 2), policies_of(game, matrix, against)
@@ -78,7 +78,7 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     is_reached = counterfactual.infoset_reach > 0.0
     candidates = [*_by_scores(game, matrix, gains), *_by_points(game, matrix, is_reached)]
     estimates = np.array(
-        [gains[candidate.changed_cells, candidate.action].sum() for candidate in candidates]
+        [gains[candidate.cells, candidate.action].sum() for candidate in candidates]
     )
     order = np.argsort(-estimates, kind="stable").tolist()
     own_thresholds = [index for index in order if candidates[index].is_own][: MAX_MEASURED // 10]
@@ -87,7 +87,7 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
     # Each index once, in this order: a threshold of the table may also be among the best.
     for index in dict.fromkeys([*own_thresholds, *order[:MAX_MEASURED]]):
         candidate = candidates[index]
-        changed = np.where(candidate.changed_cells, np.int8(candidate.action), matrix)
+        changed = np.where(candidate.cells, np.int8(candidate.action), matrix)
         changed_cells = (changed != matrix) & is_reached
         gain = win_rate(game, changed, against, endless_is_draw=True).win_rate - rate
         if gain >= MIN_GAIN:
@@ -100,7 +100,7 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
 def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
     """Choose up to `MAX_LISTED` changes whose cells differ; `measured` has the best first.
 
-    Two changes differ if they share at most `MAX_OVERLAP` of the cells of the smaller entry.
+    Two changes differ if they share at most `MAX_OVERLAP` of the cells of the smaller one.
     """
     # The best threshold of the student's own kind is listed whatever else changes its cells.
     listed = [entry.change for entry in measured if entry.is_own][:1]

@@ -229,7 +229,7 @@ def turn_values(
 
     `following_values` (Q, G, G, H) are win probabilities of the player to move after the turn, of
     each of Q players (1 if both are the same); `beliefs` (G, G, H) are probabilities of the
-    memories at each position. None if the other_game rules remember something else, or if positions
+    memories at each position. None if the other rules remember something else, or if positions
     recur by them.
     """
     other_game = compile_game(rules)

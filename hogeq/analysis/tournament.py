@@ -103,9 +103,8 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         # Entries with equal rows form a group. Its first entry plays for it, and all share the
         # weight equally.
         _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
-        group = group.reshape(
-            -1
-        )  # number of each entry's group; some versions of numpy give (n, 1)
+        # The number of each entry's group; some versions of numpy give (n, 1).
+        group = group.reshape(-1)
         group_weights = nash_of_matrix(rates[np.ix_(first, first)])
         weights = (group_weights / np.bincount(group))[group]
         best_win_rate = float((rates @ weights).max())

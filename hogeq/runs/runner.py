@@ -296,7 +296,7 @@ class _Runner:
                 self.metrics = (*self.metrics, self._measure())
                 self._save()
             if self.metrics:
-                progress.measure_strategies(self.metrics[-1].exploitability(self.game.units))
+                progress.measured(self.metrics[-1].exploitability(self.game.units))
             if self.iteration >= self.iterations:
                 return
             next_measured = self.schedule[bisect_right(self.schedule, self.iteration)]
@@ -430,7 +430,7 @@ class _Runner:
         file = Path(self.config.game)
         is_file = file.is_file() and bool(GameName(file).tree_suffix)
         digest = sha256(file.read_bytes()).hexdigest() if is_file else None
-        return {"game": {**self.game.rows.plugin_facts(), "file_sha256": digest}}
+        return {"game": {**self.game.rows.facts(), "file_sha256": digest}}
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
         self.directory.write_manifest(

@@ -31,7 +31,7 @@ def rules_(
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
     from hogeq import rule_facts, rule_parts
-    from hogeq.cli.listing import described, listed, mean_points, switches
+    from hogeq.cli.listing import describe_rules, list_editions, list_rule_keys, mean_points
 
     one = Chosen.hog(name, trust)
     asked = EDITIONS
@@ -43,12 +43,12 @@ def rules_(
         "parts": {key: list(parts) for key, parts in rule_parts().items()},
     }
     if parts:
-        return Result(data, switches())
+        return Result(data, list_rule_keys())
     if name is None:
-        return Result(data, listed(default_rules(is_told=False)))
+        return Result(data, list_editions(default_rules(warns=False)))
     text: Text = []
     for known, rules in asked.items():
-        text += [*described(rules, known), ""]
+        text += [*describe_rules(rules, known), ""]
         text += [*mean_points(rules), ""] if dice else []
     return Result(data, text[:-1])
 
