@@ -77,15 +77,15 @@ def text_of(game: HogEngine, reason: Reason) -> str:
     dice_without = game.choices[reason.forgot]
     if reason.helps:
         gain = pp(reason.gain_best, signed=False)
-        effect = f"{_on_roll(game, reason, best_dice)}: that is worth {gain}"
+        effect = f"{_effect_text(game, reason, best_dice)}: that is worth {gain}"
     else:
         harm = pp(-reason.gain_forgot, signed=False)
-        effect = f"{_on_roll(game, reason, dice_without)}: that takes {harm}"
+        effect = f"{_effect_text(game, reason, dice_without)}: that takes {harm}"
     mistake = f"rolls {dice_in_words(dice_without)}, and loses {pp(reason.cost, signed=False)}"
     return f"{effect}. A player who forgets it {mistake}."
 
 
-def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
+def _effect_text(game: HogEngine, reason: Reason, dice: int) -> str:
     """Describe what a rule does to a choice, for the text of a reason.
 
     For no dice or the choice -1, whose result is certain, it is that result; for a roll of dice it
@@ -96,15 +96,15 @@ def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
     memory = game.memories[reason.memory]
     if dice <= 0:
         turn = play_turn(rules, reason.own, reason.other, memory, dice, ())
-        scored = "No dice score" if dice == 0 else "-1 scores"
+        score_text = "No dice score" if dice == 0 else "-1 scores"
         faces = () if dice == 0 else None
         # The first effect is the score itself.
         _, *effects = turn_effects(rules, reason.own, reason.other, faces, turn)
-        return "; ".join([f"{scored} {counted(turn.points, 'point')}", *effects])
+        return "; ".join([f"{score_text} {counted(turn.points, 'point')}", *effects])
     if reason.rule == "hog_wild":
-        thrown = "the die" if dice == 1 else f"the {dice} dice"
+        dice_text = "the die" if dice == 1 else f"the {dice} dice"
         sides = dice_sides(rules, reason.own, reason.other, memory)
-        return f"{name} makes {thrown} {sides}-sided"
+        return f"{name} makes {dice_text} {sides}-sided"
     probability = fires(game, reason, dice)
     if probability is None:
         return f"{name} counts with {dice_in_words(dice)}"
@@ -170,7 +170,7 @@ def reasons(game: HogEngine) -> list[Reason]:
             expected_loss = float(reach_probability[own, other].sum()) * reason.cost
             candidates.append((expected_loss, reason))
     candidates.sort(key=lambda candidate: -candidate[0])
-    return _thinned([reason for _, reason in candidates])
+    return _without_neighbours([reason for _, reason in candidates])
 
 
 def _best_rolls(roll_values: Floats) -> NDArray[np.int64]:
@@ -195,7 +195,7 @@ def _commonest_around(best: NDArray[np.int64], actions: int) -> NDArray[np.int64
     return counts[NEIGHBOURHOOD:-NEIGHBOURHOOD, NEIGHBOURHOOD:-NEIGHBOURHOOD].argmax(axis=2)
 
 
-def _thinned(reasons: list[Reason]) -> list[Reason]:
+def _without_neighbours(reasons: list[Reason]) -> list[Reason]:
     """Choose reasons in their order, so that no two positions are neighbours.
 
     Of each rule at most `MAX_PER_RULE` are chosen.

@@ -130,7 +130,7 @@ class Assessment(NamedTuple):
         total = self.best_response - self.win_rate or 1.0  # 1 avoids a division by 0
         if self.loss:
             for field, heading in GROUP_HEADINGS.items():
-                groups: list[Group] = getattr(self, field)
+                groups: list[Group] = getattr(self, field)  # by kind, by phase, or by lead
                 rows = [(group.kind, loss(group.loss), f"{group.positions:,}") for group in groups]
                 bars = [(group.loss / total, "bad") for group in groups]
                 yield Part("", Table(rows, (heading, "loss", "positions")), bars)
@@ -146,13 +146,13 @@ class Assessment(NamedTuple):
             header = ("score", "opponent", "rolls", "best", "loss")
             yield Part("most is lost at", Table(rows, header, left=0))
 
-    def text(self, against: str, more: Iterable[Part] = ()) -> Text:
-        """Lay out the assessment: reasons, `more` tables, and the costliest positions last."""
-        parts = chain(self.reasons(), more, self.positions())
+    def text(self, against: str, extra_parts: Iterable[Part] = ()) -> Text:
+        """Lay out the assessment: reasons, `extra_parts`, and the costliest positions last."""
+        parts = chain(self.reasons(), extra_parts, self.positions())
         return ["", self.summary(against), *laid_out(parts)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the arrays."""
+        """Return the assessment as plain values, without the arrays."""
         plain = self._asdict()
         for array in ("costs", "rolls", "best"):
             del plain[array]
@@ -163,13 +163,13 @@ class Assessment(NamedTuple):
 
 
 def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
-    """Find the losses of a matrix or a policy to an opponent, and the changes that gain most.
+    """Explain how a matrix or a policy does against an opponent: its losses, and changes that gain.
 
-    1. A best response to the opponent is computed; with hidden memory it is searched for.
-    2. The difference of both win rates is split by position, and grouped.
-    3. Changes of single cells and of thresholds are measured.
+    1. Compute a best response to the opponent; with hidden memory, search for one.
+    2. Split the difference of the win rates of response and strategy by position, and group it.
+    3. Measure changes of single cells and of thresholds; combine those of the best cells.
 
-    Games that never end are half wins.
+    A game that never ends counts as half a win.
     """
     against = table_of(game, against)
     table = table_of(game, strategy)
@@ -188,9 +188,9 @@ def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> As
         for cell in _largest_cells(costs, MAX_POSITIONS)  # pairs of scores
     ]
     changes = _cell_changes(game, table, against, rate)
-    changed = table.array.copy()
+    changed_table = table.array.copy()  # with all of these changes
     for change in changes:
-        changed[change.score, change.opponent] = _pure_cell(game, table, change.instead)
+        changed_table[change.score, change.opponent] = _pure_cell(game, table, change.instead)
     return Assessment(
         win_rate=rate,
         best_response=response_rate,
@@ -205,7 +205,7 @@ def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> As
         best=best,
         losses=tuple(costliest),
         changes=tuple(changes),
-        changed=_win_rate(game, changed, against) if changes else rate,
+        changed=_win_rate(game, changed_table, against) if changes else rate,
         endless=losses.endless if abs(losses.endless) > MIN_ENDLESS else 0.0,
     )
 

@@ -98,7 +98,7 @@ class Answer(NamedTuple):
         return int((self.win_rates > WIN).sum())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the strategy."""
+        """Return the win rates as plain values, without the strategy."""
         return {"win_rates": self.win_rates.tolist(), "mean": self.mean, "beaten": self.beaten}
 
     def rows(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -236,12 +236,14 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     return best_of_ascent(np.array(best.strategy, np.int8), mean_wins)
 
 
-def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) -> Iterator[Answer]:
+def ascend(
+    field: Field, matrix: Matrix, score: Score, max_cells: int | None = None
+) -> Iterator[Answer]:
     """Raise a score step by step until no step raises it; yield the answer after each step.
 
     1. Order the cells by what their best roll gains to first order, by the score's gradient.
     2. Change the first of them to their best rolls: twice as many cells as in the last step, at
-       most `most`.
+       most `max_cells`.
     3. While the score does not rise, change half as many. Stop if not even one cell raises it.
 
     A step costs one counterfactual evaluation, and one of win rates for each size tried. `matrix`
@@ -256,7 +258,7 @@ def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) 
         measured = field.measure(policy, weights)
         cells = improvable(policy, measured.values, measured.infoset_reach)
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()
-        step_size = min(2 * step_size, len(cells), most or matrix.size)
+        step_size = min(2 * step_size, len(cells), max_cells or matrix.size)
         while step_size > 0:
             changed = matrix.copy()
             changed.ravel()[cells[:step_size]] = best_actions[cells[:step_size]]
@@ -349,7 +351,7 @@ class Difference(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: ``before``, ``after``, ``match``, ``changes``."""
+        """Return means, match and changes as plain values, without the arrays."""
         rates = {"before": self.before, "after": self.after, "match": self.match}
         return {**rates, "changes": [change._asdict() for change in self.changes]}
 

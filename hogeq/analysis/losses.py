@@ -70,14 +70,21 @@ class Group(NamedTuple):
 def losses(
     game: HogEngine, strategy: Strategy, response: Matrix, against: Strategy, total: float
 ) -> Losses:
-    """Split the loss of a matrix or a policy to a response (G, G) over positions and rolls.
+    """Split the loss of a strategy to a response over positions and rolls.
 
-    Both play against `against`; `total` is the difference of their win rates.
+    By the performance difference theorem (Kakade and Langford 2002) the loss W(response) -
+    W(strategy) is the sum over positions h and rolls k of
+
+        d(h) * strategy(k | h) * (Q(h, response) - Q(h, k)),
+
+    where d is the reach of the strategy, and Q the win probability of a roll if the response plays
+    on. Both play against the same opponent, `against`; `total` is the difference of their win
+    rates, and `response` (G, G) has actions.
     """
     work = shared_workspace(game, 2)
     reach = work.forward(policies_of(game, strategy, against))
     responders = policies_of(game, response, against)
-    # Win probability of every roll if the response plays on, weighted by the strategy's reach.
+    # Q(h, k), weighted by the strategy's reach d(h).
     action_values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
     response_values = np.take_along_axis(
         action_values, response[..., None].astype(np.int64), axis=2
@@ -86,7 +93,7 @@ def losses(
         # The response is best everywhere, so that rounding should make no negative losses.
         response_values = action_values.max(axis=2, keepdims=True)
     rolls = strategy.policy * (response_values - action_values)
-    # By the theorem above the rest of the total is lost in games that never end.
+    # If positions recur, the sum may miss the total: the rest is lost in games that never end.
     endless = total - float(rolls.sum()) if game.positions_recur else 0.0
     return Losses(rolls, response, reach.rows.copy(), endless)
 

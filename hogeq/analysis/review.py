@@ -54,7 +54,7 @@ class Review(NamedTuple):
         return html.table(rows, header, title)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the review as plain values."""
         transcript = self.transcript
         rules = transcript.rules
         return {

@@ -226,10 +226,12 @@ def parse_transcript(
     `TranscriptError` with the path of the first fault.
     """
     try:
-        content = _read(_Top, parse_json(data), "")
-        rules = _rules(content.rules, rules)
+        content = _parse_record(_Top, parse_json(data), "")
+        rules = _parse_rules(content.rules, rules)
         players = _two_players(content.players)
-        written = [_read(_Turn, turn, f"turns[{n}]") for n, turn in enumerate(content.turns)]
+        written = [
+            _parse_record(_Turn, turn, f"turns[{n}]") for n, turn in enumerate(content.turns)
+        ]
         rolls = (None if turn.roll < 0 else turn.dice for turn in written)  # roll -1 has no dice
         turns = []
         for number, turn in enumerate(_replay(rules, written[0].player, start, rolls)):
@@ -242,7 +244,7 @@ def parse_transcript(
         raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
 
 
-def _read(kind: type[_Kind], content: object, path: str) -> _Kind:
+def _parse_record(kind: type[_Kind], content: object, path: str) -> _Kind:
     """Make a record of a class from a JSON object; an error names the first fault by its path.
 
     `path` is where the object is in the transcript, empty for the whole.
@@ -297,7 +299,7 @@ def _replay(
         yield turn
 
 
-def _rules(written: str | dict[str, Any], required: Rules | None) -> Rules:
+def _parse_rules(written: str | dict[str, Any], required: Rules | None) -> Rules:
     """Read the rules of a transcript.
 
     They have to be the `required` ones, if there are any; only the name may differ. Otherwise they

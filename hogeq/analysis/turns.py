@@ -155,7 +155,8 @@ def advance(rules: Rules, before: Situation, roll: tuple[int, ...] | None) -> Tu
     rules = rules if mover == 0 else rules.for_second()  # the players may have different goals
     outcome = play_turn(rules, *before.view, before.memory, dice, faces)
     landing = outcome.landing  # numbers players as the mover sees them: 0 is the mover
-    own, other = landing.score, landing.opponent
+    own = landing.score
+    other = landing.opponent
     winner = None
     if landing.winner is not None:
         winner = mover if landing.winner == 0 else 1 - mover
@@ -182,7 +183,7 @@ class Tally(NamedTuple):
     """Turns that lost most, at most `COSTLIEST`, the worst first; none that lost nothing."""
 
     def plain(self) -> dict[str, Any]:
-        """Give it as plain values, the costliest turns by their numbers as ``dearest``."""
+        """Give the sums as plain values, with the numbers of the costliest turns as ``dearest``."""
         plain = self._asdict()
         plain["dearest"] = [turn.number for turn in plain.pop("costliest")]
         return plain
@@ -340,7 +341,8 @@ class Session:
 
     def record(self) -> dict[str, Any]:
         """Give the whole game as plain numbers and texts, fit for JSON."""
-        own_tally, situation = self.tally, self.situation
+        own_tally = self.tally
+        situation = self.situation
         return {
             "rules": self.game.rules.name,
             "seed": self.seed,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
+        """Import a public name when it is first asked for."""
         if name == "app":
             return _app()
         if name in __all__:

@@ -114,6 +114,7 @@ def _top(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
+    # Called before every command, and alone if none is named. A docstring would become the help.
     if version:
         from hogeq import __version__
 

@@ -59,29 +59,32 @@ class Command(TyperCommand):
             if isinstance(mark, Output)
         }
         # Outputs whose existing files are replaced only with --overwrite.
-        self.kept = [name for name, mark in self.outputs.items() if mark.is_kept]
+        self.kept_outputs = [name for name, mark in self.outputs.items() if mark.is_kept]
         declared = {parameter.name for parameter in self.params}
         # Shared options that the function does not declare, and is not called with.
-        self.added = [
+        self.added_parameters = [
             parameter
             for parameter in _shared_parameters()
-            if parameter.name not in declared and (parameter.name != "overwrite" or self.kept)
+            if parameter.name not in declared
+            and (parameter.name != "overwrite" or self.kept_outputs)
         ]
-        self.params += self.added
-        self.by_name = {parameter.name: parameter for parameter in self.params}
+        self.params += self.added_parameters
+        self.parameter_of = {parameter.name: parameter for parameter in self.params}
         # Conditions of use, by option.
-        self.uses = {
-            self.by_name[name].opts[0]: [
+        self.conditions_of = {
+            self.parameter_of[name].opts[0]: [
                 parameter for parameter in metadata if isinstance(parameter, When)
             ]
             for name, metadata in metadata_by_name.items()
-            if name in self.by_name
+            if name in self.parameter_of
         }
-        if self.kept and all(self.by_name[name].default is None for name in self.kept):
-            output_options = (self.by_name[name].opts[0] for name in self.kept)
-            self.uses["--overwrite"] = [options.beside(*output_options)]
-        if {"rules_name", "game_name"} <= self.by_name.keys():
-            self.uses["--digits"] = [OF_HOG]
+        if self.kept_outputs and all(
+            self.parameter_of[name].default is None for name in self.kept_outputs
+        ):
+            output_options = (self.parameter_of[name].opts[0] for name in self.kept_outputs)
+            self.conditions_of["--overwrite"] = [options.beside(*output_options)]
+        if {"rules_name", "game_name"} <= self.parameter_of.keys():
+            self.conditions_of["--digits"] = [OF_HOG]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; explain an unknown --game or --rules, which most commands have."""
@@ -107,7 +110,7 @@ class Command(TyperCommand):
         self.require_use(ctx)
         values = dict(ctx.params)
         plugins = [Path(path) for path in values["plugins"] or ()]
-        for parameter in self.added:
+        for parameter in self.added_parameters:
             del ctx.params[parameter.name]
         files = {name: values[name] and Path(values[name]) for name in self.outputs}  # or None
         with _writing_numbers(values["decimals"]):
@@ -126,13 +129,13 @@ class Command(TyperCommand):
         """Raise `BadInputError` for an option whose condition of use does not hold in this call."""
         options_given = {  # without defaults
             parameter.opts[0]: ctx.params[name]
-            for name, parameter in self.by_name.items()
+            for name, parameter in self.parameter_of.items()
             if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE"
         }
-        tree = name_of_tree_game(ctx.params) if "game_name" in self.by_name else None
+        tree = name_of_tree_game(ctx.params) if "game_name" in self.parameter_of else None
         if tree is not None:
             options_given[TREE_NAME] = tree
-        for option, conditions in self.uses.items():
+        for option, conditions in self.conditions_of.items():
             if option not in options_given:
                 continue
             for when in conditions:
@@ -144,7 +147,9 @@ class Command(TyperCommand):
 
     def _options_of_trees(self) -> list[str]:
         """List the options that apply to games other than Hog, without those that name a game."""
-        of_hog = {option for option, conditions in self.uses.items() if OF_HOG in conditions}
+        of_hog = {
+            option for option, conditions in self.conditions_of.items() if OF_HOG in conditions
+        }
         left_out = of_hog | {"--game", "--rules"}
         names = (parameter.opts[0] for parameter in self.params)
         return [name for name in names if name.startswith("--") and name not in left_out]
@@ -155,7 +160,7 @@ class Command(TyperCommand):
         `files` has the path of each output, or None; `values` the values of all parameters.
         """
         reads = texts(value for name, value in values.items() if name not in self.outputs)
-        is_tree = "game_name" in self.by_name and name_of_tree_game(values) is not None
+        is_tree = "game_name" in self.parameter_of and name_of_tree_game(values) is not None
         try:
             for name, output in self.outputs.items():
                 check_output(
@@ -163,7 +168,7 @@ class Command(TyperCommand):
                     (is_tree and output.of_games) or output.suffixes,
                     reads=reads,
                     replace=not output.is_kept or values["overwrite"],
-                    option=self.by_name[name].opts[0],
+                    option=self.parameter_of[name].opts[0],
                 )
         except BadInputError:
             self.require_names(values)  # an error about a misspelt name comes before this one
@@ -176,10 +181,10 @@ class Command(TyperCommand):
         """
         strategies = texts(values[name] for name in STRATEGIES if name in values)
         strategies = [name for name in strategies if name not in OPTIMAL]
-        is_of_one_game = "rules_name" in self.by_name
+        is_of_one_game = "rules_name" in self.parameter_of
         all_rules = [values["rules_name"]] if is_of_one_game else texts([values.get("rules")])
         for rules in all_rules:
-            if "game_name" in self.by_name:
+            if "game_name" in self.parameter_of:
                 settings = [values.get(name) for name in ("game_name", "forget", "teams")]
                 chosen = Chosen(rules, *settings, trust=values["trust"])
             else:
@@ -204,7 +209,7 @@ class Command(TyperCommand):
                 continue
             kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
             group = getattr(parameter, "rich_help_panel", None) or kind
-            conditions = self.uses.get(parameter.opts[0], ())
+            conditions = self.conditions_of.get(parameter.opts[0], ())
             about = _without_program_signs(record[1])
             about += "".join(f" [only {when.words}]" for when in conditions)
             # The names end with a type: numbers become N, choices stay, other types are left out.

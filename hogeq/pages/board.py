@@ -51,8 +51,8 @@ class Shown(NamedTuple):
     """Scores that games begin with: of the player who moves first, and of the other."""
 
 
-def opponents(game: Hog, more: Sequence[tuple[str, Strategy]] = ()) -> dict[str, Strategy]:
-    """Opponents on the page by name: built-in ones that suit the game, and `more` matrices.
+def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dict[str, Strategy]:
+    """Opponents on the page by name: built-in ones that suit the game, and `own_tables` matrices.
 
     If each player has a goal of their own, an opponent plays for the second player's goal.
     """
@@ -63,13 +63,13 @@ def opponents(game: Hog, more: Sequence[tuple[str, Strategy]] = ()) -> dict[str,
     if not game.rules.hog_wild:
         useless.add("hog_wild_heuristic")
     built_in = game.baselines([spec for spec in OPPONENTS if spec not in useless])
-    for name, strategy in more:
+    for name, strategy in own_tables:
         if strategy.kind != "matrix":
             raise BoardError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
-    return {**built_in, **dict(more)}
+    return {**built_in, **dict(own_tables)}
 
 
 def make(shown: Sequence[Shown]) -> str:

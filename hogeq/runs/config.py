@@ -239,6 +239,7 @@ def config_from(tree: object, source: str = "config") -> Config:
                 problem = refusal("rules", tree["rules"], "none where a game is given")
                 raise ConfigError(f"{source}: {problem}")
             tree = {"rules": {}, **tree}  # the default rules, which such a run does not use
+            # A game may be an edition of Hog, which the config has as its rules.
             if isinstance(tree["game"], str) and GameName(tree["game"]).is_hog:
                 tree = {**tree, "game": "", "rules": GameName(tree["game"]).rules()}
         for key in ("forget", "teams"):

@@ -332,6 +332,7 @@ def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> 
     parameters = plain(search)
     del parameters["rounds"]  # a search may go on for more rounds than it began with
     strategy_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()
+    # The file says by which search it was made: a hash of everything that its states depend on.
     search_facts = [plain(game.rules), parameters, strategy.dtype.str, strategy_hash]
     made_by = hashlib.sha256(json.dumps(search_facts, sort_keys=True).encode()).hexdigest()
     if path.exists():

@@ -203,13 +203,13 @@ LIST_COLUMNS: Final = (
 """Columns of a list of runs."""
 
 
-def listing(runs: Sequence[RunRecord], root: Path, more: Sequence[str] = ()) -> Table:
-    """Lay out runs below `root` as a table; `more` are config keys that are columns too."""
+def listing(runs: Sequence[RunRecord], root: Path, config_keys: Sequence[str] = ()) -> Table:
+    """Lay out runs below `root` as a table; `config_keys` are config keys that are columns too."""
     rows = [{**run.config, **vars(run)} for run in runs]
     for row in rows:
         row["path"] = row["path"].relative_to(root) if row["path"] != root else root
     columns = [key for key in LIST_COLUMNS if any(row.get(key) is not None for row in rows)]
-    return table_of(rows, [*columns, *more], left=4)
+    return table_of(rows, [*columns, *config_keys], left=4)
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:

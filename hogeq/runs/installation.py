@@ -40,11 +40,11 @@ class Installation:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the facts as plain values."""
         return {**vars(self), "cache": self.cache.to_json()}
 
     def rows(self) -> list[tuple[str, object]]:
-        """Lay it out, as the command prints it: a title and a value in each row."""
+        """Lay out the facts as rows of a title and a value, as ``hogeq doctor`` prints them."""
         kernels = self.cache
         compiled_rows = []
         for name, parts in self.compiled.items():

@@ -206,7 +206,9 @@ class RunSummary:
         for name, interval in self.intervals.items():
             ends: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
             if self.units is not WIN_RATES:  # of games other than Hog
-                ends["nash_conv"] = 2.0 * self.units.beyond(*interval[:2])[0]
+                # In a zero-sum game NashConv of a strategy for both seats is twice this.
+                exploitability = self.units.beyond(interval.lower, interval.upper)[0]
+                ends["nash_conv"] = 2.0 * exploitability
             if interval.saturation:
                 ends["saturation"] = interval.saturation.to_json()
             figures[name.replace(" ", "_")] = ends

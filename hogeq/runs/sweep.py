@@ -256,7 +256,7 @@ class SweepSummary:
         }
 
     def text(self) -> Text:
-        """Lay it out, as the command prints it."""
+        """Lay out the table of the points, and counts, as ``hogeq sweep`` prints them."""
         counts = f"{len(self.rows)} points, {self.done_before} of them done before"
         problem = f"; {self.no_figure_reason}" if self.no_figure_reason else ""
         return [

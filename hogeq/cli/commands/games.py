@@ -245,11 +245,13 @@ def export_game(
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
-    full = game.rules
+    full_rules = game.rules
     with refusing():
-        rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
-        smaller = Hog(rules)
-        sizes = smaller.tree_sizes()
+        rules = replace(
+            full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice
+        )
+        smaller_game = Hog(rules)
+        sizes = smaller_game.tree_sizes()
     if not sizes.exact:
         raise BadInputError(
             f"the tree has more than {sizes.most:,} nodes, the most allowed: "
@@ -257,7 +259,7 @@ def export_game(
         )
     warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        smaller.write(out)
+        smaller_game.write(out)
     data |= {"goal": rules.goal, "max_dice": rules.max_dice}
     data |= {name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")}
     data["infosets"] = list(sizes.infosets)

@@ -94,7 +94,8 @@ def analyze_(
         text.append(analysis.memory_line(chosen.rules, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    return Result(data, [*text, *chosen.endless[1:], "", analysis.table()])
+    notes = chosen.endless[1:]  # without its empty line
+    return Result(data, [*text, *notes, "", analysis.table()])
 
 
 def _analyze_position(

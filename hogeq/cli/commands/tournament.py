@@ -205,7 +205,7 @@ def tournament(
     from hogeq.contest.staff import Contest
     from hogeq.support.sandbox import require_isolation
 
-    lines: list[str] = []  # about the files of a contest
+    lines: list[str] = []  # notes on the files that are written
     scores = chosen.scores
     folder = out if is_folder else None
     outputs = [path for path in (ranks, page, plot, out) if path is not None]
