@@ -225,7 +225,7 @@ def _best_response(
     """
     if not game.has_memory:
         best_actions, *_ = best_rolls(game, policies_of(game, against, against))
-        return best_actions[:, :, 0]
+        return best_actions[:, :, 0]  # of the only memory
     searched = attack(game, against, SEARCH_BUDGET)
     is_matrix = table.ndim == searched.matrix.ndim  # a policy has one axis more
     if is_matrix and table_rate >= searched.win_rate:

@@ -93,9 +93,10 @@ class _App(typer.Typer):
     """An application whose commands are each a `Command`."""
 
     def command(
-        self, name: str | None = None, **more: Any
+        self, name: str | None = None, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        return super().command(name, **{"cls": Command, **more})
+        """Make a decorator that adds a function as a command."""
+        return super().command(name, **{"cls": Command, **settings})
 
 
 app = _App(

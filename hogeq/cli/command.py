@@ -45,9 +45,10 @@ class Command(TyperCommand):
     possible to write every file.
     """
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        function: Callable[..., Any] = unwrap(more["callback"])
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        """Make typer's command, and read the marks of the function's parameters."""
+        super().__init__(*args, **settings)
+        function: Callable[..., Any] = unwrap(settings["callback"])
         hints = get_type_hints(function, include_extras=True)
         # Of each parameter the objects in its ``Annotated[...]``.
         metadata_by_name = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
@@ -73,7 +74,7 @@ class Command(TyperCommand):
         # Conditions of use, by option.
         self.conditions_of = {
             self.parameter_of[name].opts[0]: [
-                parameter for parameter in metadata if isinstance(parameter, When)
+                condition for condition in metadata if isinstance(condition, When)
             ]
             for name, metadata in metadata_by_name.items()
             if name in self.parameter_of

@@ -44,11 +44,12 @@ def list_editions(default: str) -> Text:
 
     The game of the `default` edition comes first, then the others, the newest first.
     """
-    games = [(rule_facts(rules)["semesters"], rules) for rules in EDITIONS.values()]
+    games = [(rule_facts(rules)["semesters"], rules) for rules in EDITIONS.values()]  # and names
     games.sort(key=lambda game: max(map(_year_and_term, game[0])), reverse=True)
     # Sorting is stable: the default comes first, and the others stay in their order.
     games.sort(key=lambda game: default not in game[0])
-    games[0][0].sort(key=lambda name: name != default)
+    default_names, _ = games[0]
+    default_names.sort(key=lambda name: name != default)
     rows = []
     for (first, *others), rules in games:
         own = ", ".join(name for name, _ in describe(rules) if name not in {"Goal", "Dice"})

@@ -76,7 +76,7 @@ def make(shown: Sequence[Shown]) -> str:
     """Write the HTML page of some games; `BoardError` if the data of one is too large."""
     packed = []
     for entry in shown:
-        data = edition_data(*entry)
+        data = edition_data(entry.game, entry.title, entry.tables, entry.start)
         data["about"] = {name: _about(name) for name in entry.tables}
         data["book"] = entry.game.reasons()
         text = frame.pack_text(json.dumps(data, separators=(",", ":")))

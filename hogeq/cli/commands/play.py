@@ -66,9 +66,8 @@ def play(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     strategies = [] if engine in OPTIMAL else [engine]
-    game = chosen.load(
-        "full memory", "hidden states", strategies=strategies, own_goals=True, start=start
-    )
+    kernels = "full memory", "hidden states"
+    game = chosen.load(*kernels, strategies=strategies, own_goals=True, start=start)
     if not chosen.is_hog:
         return _play_tree(chosen, game, engine, first, seed)
     import numpy as np

@@ -54,13 +54,9 @@ def analyze_(
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
-    game = chosen.load_hog(
-        "values",
-        "hidden states",
-        strategies=[strategy or DEFAULT_PAST],
-        own_goals=True,
-        at=(score, opponent),
-    )
+    kernels = "values", "hidden states"
+    strategies = [strategy or DEFAULT_PAST]
+    game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
     has_memory = len(game.memories) > 1
     if has_memory:
         chosen.expect("reach")
@@ -151,13 +147,8 @@ def beliefs(
     Of a mixture also the probability that each component is played.
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["beliefs"])
-    game = chosen.load_hog(
-        "reach",
-        "full memory",
-        "hidden states",
-        strategies=[strategy, against],
-        at=(score, opponent),
-    )
+    kernels = "reach", "full memory", "hidden states"
+    game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
     own_strategy = game.strategy(strategy)
     other_strategy = own_strategy if against is None else game.strategy(against)
     has_mixture = "mixture" in {own_strategy.kind, other_strategy.kind}
