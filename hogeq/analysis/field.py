@@ -68,8 +68,7 @@ def shortfall(target: NDArray[np.bool_], width: float) -> Score:
     """
 
     def score(rates: Floats) -> tuple[float, Floats]:
-        # log(1 + exp(x)) is a smooth form of max(0, x).
-        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)
+        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)  # a smooth max(0, x)
         gradient = np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
         return -width * float(missing.sum()), gradient
 
@@ -124,10 +123,8 @@ class Field(Population):
         policies = [policy for strategy in strategies for policy in strategy.policies]
         super().__init__(game, policies)
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
-        # A mixture has several policies. Row i of the matrix has their chances for rival i, and 0
-        # for the policies of other rivals.
-        num_policies = [len(strategy.chances) for strategy in strategies]
-        owners = np.repeat(np.arange(len(rivals)), num_policies)
+        # Row i of the matrix has the chances of the policies of rival i, and 0 for other policies.
+        owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in strategies])
         chances = np.concatenate([strategy.chances for strategy in strategies])
         self.shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
 
@@ -206,7 +203,7 @@ def _search(
 
 
 def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
-    """Ascend from a matrix, and return the best answer by the objective on the way.
+    """Ascend from a matrix (G, G), changed in place; return the best answer on the way.
 
     For "mean" the score is the mean win rate. "beaten" counts wins, which has no gradient, so:
 
@@ -214,8 +211,6 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
     2. For the rivals that are nearest to being beaten, one by one, ascend by the shortfall against
        this rival and all rivals beaten so far.
     3. Ascend by the mean win rate.
-
-    `matrix` (G, G) is changed in place.
     """
     best = field.answer(matrix.copy())
 
@@ -227,7 +222,6 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
         return best_of_ascent(matrix, mean_wins)
     for width in WIN_EDGES:
         best = best_of_ascent(matrix, smooth_wins(width))
-    # Those with the highest win rate against them, the nearest to a win, come first.
     unbeaten = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
     for rival in unbeaten[:MAX_TARGETS]:
         target = best.win_rates > WIN
@@ -328,12 +322,9 @@ class Difference(NamedTuple):
     (336, 0.134)
     """
 
-    before: float
-    """Mean of the first against the opponents."""
-    after: float
-    """That of the second."""
-    match: float
-    """The second against the first."""
+    before: float  # mean of the first against the opponents
+    after: float  # mean of the second
+    match: float  # the second against the first
     changes: tuple[Any, ...]
     """Each a `CellChange`, in other games than Hog a `RowChange`: the one that gains most first."""
     gains: Floats
@@ -376,10 +367,8 @@ class Difference(NamedTuple):
         gain_text = pp if is_hog else units.gain
         best = [change for change in self.changes if change.gain > 0]
         worst = [change for change in reversed(self.changes) if change.gain < 0]
-        for heading, changes in (
-            ("changes that gain most", best),
-            ("changes that lose most", worst),
-        ):
+        tables = {"changes that gain most": best, "changes that lose most": worst}
+        for heading, changes in tables.items():
             rows = []
             for change in changes[:MAX_LISTED]:
                 *fields, gain, reach = change
@@ -455,21 +444,14 @@ def diff_rows(
     gains = engine.payoff_per_win_rate * win_rates
 
     def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
-        # A row may have fewer actions than the K columns of the policy.
-        pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
+        pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)  # K may be larger
         return [(label, probability) for label, probability in pairs if probability > 0.0]
 
     changes = []
     for row in np.flatnonzero((before != after).any(axis=1)).tolist():
-        change = RowChange(
-            player=int(tree.seat[row]),
-            infoset=str(tree.names[row]),
-            before=actions(row, before),
-            after=actions(row, after),
-            gain=float(gains[row]),
-            reach=float(reach[row]),
-        )
-        changes.append(change)
+        infoset = int(tree.seat[row]), str(tree.names[row])
+        row_policies = actions(row, before), actions(row, after)
+        changes.append(RowChange(*infoset, *row_policies, float(gains[row]), float(reach[row])))
     return Difference(
         before=float(np.mean([value(first, rival).mean for rival in against])),
         after=float(np.mean([value(second, rival).mean for rival in against])),
@@ -498,8 +480,7 @@ def improvements(
     start = _matrix(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
     yield field.answer(start)
-    cells_per_step = None if cells is None else 1
-    for answer in ascend(field, start.copy(), mean_wins, cells_per_step):
+    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
         num_changed = int((np.asarray(answer.strategy) != start).sum())
         if cells is not None and num_changed > cells:
             return
