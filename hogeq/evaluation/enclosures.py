@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.short_fractions import WHOLE, is_meant
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
-FINE: Final = 20  # payoffs that are whole in units of 2**-20 are what they say
+FINE: Final = 20  # payoffs that are what they say are whole in units of 2**-20
 STATES: Final = 200_000  # values of states that are computed between two looks at the clock
 SETTLED: Final = 2.0**-60  # share of the largest payoff by which a round raises nothing of use
 
@@ -179,7 +180,10 @@ def _table(policy: Floats) -> Floats:
 def _rounded_down(payoffs: Any) -> Any:
     """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
     in_units = np.ldexp(payoffs, FINE)
-    is_exact = in_units == np.rint(in_units)
+    is_exact = np.asarray(in_units == np.rint(in_units))
+    # A large one may be whole in these units since doubles have no others there: 1e10 + 1/10.
+    is_in_doubt = is_exact & ((payoffs != np.rint(payoffs)) | (np.abs(payoffs) > WHOLE))
+    is_exact[is_in_doubt] = [*map(is_meant, np.asarray(payoffs)[is_in_doubt].tolist())]
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.support.messages import at_least, at_most, between, loss, percent
+from hogeq.support.short_fractions import is_meant
 
 
 class Units(NamedTuple):
@@ -69,7 +70,7 @@ class Units(NamedTuple):
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return lower - self.even, upper - self.even
         least = most = self.even
-        if math.ldexp(self.even, FINE) % 1.0:
+        if math.ldexp(self.even, FINE) % 1.0 or not is_meant(self.even):
             least, most = (math.nextafter(self.even, end) for end in (-math.inf, math.inf))
         return below(Fraction(lower) - Fraction(most)), above(Fraction(upper) - Fraction(least))
 
@@ -79,7 +80,7 @@ class Units(NamedTuple):
 
 
 DECIMALS: Final = 9  # of payoffs
-FINE: Final = 20  # numbers that are whole in units of 2**-20 are what they say
+FINE: Final = 20  # numbers that are what they say are whole in units of 2**-20
 HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
 POWERS: Final = 1e16  # from which on Python writes numbers with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates

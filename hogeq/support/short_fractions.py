@@ -24,3 +24,8 @@ def meant(number: float) -> Fraction:
             return short
     decimal = repr(number)
     return Fraction(decimal) if len(Decimal(decimal).as_tuple().digits) <= DIGITS else whole
+
+
+def is_meant(number: float) -> bool:
+    """Whether a number stands for itself."""
+    return meant(number) == Fraction(number)
