@@ -108,7 +108,9 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
 
 
 def _against_all_others(tree: FlatTree, own: NDArray[np.bool_], side: int) -> FlatTree:
-    """Make one side of a player, whose rows are its own, and the other of all others."""
+    """Give a tree in which one side is a player, of some rows, and the other all others."""
     seat = np.where(own, side, 1 - side).astype(np.int8)
+    if (seat == tree.seat).all():
+        return tree  # whose sequences are known
     mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
     return replace(tree, player=mover, seat=seat, sides=None)

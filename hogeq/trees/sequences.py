@@ -118,7 +118,8 @@ class SequenceForm:
         ready, rank, number = np.flatnonzero(unranked_before == 0), np.zeros(rows, np.int64), 0
         while len(ready):
             rank[ready] = number
-            following = links[ready].indices
+            sizes = links.indptr[ready + 1] - links.indptr[ready]
+            following = links.indices[ranges(links.indptr[ready], sizes)]
             np.subtract.at(unranked_before, following, 1)
             ready = np.unique(following[unranked_before[following] == 0])
             number += 1
@@ -310,8 +311,10 @@ class SequenceForm:
     @cached_property
     def visits(self) -> Ints:
         """How often a play has met the row at each refined information set, this time too, (J,)."""
-        visits, refined = np.ones(len(self.row), np.int64), np.arange(len(self.row))
-        earlier = self.above  # of each refined information set that has one, further and further up
+        visits = np.ones(len(self.row), np.int64)
+        # A row that is met again joins two pasts; of the others there may be very deep ones.
+        refined = np.flatnonzero(np.isin(self.row, self.shared))
+        earlier = self.above[refined]  # of each that has one, further and further up
         while len(refined):
             refined, earlier = refined[earlier >= 0], earlier[earlier >= 0]
             visits[refined] += self.row[earlier] == self.row[refined]
