@@ -142,15 +142,19 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
         raise BadInputError(refusal("state", state, allowed))
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
-    worth, error = list[float](), 0.0
+    worth, error, missed = list[float](), 0.0, Fraction(solved.missed)
     for number in range(len(actions)):
         there = int(graph.next[graph.place[position] + number])
         if there < 0:
-            lower = upper = float(graph.payoff[-1 - there])
+            lower = upper = meant(float(graph.payoff[-1 - there]))
         else:
-            lower, upper = solved.values.lower[there, 0], solved.values.upper[there, 0]
-        paid, error = (lower + upper) / 2, max(error, float(upper - lower) / 2)
-        worth.append(float(paid if player == 0 else graph.total - paid))
+            ends = solved.values.lower[there, 0], solved.values.upper[there, 0]
+            lower, upper = map(Fraction, map(float, ends))
+        if player == 1:
+            lower, upper = meant(graph.total) - upper, meant(graph.total) - lower
+        worth.append(float((lower + upper) / 2))
+        error = max(error, above(upper + missed - Fraction(worth[-1])))
+        error = max(error, above(Fraction(worth[-1]) - lower + missed))
     best = max(worth)
     found = [
         ActionValue(action, value, best - value if best - value > 2 * error else 0.0)
