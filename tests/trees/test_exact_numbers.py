@@ -275,3 +275,23 @@ def test_a_decimal_that_is_no_payoff_is_refused_in_a_line(number: str) -> None:
 def test_positions_refuse_decimals_that_no_double_stands_for() -> None:
     with pytest.raises(hogeq.HogeqError, match="payoffs, and a sum of both players', that a doub"):
         of_rules(Choice(1, [0], [Decimal(10**16 + 1)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("999999998.449548", "1000000001.870259"), ("1234567890.123457", "0.1")]
+)
+def test_values_in_policies_are_of_the_numbers_of_the_file(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    """Bounds were of the payoffs as they are when a level near them is taken off."""
+    file = tmp_path / "choices.efg"
+    file.write_text(
+        'EFG 2 R "choices" { "One" "Two" }\n'
+        'p "" 1 1 "x" { "a" "b" } 0\np "" 2 1 "y" { "c" } 0\n'
+        f't "" 1 "" {{ {one} -{one} }}\nt "" 2 "" {{ {other} -{other} }}\n'
+    )
+    value = max(Fraction(one), Fraction(other))
+    found = hogeq.Game(file).in_policies(2.0)
+    for side in (found, found.second):
+        assert side is not None
+        assert Fraction(side.lower) <= value <= Fraction(side.upper)
