@@ -63,14 +63,14 @@ class Facts:
         end).
         """
         submission = self.submission
-        same = ("name", "answered", "asked", "files", "alone", "prints", "draws")
+        same_names = ("name", "answered", "asked", "files", "alone", "prints", "draws")
         described = {
             "rules": self.rules,
             "file": self.file,
             "valid": not submission.faults,
             "player_name": submission.name,
             "bytes": submission.size,
-            **{key: getattr(submission, key) for key in same},
+            **{key: getattr(submission, key) for key in same_names},
             "seconds": submission.seconds or None,
             "faults": [
                 {"kind": fault.kind, "count": fault.times, "told": [fault.line]}
@@ -98,36 +98,39 @@ def facts_of(
 
 
 def game_to(game: Hog, goal: int) -> tuple[Hog, Reference]:
-    """Give the game of an entrant with this goal, and its opponents with the goal of the rules."""
+    """Make the game in which an entrant has this goal, and its opponents the goal of the rules.
+
+    Returns the game, and the opponents as strategies of its second player.
+    """
     rules = game.rules
-    own = game if goal == rules.goal else Hog(replace(rules, goal=(goal, rules.size)))
-    other = own.second
-    return own, Reference(other.strategy(other.strongest), other.baselines())
+    entrant_game = game if goal == rules.goal else Hog(replace(rules, goal=(goal, rules.size)))
+    opponent_game = entrant_game.second
+    strongest = opponent_game.strategy(opponent_game.strongest)
+    return entrant_game, Reference(strongest, opponent_game.baselines())
 
 
 def outcomes(game: Hog, strategy: Strategy, opponents: Mapping[str, Strategy]) -> list[Outcome]:
-    """Compute exact win rates against some opponents."""
-    found = []
+    """Compute the exact win rates against each opponent; None where games never end."""
+    outcomes = []
     for name, opponent in opponents.items():
         outcome = Outcome(name, None, None, None)
         with suppress(EndlessError):
             outcome = Outcome(name, *game.win_rate(strategy, opponent))
-        found.append(outcome)
-    return found
+        outcomes.append(outcome)
+    return outcomes
 
 
 def assessed_text(facts: Facts) -> Text:
-    """Lay out how a valid submission does: what to change first, positions last."""
-    assessed = facts.assessment
-    if assessed is None:
+    """Lay out the assessment of a submission, most useful first; nothing if it is not valid."""
+    if facts.assessment is None:
         return []
-    return assessed.text(str(facts.against), results(facts.win_rates))
+    return facts.assessment.text(str(facts.against), results(facts.win_rates))
 
 
 def results(win_rates: Iterable[Outcome]) -> Iterator[Part]:
-    """Give the win rates against all opponents."""
+    """Lay out the win rates against all opponents as one part, with its table and bars."""
     rows = []
-    bars = []
+    bars = []  # length and colour
     for opponent, rate, *_ in win_rates:
         rows.append((opponent, "never ends" if rate is None else percent(rate)))
         bars.append((rate or 0.0, f"half {outcome(rate)}"))
@@ -135,7 +138,7 @@ def results(win_rates: Iterable[Outcome]) -> Iterator[Part]:
 
 
 def outcome(rate: float | None, threshold: float = WinRates.WIN) -> str:
-    """Tell a match that is won, good, from one that is lost, bad, or neither."""
+    """Classify a win rate: "good" above the threshold, "bad" if the opponent's is; else empty."""
     if rate is None:
         return ""
     if rate > threshold:

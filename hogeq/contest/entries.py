@@ -46,10 +46,10 @@ class Entries(NamedTuple):
         files = short_names(self.entries)
         names = [name or file for name, file in zip(self.player_names, files, strict=True)]
         long_names = [f"{name} ({file})" for name, file in zip(names, files, strict=True)]
-        # A player may be called what another would become.
-        times = Counter([*names, *long_names])
+        # Long names count, too: a player may be called as the long name of another.
+        counts = Counter([*names, *long_names])
         return [
-            name if times[name] == 1 or name == file else long_name
+            name if counts[name] == 1 or name == file else long_name
             for name, file, long_name in zip(names, files, long_names, strict=True)
         ]
 
@@ -67,13 +67,13 @@ class Entries(NamedTuple):
 
     @property
     def left_out(self) -> list[str]:
-        """Why entries are left out, a line each; code that may not be run has one line."""
-        lines = [one.reason for one in self.refused]
-        code = [line for line in lines if line.endswith(NEEDS_TRUST)]
-        if len(code) < 2:
+        """Why entries are left out, a line each; one for all code that may not be run."""
+        lines = [refused.reason for refused in self.refused]
+        lines_of_code = [line for line in lines if line.endswith(NEEDS_TRUST)]
+        if len(lines_of_code) < 2:
             return lines
-        others = [line for line in lines if line not in code]
-        return [*others, f"{counted(len(code), '.py file')}: {NEEDS_TRUST}"]
+        other_lines = [line for line in lines if line not in lines_of_code]
+        return [*other_lines, f"{counted(len(lines_of_code), '.py file')}: {NEEDS_TRUST}"]
 
     @property
     def namesakes(self) -> list[list[int]]:
@@ -85,23 +85,26 @@ class Entries(NamedTuple):
 def entries_of(judged: Sequence[Judged], *, inside: bool = False) -> Entries:
     """Sort judged entries into valid and bad; with `inside` files are named within their folder."""
     entries = Entries([], [], [], [], [])
-    for one in judged:
-        name = one.entrant.file if inside else one.entrant.entry
-        strategy = one.submission.strategy
-        if one.submission.faults or strategy is None:
-            entries.refused.append(Refused(name, f"{printable(name)}: {one.reason}"))
+    for verdict in judged:
+        name = verdict.entrant.file if inside else verdict.entrant.entry
+        strategy = verdict.submission.strategy
+        if verdict.submission.faults or strategy is None:
+            entries.refused.append(Refused(name, f"{printable(name)}: {verdict.reason}"))
             continue
         entries.entries.append(name)
-        entries.player_names.append(one.player)
+        entries.player_names.append(verdict.player)
         entries.strategies.append(strategy)
-        if one.remark:
-            entries.remarks.append(Remark(name, one.remark))
+        if verdict.remark:
+            entries.remarks.append(Remark(name, verdict.remark))
     return entries
 
 
 def identical_entries(strategies: Sequence[Strategy]) -> list[list[int]]:
     """List the groups of two and more strategies that are the same, cell by cell."""
-    return _groups([(one.kind, one.weights.tobytes(), one.array.tobytes()) for one in strategies])
+    return _groups(
+        (strategy.kind, strategy.weights.tobytes(), strategy.array.tobytes())
+        for strategy in strategies
+    )
 
 
 def _groups(keys: Iterable[object]) -> list[list[int]]:
@@ -113,7 +116,10 @@ def _groups(keys: Iterable[object]) -> list[list[int]]:
 
 
 def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[int] | None:
-    """Read a goal for each entry, `usual` where none is given; None without a file."""
+    """Read a goal for each entry from a CSV of entries and goals; None without a file.
+
+    The file may name an entry in full or by its `short_names`. Other entries have the goal `usual`.
+    """
     if path is None:
         return None
     goals: dict[str, int] = {}
@@ -122,7 +128,7 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
         rows = [(number, [*map(str.strip, row)]) for number, row in csv_rows(text)]
     lines = [(number, row) for number, row in rows if any(row)]
     has_header = bool(lines) and lines[0][1] == ["entry", "goal"]
-    for number, row in lines[has_header:]:
+    for number, row in lines[1:] if has_header else lines:
         if len(row) != 2 or not re.fullmatch("[0-9]{1,4}", row[1]) or row[0] in goals:
             allowed = "entry,goal: each entry once, and a whole number"
             raise StrategyError(refusal(f"{printable(path)}: line {number}", row, allowed))
@@ -136,10 +142,10 @@ def read_goals(path: Path | None, entries: Sequence[str], usual: int) -> list[in
 
 
 def short_names(entries: Sequence[str]) -> list[str]:
-    """Give files and built-ins as tables name them: from the folder on that all files lie in."""
+    """Shorten the paths of files to those from their common folder; built-ins keep their names."""
     files = {entry: Path(entry).absolute() for entry in entries if not is_builtin(entry)}
     if not files:
         return list(entries)
     folder = os.path.commonpath([file.parent for file in files.values()])
-    short = {entry: printable(file.relative_to(folder)) for entry, file in files.items()}
-    return [short.get(entry, entry) for entry in entries]
+    shortened = {entry: printable(file.relative_to(folder)) for entry, file in files.items()}
+    return [shortened.get(entry, entry) for entry in entries]

@@ -32,9 +32,9 @@ from hogeq.support.kinds import (
 )
 from hogeq.support.messages import printable, unreadable
 
-MOST_MATCHES: Final = 10_000  # files of a pattern: nobody waits until a whole disk is listed
-MOST_FILES: Final = 10_000  # files and folders in one student's folder
-DEEPEST: Final = 32  # folders in each other there
+MOST_MATCHES: Final = 10_000  # most files of a pattern: a whole disk would take too long
+MOST_FILES: Final = 10_000  # most files and folders in one student's folder
+DEEPEST: Final = 32  # most levels of folders there
 
 ARCHIVES: Final = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _RUN: Final = {IN_FOLDER, "manifest.json"}  # files of a run's folder
@@ -82,51 +82,51 @@ class Entrant(NamedTuple):
         return self.path.suffix.lower() == ".py"
 
 
-_IsWritten = Callable[[os.stat_result], bool]
+_StatusTest = Callable[[os.stat_result], bool]  # of a file by its status
 
 
 def named_entries(names: Iterable[str], unless: Iterable[Path] = ()) -> list[Entrant]:
     """List the entries that names stand for: built-in strategies, files, folders and patterns.
 
-    Neither folder nor pattern stands for files `unless`, which the caller writes. Files come in
-    natural order, each once; a built-in strategy named twice is two.
+    The files `unless`, which the caller writes, are left out of folders and patterns. Files come in
+    natural order, each once; a built-in strategy named twice is two entries.
     """
-    is_written = _among(unless)
-    found: list[Entrant] = []
-    files: set[str] = set()
+    is_written = _is_among(unless)
+    entries: list[Entrant] = []
+    known_files: set[str] = set()
     for name in names:
         if is_builtin(name) or not name:  # an empty name is refused when it is read
-            found.append(Entrant(name))
+            entries.append(Entrant(name))
             continue
         if has_magic(name) and not os.path.lexists(name):
-            entrants = _matching(name, is_written)
+            entrants = _match_pattern(name, is_written)
         elif is_folder(name) and not all((Path(name) / file).exists() for file in _RUN):
-            entrants = _in_folder(Path(name), is_written)
+            entrants = _list_folder(Path(name), is_written)
             if not entrants:
                 raise StrategyError(f"{printable(name)}: holds no strategy file; {_SUFFIXES}")
         else:
             entrants = [Entrant(name)]
         for entrant in entrants:
             file = os.path.realpath(entrant.entry)
-            if entrant.fault or file not in files:
-                found.append(entrant)
+            if entrant.fault or file not in known_files:
+                entries.append(entrant)
             if not entrant.fault:
-                files.add(file)
-    return found
+                known_files.add(file)
+    return entries
 
 
 def entrants(folder: Path, unless: Iterable[Path]) -> list[Entrant]:
-    """List the submissions of a folder, by name; no file or folder `unless`, which are written."""
-    return _in_folder(folder, _among(unless))
+    """List the submissions of a folder, by name, without the files `unless`, which are written."""
+    return _list_folder(folder, _is_among(unless))
 
 
-def _among(paths: Iterable[Path]) -> _IsWritten:
-    """Make the test whether a file, by its status, is one of some."""
+def _is_among(paths: Iterable[Path]) -> _StatusTest:
+    """Make the test whether a file, by its status, is one of those at `paths`."""
     statuses = [path.stat() for path in paths if path.exists()]
     return lambda status: any(os.path.samestat(status, other) for other in statuses)
 
 
-def _matching(pattern: str, is_written: _IsWritten) -> list[Entrant]:
+def _match_pattern(pattern: str, is_written: _StatusTest) -> list[Entrant]:
     """List the entries that a pattern stands for: a folder is a student's."""
     matches = list(islice(iglob(pattern, recursive=True), MOST_MATCHES + 1))  # noqa: PTH207
     if not matches:
@@ -136,38 +136,44 @@ def _matching(pattern: str, is_written: _IsWritten) -> list[Entrant]:
         raise StrategyError(
             f"{printable(pattern)}: matches more than {MOST_MATCHES:,} files; {allowed}"
         )
+    # The folder is what comes before the first part with a wildcard.
     folder = Path(*takewhile(lambda part: not has_magic(part), Path(pattern).parts))
     paths = [Path(match).relative_to(folder) for match in in_order(matches)]
     parents = {parent for path in paths for parent in path.parents}
-    found = (
-        _entrant(folder, path, (folder / path).lstat(), is_written)
+    entrants_or_none = (
+        _make_entrant(folder, path, (folder / path).lstat(), is_written)
         for path in paths
         if path not in parents  # of a folder and its files the files count
     )
-    return [entrant for entrant in found if entrant is not None]
+    return [entrant for entrant in entrants_or_none if entrant is not None]
 
 
-def _in_folder(folder: Path, is_written: _IsWritten) -> list[Entrant]:
-    statuses = dict(listed(folder, PurePath()))
-    found = []
-    for name in in_order(statuses):
-        path, status = PurePath(name), statuses[name]
+def _list_folder(folder: Path, is_written: _StatusTest) -> list[Entrant]:
+    """List the entries of a folder: strategy files, archives, and all that is no file.
+
+    Those that cannot be judged have a fault.
+    """
+    status_by_name = dict(listed(folder, PurePath()))
+    entrants_or_none = []
+    for name in in_order(status_by_name):
+        path = PurePath(name)
+        status = status_by_name[name]
         may_count = is_strategy_file(path) or path.suffix.lower() in ARCHIVES
         if may_count or not stat.S_ISREG(status.st_mode):
-            found.append(_entrant(folder, path, status, is_written))
-    return [entrant for entrant in found if entrant is not None]
+            entrants_or_none.append(_make_entrant(folder, path, status, is_written))
+    return [entrant for entrant in entrants_or_none if entrant is not None]
 
 
-def _entrant(
-    folder: Path, path: PurePath, status: os.stat_result, is_written: _IsWritten
+def _make_entrant(
+    folder: Path, path: PurePath, status: os.stat_result, is_written: _StatusTest
 ) -> Entrant | None:
-    """Make the entry of a file, or of a student's folder; None if it does not count."""
+    """Make the entry of a file, or of a student's folder; None if it is hidden or written."""
     entrant = Entrant(str(path), folder)
     if is_written(status) or path.name.startswith((".", "__")):
         return None
     try:
         if stat.S_ISDIR(status.st_mode):
-            return _of_student(folder, path, is_written)
+            return _make_student_entrant(folder, path, is_written)
         check_kind(path, status)
     except StrategyError as error:
         return entrant._replace(fault=str(error))
@@ -176,11 +182,14 @@ def _entrant(
     return entrant
 
 
-def _of_student(folder: Path, path: PurePath, is_written: _IsWritten) -> Entrant:
-    """Find the file that counts in a student's folder."""
+def _make_student_entrant(folder: Path, path: PurePath, is_written: _StatusTest) -> Entrant:
+    """Make the entry of a student's folder: the file that counts, and those that do not.
+
+    `StrategyError` if there is none.
+    """
     files = files_within(folder, path, is_written)
     may_count = [file for file in files if is_strategy_file(file) and file.name[:2] != "__"]
-    if {path / name for name in _RUN} <= {*files}:
+    if {path / name for name in _RUN} <= {*files}:  # the folder of a run
         may_count = [path / IN_FOLDER]
     if not may_count:
         others = ", ".join(printable(file.relative_to(path)) for file in files[:3])
@@ -200,22 +209,26 @@ def is_strategy_file(path: PurePath) -> bool:
 def in_order(names: Iterable[str]) -> list[str]:
     """Sort names naturally: ``a2`` before ``a10``."""
 
-    def key(name: str) -> list[tuple[int, str]]:  # of each part, a number or else a text
+    def natural_key(name: str) -> list[tuple[int, str]]:
+        # A number sorts by its value, text, with -1, before all numbers.
         return [
             (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
             for part in re.split(r"([0-9]+)", name)
         ]
 
-    return sorted(names, key=lambda name: (key(name), name))
+    return sorted(names, key=lambda name: (natural_key(name), name))
 
 
 # --- folders that may change while they are read --------------------------------------------------
 
 
 def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[PurePath, bytes]]:
-    """Read a file of a folder, `alone` or with its neighbours; paths are from its own folder on."""
+    """Yield the path and the bytes of a file of a folder, and unless `alone` of its neighbours.
+
+    Neighbours are all files in and below the file's own folder; the paths start there.
+    """
     files = {path} if alone else {path, *files_within(folder, path.parent)}
-    bytes_left = MAX_BYTES  # for all of them
+    bytes_left = MAX_BYTES  # for all files together
     for file in sorted(files):
         try:
             content = read_whole(file, bytes_left, within=folder)
@@ -226,17 +239,18 @@ def contents(folder: Path, path: PurePath, *, alone: bool) -> Iterator[tuple[Pur
 
 
 def files_within(
-    folder: Path, inside: PurePath, is_left_out: _IsWritten = lambda _: False
+    folder: Path, inside: PurePath, is_left_out: _StatusTest = lambda _: False
 ) -> list[PurePath]:
-    """List the files below a folder in a folder; `StrategyError` if there is a link or a device.
+    """List the files in and below the folder `inside` of a folder, as paths from the latter.
 
-    Hidden files and folders are left out, and folders like ``__pycache__``.
+    Left out are hidden files and folders, folders like ``__pycache__``, and files for whose status
+    `is_left_out` is true. `StrategyError` if there is a link or a device, or too much.
     """
     files: list[PurePath] = []
-    waiting = [inside]  # folders
+    folders_to_list = [inside]
     count = 0  # of files and folders
-    while waiting:
-        parent = waiting.pop()
+    while folders_to_list:
+        parent = folders_to_list.pop()
         for name, status in listed(folder, parent):
             path = parent / name
             is_directory = stat.S_ISDIR(status.st_mode)
@@ -248,7 +262,7 @@ def files_within(
                 allowed = f"{MOST_FILES:,} files and folders, {DEEPEST} deep"
                 raise StrategyError(f"{printable(inside)}: holds too much; allowed: {allowed}")
             if is_directory:
-                waiting.append(path)
+                folders_to_list.append(path)
             else:
                 check_kind(path, status)
                 files.append(path)
@@ -256,7 +270,7 @@ def files_within(
 
 
 def check_kind(path: PurePath, status: os.stat_result) -> None:
-    """Refuse anything but a file, a folder in its place too."""
+    """Refuse a path whose status is not that of a regular file."""
     if not stat.S_ISREG(status.st_mode):
         kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a file"
         raise StrategyError(f"{printable(path)}: is {kind}; {_ALLOWED}")
@@ -271,6 +285,7 @@ def listed(folder: Path, inside: PurePath) -> Sequence[tuple[str, os.stat_result
 
 
 def _unreadable(path: PurePath, error: OSError) -> StrategyError:
-    if error.errno == errno.ELOOP:
+    """Make the error for a path that cannot be read."""
+    if error.errno == errno.ELOOP:  # links are not followed
         return StrategyError(f"{printable(path)}: is a link; {_ALLOWED}")
     return StrategyError(unreadable(Path(path), error))

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 PROJECT: Final = "hog.py"  # the file that holds the functions of a project
 SECONDS: Final = 4.5  # most that one function is given
 MOST_SCORES: Final = 100  # scores of a player at which functions are compared
-_MOST_FILES: Final = 100  # of a project that are copied
-_MOST_NAMES: Final = 1000  # of files that are looked for
-_MOST_BYTES: Final = 2**20  # of each
+_MOST_FILES: Final = 100  # most files of a project that are copied
+_MOST_NAMES: Final = 1000  # most names of files that are looked for
+_MOST_BYTES: Final = 2**20  # most bytes of each
 PAST: Final = 20  # scores past these at which functions of one's own score are compared
 _BEYOND: Final = 100  # scores past the goal at which right values stand in for wrong ones
 _ROLLS: Final = 216  # most rolls of a number of dice that are all tried
-_DRAWN: Final = 5  # rolls of more dice that are drawn; and three times as many without a 1
+_DRAWN: Final = 5  # random rolls of more dice; and three times as many without a 1
 
 _NO_DICE: Final = {
     "twice_digit_gap_plus_one": "tail_points",
@@ -127,7 +127,10 @@ class ComparedFunction(NamedTuple):
 
 
 def functions_of(rules: Rules) -> dict[str, RuleFunction]:
-    """Give the functions of a semester's project by name, each after those that it may call."""
+    """Make the functions of a semester's project by name, each after those that it may call.
+
+    Each computes the value that the rules give to a call.
+    """
 
     def no_dice(call: Call) -> int:
         return rules.points((), call.own, call.other)
@@ -139,21 +142,20 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
         return rules.landed(call.own + points(call), call.other)
 
     functions = {
-        "num_factors": RuleFunction(lambda call: _factors(call.own), least=1),
-        "is_prime": RuleFunction(lambda call: _factors(call.own) == 2, least=2),
+        "num_factors": RuleFunction(lambda call: _count_factors(call.own), least=1),
+        "is_prime": RuleFunction(lambda call: _count_factors(call.own) == 2, least=2),
     }
     for part in rules.part_names("zero_dice"):
         for name in ("free_bacon", _NO_DICE.get(part, part)):
             functions[name] = RuleFunction(no_dice, OTHER)
     for part in rules.part_names("landing"):
-        name, added = _LANDINGS.get(part, ("", 0))
-        functions[name] = RuleFunction(partial(_of_scores, rules, "landing", added))
-    for field, part, names in (
-        ("swap", rules.swap, ("is_swap",)),
-        ("more_boar", rules.more_boar, ("more_boar", "extra_turn")),
-    ):
-        if part != "none":
-            functions |= dict.fromkeys(names, RuleFunction(partial(_of_scores, rules, field, 0)))
+        name, gives_gain = _LANDINGS.get(part, ("", 0))
+        functions[name] = RuleFunction(partial(_value_of_part, rules, "landing", gives_gain))
+    if rules.swap != "none":
+        functions["is_swap"] = RuleFunction(partial(_value_of_part, rules, "swap", 0))
+    if rules.more_boar != "none":
+        extra_turn = RuleFunction(partial(_value_of_part, rules, "more_boar", 0))
+        functions |= {"more_boar": extra_turn, "extra_turn": extra_turn}
     return functions | {
         "roll_dice": RuleFunction(points, has_dice=True),
         "take_turn": RuleFunction(points, OTHER, has_dice=True),
@@ -162,21 +164,27 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
     }
 
 
-def _factors(number: int) -> int:
+def _count_factors(number: int) -> int:
     return sum(number % divisor == 0 for divisor in range(1, number + 1))
 
 
-def _of_scores(rules: Rules, field: str, added: int, call: Call) -> int:
-    """Give what a part of the rules makes of two scores, less the own score if `added` is 1."""
-    return rules.part(field, call.own, call.other) - added * call.own
+def _value_of_part(rules: Rules, field: str, gives_gain: int, call: Call) -> int:
+    """Return what a part of the rules makes of two scores.
+
+    With `gives_gain` 1 instead of 0 it is the gain: the own score is subtracted.
+    """
+    return rules.part(field, call.own, call.other) - gives_gain * call.own
 
 
 def _calls(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Iterator[Call]:
-    """List the calls of a function: no dice at all scores that it takes, then rolls at one."""
-    most = min(MOST_SCORES, *rules.goals)
+    """Yield the calls of a function: no dice at all scores that it takes, then rolls at one.
+
+    `parameters` are the fields of a `Call` that it takes; others are 0.
+    """
+    end = min(MOST_SCORES, *rules.goals)
     if OTHER not in parameters:
-        most += PAST  # where a turn may lead
-    scores = range(rule.least, most)
+        end += PAST  # scores past the goal, where a turn may lead
+    scores = range(rule.least, end)
     own_scores = scores if OWN in parameters else [0]
     other_scores = scores if OTHER in parameters else [0]
     if len(own_scores) * len(other_scores) > 1:
@@ -188,7 +196,7 @@ def _calls(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Itera
 
 
 def _rolls(dice: int, sides: int) -> Iterable[Sequence[int]]:
-    """List all rolls of some dice, or if they are many some that are drawn."""
+    """List all rolls of some dice, or random ones if there are more than `_ROLLS`."""
     if sides**dice <= _ROLLS:
         return product(range(1, sides + 1), repeat=dice)
     random = Random(dice)  # noqa: S311 - any rolls will do, and the same each time
@@ -197,19 +205,20 @@ def _rolls(dice: int, sides: int) -> Iterable[Sequence[int]]:
 
 
 def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) -> Any:
-    """Give the values of a function as lists in lists, a level for each parameter but faces.
+    """Tabulate the values of a function: nested lists, a level for each parameter but faces.
 
     Scores go beyond the goals; the number of dice is 0.
     """
     sizes = {DICE: 1, OWN: rules.goals[0] + _BEYOND, OTHER: rules.goals[1] + _BEYOND}
 
-    def table(parameters: Sequence[str], given: dict[str, int]) -> Any:
-        if not parameters:
-            return int(rule.value(Call(given[DICE], given[OWN], given[OTHER])))
-        first, *rest = parameters
-        return [table(rest, {**given, first: number}) for number in range(sizes[first])]
+    def tabulate(free_parameters: Sequence[str], fixed: dict[str, int]) -> Any:
+        if not free_parameters:
+            return int(rule.value(Call(fixed[DICE], fixed[OWN], fixed[OTHER])))
+        first, *rest = free_parameters
+        return [tabulate(rest, {**fixed, first: number}) for number in range(sizes[first])]
 
-    return table([field for field in parameters if field != FACES], {DICE: 0, OWN: 0, OTHER: 0})
+    table_parameters = [field for field in parameters if field != FACES]
+    return tabulate(table_parameters, {DICE: 0, OWN: 0, OTHER: 0})
 
 
 # --- the project's files --------------------------------------------------------------------------
@@ -219,40 +228,46 @@ class Project:
     """The files that the main file of a project needs, read through no link; their functions."""
 
     def __init__(self, game: "Hog", main: Path, more: Sequence[str] = ()) -> None:
+        """Read `main`, the files `more` of its folder, and all that they import from there."""
         self.game = game
         self.rule_functions = functions_of(game.rules)
         self.main = PurePath(main.name)
         self.texts: dict[PurePath, str] = {}  # of files, by their paths in the folder
         folder = main.parent.resolve()
-        waiting = [self.main, *map(PurePath, more)]
-        names = set(waiting)  # of all files looked for
-        for path in waiting:  # which grows by what each file imports
-            with contextlib.suppress(OSError, ValueError):  # not of the project, or no text
+        queue = [self.main, *map(PurePath, more)]
+        known = set(queue)  # all paths that were ever in it
+        for path in queue:  # which grows by what each file imports
+            with contextlib.suppress(OSError, ValueError):  # no file of the project, or no text
                 text = read_whole(path, _MOST_BYTES, within=folder).decode()
                 self.texts[path] = text
-                imported = islice(_imported(text), _MOST_NAMES)
-                new = [name for name in imported if name not in names]
-                waiting += new[: _MOST_NAMES - len(names)]
-                names.update(new)
+                imported = islice(_imported_files(text), _MOST_NAMES)
+                new_paths = [path for path in imported if path not in known]
+                queue += new_paths[: _MOST_NAMES - len(known)]
+                known.update(new_paths)
             if len(self.texts) == _MOST_FILES:
                 break
 
     @cached_property
     def functions(self) -> list[ProjectFunction]:
         """The functions that the rules know by name, each once: of the main file, then others."""
-        found: dict[str, ProjectFunction] = {}
+        functions: dict[str, ProjectFunction] = {}
+        # False sorts before True: the main file comes first, then that of the project.
         for path in sorted(self.texts, key=lambda path: (path != self.main, path.name != PROJECT)):
-            for name, written in _DEFINED.findall(self.texts[path]):
-                if name in self.rule_functions and name not in found:
-                    parameters = _parameters(written, self.rule_functions[name])
+            for name, signature in _DEFINED.findall(self.texts[path]):
+                if name in self.rule_functions and name not in functions:
+                    parameters = _parameters(signature, self.rule_functions[name])
                     if parameters:
-                        found[name] = ProjectFunction(name, path, parameters)
-        return [found[name] for name in self.rule_functions if name in found]
+                        functions[name] = ProjectFunction(name, path, parameters)
+        return [functions[name] for name in self.rule_functions if name in functions]
 
     def ask(
         self, function: str, file: PurePath, cells: Sequence[Cell], **options: Any
     ) -> EntryOutput:
-        """Run a copy of the project, and ask a function: see :mod:`hogeq.contest.probe`."""
+        """Run a copy of the project in the sandbox, and ask a function of one of its files.
+
+        The copy has :mod:`hogeq.contest.probe` beside it, which takes the `options` (calls, values,
+        means). `cells` are the questions: the number of a call, or scores for final_strategy.
+        """
         module = ".".join(file.with_suffix("").parts)
         options |= {"module": module, "file": str(file), "function": function}
         with tempfile.TemporaryDirectory(prefix="hogeq-project-") as temporary:
@@ -266,23 +281,24 @@ class Project:
             return run_entry(Entry(program, False, SECONDS), cells)
 
 
-def _imported(text: str) -> Iterator[PurePath]:
-    """List the files that a file may import from its folder: modules, and packages above them."""
-    for source, several in _IMPORTED.findall(text):
-        for name in [source] if source else re.findall(r"[\w.]+", several):
+def _imported_files(text: str) -> Iterator[PurePath]:
+    """Yield the files that a program may import from its folder: modules, and packages above."""
+    for source, modules in _IMPORTED.findall(text):  # of "from source import", "import modules"
+        for name in [source] if source else re.findall(r"[\w.]+", modules):
             parts = [part for part in name.split(".") if part]
             for depth, part in enumerate(parts):
                 yield PurePath(*parts[:depth], part, "__init__.py")
                 yield PurePath(*parts[:depth], f"{part}.py")
 
 
-def _parameters(written: str, rule: RuleFunction) -> tuple[str, ...]:
-    """Say which fields of a `Call` the parameters of a function take; none if that is not known.
+def _parameters(signature: str, rule: RuleFunction) -> tuple[str, ...]:
+    """Guess the fields of a `Call` that the parameters of a function take; none if it is unclear.
 
-    Dice are known by name. Others are the number of dice, if it has dice, and the scores.
+    Dice are known by name, and parameters with a default are left out. Others are in this order the
+    number of dice, if the function has dice, the own score and the opponent's.
     """
     parameters: list[str] = []
-    for parameter in written.split(","):
+    for parameter in signature.split(","):
         name, _, default = (part.strip() for part in parameter.partition("="))
         if "dice" in name:
             parameters.append(FACES)
@@ -293,13 +309,13 @@ def _parameters(written: str, rule: RuleFunction) -> tuple[str, ...]:
                 parameters.append(OTHER if OWN in parameters else OWN)
     if parameters.count(OTHER) > 1 or rule.has_dice != (FACES in parameters):
         return ()
-    if OTHER not in parameters and OWN in parameters:
+    if OTHER not in parameters and OWN in parameters:  # one score: the rule says whose
         parameters[parameters.index(OWN)] = rule.single
     return tuple(parameters)
 
 
 def main_file(folder: Path) -> Path | None:
-    """Name the file of a project's folder that is judged, if there is one."""
+    """Return the file of a project's folder that is judged, if there is one."""
     files = [folder / name for name in (SUBMISSION, PROJECT)]
     return next((file for file in files if file.is_file()), None)
 
@@ -315,10 +331,12 @@ class Comparison(NamedTuple):
     exact: Strategy | None  # table of a final_strategy that samples, by exact means
 
     def text(self) -> Text:
-        """Say which functions differ, and how."""
-        right = ", ".join(one.function for one in self.functions if not one.differ)
-        lines = [one.told for one in self.functions if one.differ]
-        return ["", *lines, *[f"as in the game: {right}"] * bool(right), *self.failed]
+        """List the functions that differ, each with how and at what cost, then the right ones."""
+        right_names = [compared.function for compared in self.functions if not compared.differ]
+        lines = [compared.told for compared in self.functions if compared.differ]
+        if right_names:
+            lines.append(f"as in the game: {', '.join(right_names)}")
+        return ["", *lines, *self.failed]
 
 
 def compare_functions(
@@ -331,13 +349,22 @@ def compare_functions(
     2. The cost of a wrong one is the win rate that `table`, that of final_strategy, gains if this
        function alone is given its right values.
 
-    If final_strategy `samples`, its table is the one that exact means give, if they give one.
+    Parameters
+    ----------
+    project : Project
+    table : Strategy or None
+        The answers of final_strategy; None if they are no valid table.
+    against : Strategy
+        The opponent of win rates.
+    samples : bool
+        Whether final_strategy averages random rolls. Then its table is the one that it makes of
+        exact means, if its roll_dice is right.
     """
     game = project.game
     compared: list[ComparedFunction] = []
-    failures: dict[str, None] = {}  # a line for each file
-    right_values: dict[str, Any] = {}  # of wrong functions, by name
-    has_right_rolls = True
+    failures: dict[str, None] = {}  # a set of lines, in order: each file has one
+    right_values: dict[str, Any] = {}  # tables of wrong functions, by name
+    has_right_rolls = True  # until roll_dice is found to be wrong
     for function in project.functions:
         rule = project.rule_functions[function.name]
         calls = list(_calls(rule, function.parameters, game.rules))
@@ -351,44 +378,56 @@ def compare_functions(
             reason = output.load_failure or _fault_line(output)
             failures[f"{printable(function.file)}: not compared: {reason}"] = None
             continue
-        result = _compared(function, rule, calls, output)
+        result = _compare_answers(function, rule, calls, output)
         compared.append(result)
         if result.differ:
             has_right_rolls = has_right_rolls and function.name != "roll_dice"
             if OWN in function.parameters or OTHER in function.parameters:
                 right_values[function.name] = _value_table(rule, function.parameters, game.rules)
-    means = _means(game.rules) if samples else {}
+    means = _exact_means(game.rules) if samples else {}
     if samples:
-        sampled = any(one.function == "roll_dice" and not one.differ for one in compared)
-        table = _table(project, {}, means) if sampled else None
+        is_averaging = any(
+            result.function == "roll_dice" and not result.differ for result in compared
+        )
+        table = _ask_for_table(project, {}, means) if is_averaging else None
     rate = None if table is None else _win_rate(game, table, against)
-    for index, one in enumerate(compared):
-        if rate is not None and one.function in right_values:
-            better = _table(project, {one.function: right_values[one.function]}, means)
-            cost = None if better is None else _win_rate(game, better, against) - rate
-            compared[index] = one._replace(cost=cost)
+    for index, result in enumerate(compared):
+        if rate is not None and result.function in right_values:
+            corrections = {result.function: right_values[result.function]}
+            corrected = _ask_for_table(project, corrections, means)
+            cost = None if corrected is None else _win_rate(game, corrected, against) - rate
+            compared[index] = result._replace(cost=cost)
     return Comparison(compared, [*failures], table if samples else None)
 
 
-def _compared(
+def _compare_answers(
     function: ProjectFunction, rule: RuleFunction, calls: Sequence[Call], output: EntryOutput
 ) -> ComparedFunction:
-    """Compare the answers to some calls with the values by the rules; without a cost."""
+    """Compare the answers of a process to `calls` with the values by the rules; without a cost."""
     values = [rule.value(call) for call in calls]
-    missing = len(calls) - len(output.answers)  # if it was stopped
-    answers = [*output.answers, *[None] * missing]
+    num_missing = len(calls) - len(output.answers)  # positive if the process was stopped
+    answers = [*output.answers, *[None] * num_missing]
     wrong = [number for number, answer in enumerate(answers) if answer != values[number]]
     first = ""
     if wrong:
         number = wrong[0]
         value = values[number]
-        answer = _answer_text(answers[number], type(value)) or _fault_line(output)
+        answer = _describe_answer(answers[number], type(value)) or _fault_line(output)
         first = f"{_call_text(function, calls[number])} {answer}, the game's is {value}"
-    has_pairs = OWN in function.parameters and OTHER in function.parameters
-    kind = "pairs" if has_pairs else "scores"
-    kind = "calls" if rule.has_dice else kind
-    file = str(function.file)
-    return ComparedFunction(function.name, file, len(calls), len(wrong), kind, first, None)
+    if rule.has_dice:
+        kind = "calls"
+    else:
+        has_pairs = OWN in function.parameters and OTHER in function.parameters
+        kind = "pairs" if has_pairs else "scores"
+    return ComparedFunction(
+        function=function.name,
+        file=str(function.file),
+        calls=len(calls),
+        differ=len(wrong),
+        kind=kind,
+        first=first,
+        cost=None,
+    )
 
 
 def _fault_line(output: EntryOutput) -> str:
@@ -396,19 +435,23 @@ def _fault_line(output: EntryOutput) -> str:
 
 
 def _win_rate(game: "Hog", table: Strategy, against: Strategy) -> float:
-    """Win rate; games that never end are half wins."""
+    """Return the win rate; games that never end are half wins."""
     return float(game.round_robin([table, against])[0, 1])
 
 
-def _answer_text(answer: int | str | None, kind: type) -> str:
-    """Describe an answer of a function of this type, bool or int; nothing if there is none."""
+def _describe_answer(answer: int | str | None, value_type: type) -> str:
+    """Describe an answer of a process; empty if there is none.
+
+    Numbers 0 and 1 are shown as the type of the rules' value, bool or int. A text begins with a
+    character that says whether it is an error, `ERROR`, or a value of another type.
+    """
     if answer is None:
         return ""
     if isinstance(answer, int):
-        return f"is {kind(answer) if answer in {0, 1} else answer}"
-    rolled = answer.removeprefix(f"{ERROR}RolledError: ")
-    if rolled != answer:
-        return rolled.partition(" (in ")[0]
+        return f"is {value_type(answer) if answer in {0, 1} else answer}"
+    roll_fault = answer.removeprefix(f"{ERROR}RolledError: ")  # of the probe, in our own words
+    if roll_fault != answer:
+        return roll_fault.partition(" (in ")[0]
     return f"raised {answer[1:]}" if answer.startswith(ERROR) else f"is {answer[1:]}"
 
 
@@ -420,8 +463,8 @@ def _call_text(function: ProjectFunction, call: Call) -> str:
     return f"{function.name}({arguments}){dice}"
 
 
-def _means(rules: Rules) -> dict[str, list[float]]:
-    """Give the mean points of 0, 1, ... dice, by the names of the course's dice."""
+def _exact_means(rules: Rules) -> dict[str, list[float]]:
+    """Compute the mean points of 0, 1, ... dice, by the names of the course's dice."""
     sides_by_name = {"six_sided": rules.sides, "four_sided": 4}
     return {
         name: [0.0, *(rules.mean_points(dice, sides) for dice in range(1, rules.max_dice + 1))]
@@ -429,14 +472,19 @@ def _means(rules: Rules) -> dict[str, list[float]]:
     }
 
 
-def _table(project: Project, values: Any, means: Any) -> Strategy | None:
-    """Ask final_strategy for its table, with right values and means; None if it has none."""
+def _ask_for_table(project: Project, values: Any, means: Any) -> Strategy | None:
+    """Ask final_strategy for its table; None if an answer is no number of dice.
+
+    `values` are tables that stand in for functions, by name; `means` stand in for sampled rolls.
+    """
     rules = project.game.rules
     cells = [*product(range(rules.size), range(rules.size))]
     output = project.ask("final_strategy", project.main, cells, values=values, means=means)
     least, most = rules.least_answer, rules.most_answer
-    answers = [one for one in output.answers if isinstance(one, int) and least <= one <= most]
+    answers = [
+        answer for answer in output.answers if isinstance(answer, int) and least <= answer <= most
+    ]
     if output.is_stopped or len(answers) < len(cells):
         return None
-    rolls = np.minimum(answers, rules.max_dice)
+    rolls = np.minimum(answers, rules.max_dice)  # with Hog Tied more dice than allowed are cut
     return project.game.strategy(rolls.reshape(rules.size, rules.size))

@@ -83,30 +83,40 @@ class Judge(NamedTuple):
         *,
         skip_bad: bool = True,
     ) -> list[Judged]:
-        """Judge entries, several at once: code last, and without `skip_bad` only if none is bad."""
-        programs = [Path(one.name) for one in entrants if one.is_code and not one.folder]
-        counts = Counter(program.parent for program in programs)
-        crowded = {folder for folder, count in counts.items() if count > 1}
-        found: dict[int, Submission] = {}  # by index of the entrant
-        for runs in (False, True):
-            is_turn = [(self.trust and entrant.is_code) == runs for entrant in entrants]
-            indices = np.flatnonzero(is_turn).tolist()
-            if runs and not skip_bad and any(one.faults for one in found.values()):
+        """Judge entries, several at once, and return the verdicts in their order.
+
+        Tables come before code. Without `skip_bad`, code is run only if no table is bad: otherwise
+        it has no verdict. `progress` is called after each entry.
+        """
+        programs = [
+            Path(entrant.name) for entrant in entrants if entrant.is_code and not entrant.folder
+        ]
+        programs_in = Counter(program.parent for program in programs)
+        shared_folders = {folder for folder, count in programs_in.items() if count > 1}
+        verdicts: dict[int, Submission] = {}  # by index of the entrant
+        for is_code_pass in (False, True):
+            is_in_pass = [(self.trust and entrant.is_code) == is_code_pass for entrant in entrants]
+            indices = np.flatnonzero(is_in_pass).tolist()
+            is_any_bad = any(submission.faults for submission in verdicts.values())
+            if is_code_pass and not skip_bad and is_any_bad:
                 break
             submissions = compute(
-                partial(self._judged, crowded),
+                partial(self._judge_entry, shared_folders),
                 [entrants[index] for index in indices],
                 lambda _: progress(),
                 local=True,
             )
-            found |= zip(indices, submissions, strict=True)
-        return [Judged(entrants[index], found[index]) for index in sorted(found)]
+            verdicts |= zip(indices, submissions, strict=True)
+        return [Judged(entrants[index], verdicts[index]) for index in sorted(verdicts)]
 
-    def _judged(self, crowded: Iterable[Path], entrant: Entrant) -> Submission:
-        """Judge an entry; `crowded` are folders of which several programs are named."""
+    def _judge_entry(self, shared_folders: Iterable[Path], entrant: Entrant) -> Submission:
+        """Judge an entry; `shared_folders` are those in which several programs are entries.
+
+        An error is a fault of this entry, unless it is of the machine.
+        """
         path = entrant.path
         folder = entrant.folder
-        if folder is None and entrant.is_code and Path(path).parent in crowded:
+        if folder is None and entrant.is_code and Path(path).parent in shared_folders:
             # The shell may have named them for a pattern: they do not see each other.
             folder = Path(path).parent
             path = PurePath(path.name)
@@ -114,10 +124,10 @@ class Judge(NamedTuple):
             if entrant.fault:
                 return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
             if folder is not None:
-                return self._judged_copy(folder, path, flat=len(path.parts) == 1)
+                return self._judge_copy(folder, path, flat=len(path.parts) == 1)
             if is_builtin(entrant.name) or not entrant.name or is_folder(path):
-                return _of(self.game.strategy(entrant.name))
-            return self._inspected(Path(path))
+                return _valid_submission(self.game.strategy(entrant.name))
+            return self._inspect(Path(path))
         except StrategyError as error:
             line = str(error).removeprefix(f"{printable(path)}: ")
             return refused(line.removeprefix(f"strategy {shown(entrant.name)}: "))
@@ -126,18 +136,22 @@ class Judge(NamedTuple):
                 raise
             return refused(f"cannot be judged: {raised(error)}")
 
-    def _inspected(self, path: Path) -> Submission:
-        """Look at a file as `hogeq check` does; at a table, outside a contest, of any kind."""
+    def _inspect(self, path: Path) -> Submission:
+        """Judge a file as a contest takes it; outside a contest also a policy or a mixture."""
         if self.is_contest or (self.trust and path.suffix.lower() == ".py"):
             rules = self.game.rules
             return inspect_submission(path, rules, self.trust, time_limit=self.time_limit)
         strategy = self.game.strategy(path)
         size = path.stat().st_size if path.is_file() else 0
-        name = None if strategy.name == str(path) else strategy.name
-        return replace(_of(strategy), size=size, name=name)
+        name = None if strategy.name == str(path) else strategy.name  # the path: it has no player
+        return replace(_valid_submission(strategy), size=size, name=name)
 
-    def _judged_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
-        """Judge a copy of a file of a folder; `flat` if its neighbours belong to others."""
+    def _judge_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
+        """Judge a copy of a file of a folder; `flat` if its neighbours belong to others.
+
+        The copy of a program has copies of its neighbours beside it. In all texts of the verdict
+        the temporary folder of the copies is left out.
+        """
         alone = self._is_alone(path, flat=flat)
         files: list[tuple[PurePath, bytes]] = []
         with tempfile.TemporaryDirectory(
@@ -149,21 +163,23 @@ class Judge(NamedTuple):
                 (copy / name).write_bytes(content)
                 files.append((name, content))
 
-            def relative(text: str) -> str:  # the folder of the copy is another each time
+            def without_folder(text: str) -> str:
                 text = text.replace(f"{copy}{os.sep}", "")
                 return text.replace(printable(f"{copy}{os.sep}"), "")
 
             try:
-                found = self._inspected(copy / path.name)
+                submission = self._inspect(copy / path.name)
             except StrategyError as error:
-                line = relative(str(error)).removeprefix(f"{printable(path.name)}: ")
+                line = without_folder(str(error)).removeprefix(f"{printable(path.name)}: ")
                 raise StrategyError(line) from error
         return replace(
-            found,
-            name=found.name and relative(found.name),
-            faults=tuple(fault._replace(line=relative(fault.line)) for fault in found.faults),
-            files=tuple(map(relative, found.files)),
-            attempts=tuple(map(relative, found.attempts)),
+            submission,
+            name=submission.name and without_folder(submission.name),
+            faults=tuple(
+                fault._replace(line=without_folder(fault.line)) for fault in submission.faults
+            ),
+            files=tuple(map(without_folder, submission.files)),
+            attempts=tuple(map(without_folder, submission.attempts)),
             key=self._key(path, files),
         )
 
@@ -178,20 +194,23 @@ class Judge(NamedTuple):
             return ""
 
     def _is_alone(self, path: PurePath, *, flat: bool) -> bool:
+        """Whether a file is judged without its neighbours: all but programs that are run."""
         return flat or not self.trust or path.suffix.lower() != ".py"
 
     def _key(self, path: PurePath, files: Iterable[tuple[PurePath, bytes]]) -> str:
+        """Hash the name of a file, all `files` that it may see, and the time limit of code."""
         limit = self.time_limit if path.suffix.lower() == ".py" else None
         hashes = [(str(name), hashlib.sha256(content).hexdigest()) for name, content in files]
         return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
 
 
-def _of(strategy: Strategy) -> Submission:
+def _valid_submission(strategy: Strategy) -> Submission:
+    """Make the submission of a strategy that is not read from a file."""
     return Submission(0, None, strategy, (), {}, 0)
 
 
 def refused(line: str) -> Submission:
-    """Make the submission that was not looked at."""
+    """Make the submission of an entry that could not be read; `line` says why."""
     return Submission(0, None, None, (Fault("unread", 1, line),), {}, 0)
 
 
@@ -199,16 +218,16 @@ def refused(line: str) -> Submission:
 
 
 def facts(submission: Submission) -> dict[str, Any]:
-    """Give a submission as plain values, its table as two digits a cell."""
+    """Return a submission as plain values, its table as two hexadecimal digits a cell."""
     strategy = submission.strategy
     table = None if strategy is None else strategy.dice.tobytes().hex()
     values = {**asdict(replace(submission, strategy=None)), "strategy": table}
-    del values["is_code"]
+    del values["is_code"]  # no verdict depends on it
     return values
 
 
 def submission_from(values: dict[str, Any], game: Hog) -> Submission:
-    """Make a submission of the values that `facts` gave."""
+    """Make a submission from the plain values of `facts`."""
     strategy = None
     if values["strategy"] is not None:
         cells = np.frombuffer(bytes.fromhex(values["strategy"]), np.int8)

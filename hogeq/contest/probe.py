@@ -24,33 +24,37 @@ class RolledError(Exception):
 
 
 def ask(function: Callable[..., Any], arguments: list[Any]) -> Any:
-    """Call a function; in place of a list it is given dice that show these faces in turn."""
+    """Call a function; in place of a list of faces it is given dice that show them in turn.
+
+    `RolledError` unless it rolls all of them.
+    """
     faces = [face for argument in arguments if isinstance(argument, list) for face in argument]
-    left = faces[::-1]
+    faces_to_come = faces[::-1]  # the next one is the last
 
     def dice() -> int:
-        if not left:
+        if not faces_to_come:
             raise RolledError("rolls more dice than it should")
-        return int(left.pop())
+        return int(faces_to_come.pop())
 
     value = function(*(dice if isinstance(argument, list) else argument for argument in arguments))
-    if left:
+    if faces_to_come:
         raise RolledError("rolls fewer dice than it should")
     return value
 
 
 def _with_values(values: Any, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function: it gives the value of a table, if its arguments have one there.
+    """Wrap a function: it returns the value of a table, or without one calls the original.
 
-    ``values`` are lists in lists, a level for each argument but dice.
+    ``values`` are nested lists, a level for each argument but dice.
     """
 
     def replaced(*arguments: Any, **named: Any) -> Any:
+        """Look up the value of the arguments in the nested lists."""
         if named:
             return original(*arguments, **named)
         value = values
         for argument in arguments:
-            if not callable(argument):  # dice
+            if not callable(argument):  # dice can be called
                 is_index = type(value) is list and type(argument) is int
                 value = value[argument] if is_index and 0 <= argument < len(value) else None
         return value if type(value) is int else original(*arguments)
@@ -59,25 +63,28 @@ def _with_values(values: Any, original: Callable[..., Any]) -> Callable[..., Any
 
 
 def _with_means(means: dict[str, list[float]], original: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap ``make_averaged``: what it makes of `roll_dice` gives exact means, by number of dice.
+    """Wrap ``make_averaged``: given `roll_dice`, it returns a function that gives exact means.
 
-    ``means`` are by the names that dice have in the course's module ``dice``.
+    ``means`` are lists by number of dice, by the names that dice have in the course's module
+    ``dice``. Where they have no mean, and for other functions, samples are averaged as before.
     """
 
-    def make_averaged(function: Callable[..., Any], *more: Any, **named: Any) -> Any:
-        sampled = original(function, *more, **named)
+    def make_averaged(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Return a function like `function` that averages it; exactly if that is roll_dice."""
+        sampled_mean = original(function, *arguments, **named)
         if getattr(function, "__name__", "") != "roll_dice":
-            return sampled
+            return sampled_mean
 
-        def averaged(number: Any, dice: Any = None) -> Any:
+        def exact_mean(number: Any, dice: Any = None) -> Any:
+            """Return the exact mean points of a number of dice, if these are known."""
             module = vars(sys.modules["dice"]) if "dice" in sys.modules else {}
             names = [name for name in means if dice is None or module.get(name) is dice]
-            row = means[names[0]] if names else []
-            if type(number) is int and 0 < number < len(row):
-                return row[number]
-            return sampled(number) if dice is None else sampled(number, dice)
+            mean_by_number = means[names[0]] if names else []
+            if type(number) is int and 0 < number < len(mean_by_number):
+                return mean_by_number[number]
+            return sampled_mean(number) if dice is None else sampled_mean(number, dice)
 
-        return averaged
+        return exact_mean
 
     return make_averaged
 
@@ -88,7 +95,10 @@ class _Loader(SourceFileLoader):
     replaced: dict[str, Callable[[Any], Any]]  # makes the other function of the original one
 
     def source_to_code(self, data: Any, path: Any, **_: Any) -> Any:  # type: ignore[override]
-        """Let an assignment follow each function that is replaced; lines stay as they are."""
+        """Compile a module with an assignment behind each function that is replaced.
+
+        Line numbers stay as they are.
+        """
         tree = ast.parse(data, path)
         body: list[ast.stmt] = []
         for node in tree.body:
@@ -102,14 +112,15 @@ class _Loader(SourceFileLoader):
 
 
 def _finder(path: str) -> Any:
-    here = Path(__file__).parent
-    if not Path(path).is_relative_to(here):
+    """Make the finder of modules in a folder of the project; `ImportError` for other folders."""
+    project = Path(__file__).parent
+    if not Path(path).is_relative_to(project):
         raise ImportError
     return FileFinder(path, (_Loader, [".py"]))
 
 
-def _project() -> tuple[Callable[..., Any], list[list[Any]]]:
-    """Run the project's file; give the function to ask, and its calls."""
+def _load_project() -> tuple[Callable[..., Any], list[list[Any]]]:
+    """Run the project's file; return the function to ask, and the arguments of its calls."""
     options = json.loads(Path(__file__).with_name("probe.json").read_text())
     # By this name the harness says in which line of a file an error was raised.
     sys.argv[:] = [str(Path(__file__).with_name(options["file"]))]
@@ -124,10 +135,10 @@ def _project() -> tuple[Callable[..., Any], list[list[Any]]]:
 
 
 if __name__ == "final_strategy":  # as the harness calls what it runs
-    FUNCTION, CALLS = _project()
+    FUNCTION, CALLS = _load_project()
 
     def final_strategy(number: int, other: int) -> Any:
-        """Answer the call of this number; without calls, what the harness asks for."""
+        """Answer the call of this number; without calls, pass both scores to the function."""
         if not CALLS:
             return FUNCTION(number, other)
         value = ask(FUNCTION, CALLS[number])

@@ -10,9 +10,9 @@ from hogeq.contest.entries import Entries, Refused, Remark, identical_entries, s
 from hogeq.support.files import csv_text
 from hogeq.support.messages import Table, Text, as_dicts, one_line, percent, printable
 
-MOST_NAMED: Final = 8  # entries of a mixture that are named one by one
-WIDEST: Final = 100  # characters of a line of ranks in a terminal
-_LEAST_SHOWN: Final = 8  # characters of a name there
+MOST_NAMED: Final = 8  # most entries of a mixture that are named one by one
+WIDEST: Final = 100  # most characters of a line of ranks in a terminal
+_LEAST_SHOWN: Final = 8  # characters of a name there that are never cut
 
 _COLUMNS: Final = (
     ("rank", "number", "rank"),
@@ -27,6 +27,7 @@ _COLUMNS: Final = (
     ("lowest", "share", "lowest_win_rate"),
     ("against", "text", "lowest_against"),
 )
+"""Columns of a table of ranks: title, kind of its cells, key of `Ranked.cells`."""
 
 _IN_TEXT: Final = (
     *("name", "goal", "rank", "wins", "ties", "tie_break", "mean_win_rate", "nash"),
@@ -58,7 +59,7 @@ class Ranked:
         return {key: value for key, value in vars(self).items() if value is not None}
 
     def cells(self, names: Sequence[str]) -> dict[str, Any]:
-        """Give what tables show of it, by key: the entry and its rival by their `names`."""
+        """Return the values that tables show, by key: the entry and its rival by their `names`."""
         rival = names[self.lowest_against]
         return {**self.to_json(), "name": names[self.index], "lowest_against": rival}
 
@@ -96,7 +97,7 @@ class Tournament(NamedTuple):
         }
 
     def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Give what tables show of each entry, the best first."""
+        """Return the values that tables show of each entry, the best first."""
         return [line.cells(names) for line in self.ranking]
 
 
@@ -133,7 +134,7 @@ class Ranking:
     threshold: float = WinRates.WIN
     goals: list[int] | None = None  # of each entry, if each has its own
     tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
-    broken: list[float] | None = None  # number of each entry by it, the higher first
+    broken: list[float] | None = None  # value of each entry by it, the higher the better
     public: list[str] | None = None  # names for everybody, in place of the entries' own
 
     @property
@@ -144,8 +145,10 @@ class Ranking:
     @cached_property
     def result(self) -> Tournament:
         """Ranks, win rates and equilibrium."""
-        means, lowest = self.rates.means(), self.rates.lowest()
-        files, names = short_names(self.field.entries), self.field.names
+        means = self.rates.means()
+        lowest = self.rates.lowest()  # win rate and rival of each
+        files = short_names(self.field.entries)
+        names = self.field.names
         weights, gap = self.rates.equilibrium()
         ranking = [
             Ranked(
@@ -180,11 +183,12 @@ class Ranking:
         )
 
     def _tie_break(self, index: int) -> float | None:
+        """Return the value of an entry by which equals are told apart, as tables show it."""
         if self.broken is None:
             return None
-        number = self.broken[index]
-        # Fewer bytes are better: they have a minus there.
-        return int(-number) if self.tie_break == "bytes" else number
+        value = self.broken[index]
+        # Fewer bytes are better, so their numbers are negative in `broken`.
+        return int(-value) if self.tie_break == "bytes" else value
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
@@ -198,18 +202,18 @@ class Ranking:
         return self.result.to_json()
 
     def text(self, title: str, remarks: Text) -> Text:
-        """Lay out remarks on entries, those given, the equilibrium, and last the ranks."""
+        """Lay out remarks on entries, then those given, the equilibrium and last the ranks."""
         names = self.names
         start = ", from {}:{}".format(*self.start) if any(self.start) else ""
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
         text: Text = [f"{title}, {len(names)} strategies, {matches} each{start}"]
-        identical, namesakes = (
-            [link.join(names[index] for index in group) for group in groups]
-            for groups, link in ((self.result.identical, " = "), (self.result.namesakes, " and "))
-        )
+
+        def join_groups(groups: Sequence[Sequence[int]], separator: str) -> list[str]:
+            return [separator.join(names[index] for index in group) for group in groups]
+
         for heading, lines in (
-            ("the same strategy", identical),
-            ("the same name", namesakes),
+            ("the same strategy", join_groups(self.result.identical, " = ")),
+            ("the same name", join_groups(self.result.namesakes, " and ")),
             ("left out", self.field.left_out),
             ("remark", [f"{entry}: {remark}" for entry, remark in self.field.remarks]),
         ):
@@ -231,20 +235,21 @@ class Ranking:
         header = [title for title, _, _ in columns]
         kinds = [kind for _, kind, _ in columns]
         keys = [key for _, _, key in columns]
-        if "file" in keys:  # which need not be in brackets too
+        if "file" in keys:  # then a name without its file in brackets will do
             players = self.field.player_names
             ranking = [{**line, "name": players[line["index"]] or line["name"]} for line in ranking]
         rows = [
             [printable(_cell(line[key], kind, key)) for _, kind, key in columns] for line in ranking
         ]
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-        texts = [column for column, kind in enumerate(kinds) if kind == "text"]
-        rival = keys.index("lowest_against")
-        excess = sum(widths) + 2 * (len(widths) - 1) - WIDEST
+        text_columns = [column for column, kind in enumerate(kinds) if kind == "text"]
+        rival_column = keys.index("lowest_against")
+        excess = sum(widths) + 2 * (len(widths) - 1) - WIDEST  # two spaces between columns
         for _ in range(excess):
-            # The rival first, whom the table names elsewhere; then the widest.
-            widest = max(texts, key=widths.__getitem__)
-            widths[rival if widths[rival] > _LEAST_SHOWN else widest] -= 1
+            # The rival is cut first, as the table names it elsewhere; then the widest text.
+            is_rival_long = widths[rival_column] > _LEAST_SHOWN
+            widest_column = max(text_columns, key=widths.__getitem__)
+            widths[rival_column if is_rival_long else widest_column] -= 1
         return Table([list(map(one_line, row, widths)) for row in rows], header)
 
     def ranks_csv(self) -> str:

@@ -38,7 +38,7 @@ COLUMNS: Final = {
 SETTINGS: Final = {"points": "valid = 1", "assignment": "Hog contest"}
 """Settings of a roster, and what they are if they are not there."""
 
-LISTED: Final = 10  # submissions of nobody that a line names
+LISTED: Final = 10  # most submissions of unknown students that a line names
 
 _TERM: Final = re.compile(
     r"(valid|rank +(\d{1,6})|(\S+) +(\d{1,3}(?:\.\d+)?) *%) *= *(\d{1,6}(?:\.\d{1,6})?)"
@@ -67,26 +67,32 @@ def rule_of(text: str) -> list[Term]:
 
 
 def points(rule: Sequence[Term], rank: float, rates: Mapping[str, float]) -> float:
-    """Give the points of a valid entry: the most for its rank, and the most against each rival."""
-    earned: dict[str, float] = {}  # by rival
+    """Add up the points of a valid entry: the most for its rank, and the most for each rival.
+
+    `rates` are its win rates by rival.
+    """
+    points_by_rival: dict[str, float] = {}  # those for the rank by the empty name
     for term in rule:
-        is_met = rank <= term.limit
+        is_fulfilled = rank <= term.limit
         if term.rival:
-            is_met = rates[term.rival] >= term.limit - 1e-12
-        if is_met:
-            earned[term.rival] = max(term.points, earned.get(term.rival, 0.0))
-    return sum(earned.values())
+            is_fulfilled = rates[term.rival] >= term.limit - 1e-12  # win rates are rounded
+        if is_fulfilled:
+            most_so_far = points_by_rival.get(term.rival, 0.0)
+            points_by_rival[term.rival] = max(term.points, most_so_far)
+    return sum(points_by_rival.values())
 
 
 class Roster:
     """Students by account, number and name; their groups, and the settings of the contest."""
 
     def __init__(self, path: Path) -> None:
+        """Read a roster; `BadInputError` if it is none, or two students share an account."""
         self._path = printable(path)
         lines = read_text(path).split("\n")
-        count = len(lines)
-        self.settings = _settings(lines, self._path)
-        text = "\n".join([""] * (count - len(lines)) + lines)
+        num_lines = len(lines)
+        self.settings = _take_settings(lines, self._path)
+        # Empty lines stand for the settings, so that messages count the lines of the file.
+        text = "\n".join([""] * (num_lines - len(lines)) + lines)
         with refusals_of(self._path):
             rows = [[cell.strip() for cell in row] for _, row in csv_rows(text) if row]
         header = [cell.lower() for cell in rows[0]] if rows else []
@@ -101,17 +107,20 @@ class Roster:
         self._by_word: dict[str, int | None] = {}  # index of a student; None if two have the word
         for row in rows[1:]:
             person = dict.fromkeys(COLUMNS, "")
-            person |= {kind: row[at] for kind, at in columns.items() if at < len(row)}
+            person |= {kind: row[column] for kind, column in columns.items() if column < len(row)}
             full_name = f"{person['first name']} {person['last name']}".strip()
             person["name"] = person["name"] or full_name
             is_student = person["role"].lower() in {"", "student"}
-            is_other_row = person["name"] in {"Points Possible", "Student, Test"}
-            if is_student and any(row) and not is_other_row:
+            is_row_of_canvas = person["name"] in {"Points Possible", "Student, Test"}
+            if is_student and any(row) and not is_row_of_canvas:
                 self._add(person)
 
     def _add(self, person: dict[str, str]) -> None:
-        """Add a student; two of the same name are known by other words alone."""
-        for word in dict.fromkeys(_words(person)):
+        """Add a student; a name that two have means neither.
+
+        An account or a number that two have raises `BadInputError`.
+        """
+        for word in dict.fromkeys(_identifying_words(person)):
             if word in self._by_word and not word.startswith("name "):
                 allowed = "each account and number once"
                 raise BadInputError(
@@ -121,18 +130,22 @@ class Roster:
         self.people.append(person)
 
     def group_of(self, people: Sequence[Mapping[str, str]]) -> list[int]:
-        """Find students of whom something is known, and those in their groups: their indices."""
-        found = set()
+        """Find students, and all members of their groups; return their indices, ascending.
+
+        `people` has for each what is known, by keys of `COLUMNS`; the surest word that the roster
+        knows decides.
+        """
+        indices = set()
         for person in people:
-            indices = [self._by_word.get(word) for word in _words(person)]
-            found.update([index for index in indices if index is not None][:1])
-        groups = {self.people[index]["group"] for index in found} - {""}
-        members = [index for index, one in enumerate(self.people) if one["group"] in groups]
-        return sorted(found.union(members))
+            matches = [self._by_word.get(word) for word in _identifying_words(person)]
+            indices.update([index for index in matches if index is not None][:1])
+        groups = {self.people[index]["group"] for index in indices} - {""}
+        members = [index for index, person in enumerate(self.people) if person["group"] in groups]
+        return sorted(indices.union(members))
 
 
-def _settings(lines: list[str], where: str) -> dict[str, str]:
-    """Take the settings off the lines of a roster."""
+def _take_settings(lines: list[str], where: str) -> dict[str, str]:
+    """Remove the settings from the lines of a roster, in place, and return them by name."""
     settings = dict(SETTINGS)
     while lines and lines[0].startswith("#"):
         key, _, value = (part.strip() for part in lines.pop(0)[1:].partition(":"))
@@ -142,13 +155,16 @@ def _settings(lines: list[str], where: str) -> dict[str, str]:
     return settings
 
 
-def _words(given: Mapping[str, str]) -> list[str]:
-    """Give the words by which a student is known, the surest first."""
-    given = {**given, "account": given.get("account") or given.get("email", "")}
+def _identifying_words(person: Mapping[str, str]) -> list[str]:
+    """List the words that identify a student, the surest first: account, numbers, name.
+
+    `person` has what is known, by keys of `COLUMNS`. Each word begins with its kind.
+    """
+    person = {**person, "account": person.get("account") or person.get("email", "")}
     words = [
-        f"{kind} {given[kind].lower()}" for kind in ("account", "sid", "id") if given.get(kind)
+        f"{kind} {person[kind].lower()}" for kind in ("account", "sid", "id") if person.get(kind)
     ]
-    name = given.get("name", "").lower()
+    name = person.get("name", "").lower()
     parts = re.findall(r"\w+", name)
     # The family name stands last, unless there is a comma.
     family_first = parts if "," in name else parts[-1:] + parts[:-1]
@@ -164,8 +180,13 @@ class HandedIn(NamedTuple):
 
 
 def hand_in(source: Path, target: Path, roster: Roster | None) -> HandedIn:
-    """Unpack the last submission of each group, or student, of a zip or a folder."""
-    submissions: dict[str, list[Submission]] = {}  # of each group, in order, by its folder
+    """Unpack the last submission of each group, or student, of a zip or a folder.
+
+    1. Name the folder of each submission: by its group, or by the accounts of its students.
+    2. Unpack the last submission of each folder into `target`.
+    3. List the entrants there, each with its faults and the submissions that do not count.
+    """
+    submissions: dict[str, list[Submission]] = {}  # by folder, the last one counts
     students: dict[str, list[int]] = {}
     unknown: list[str] = []
     for submission in submissions_in(source):
@@ -184,33 +205,35 @@ def hand_in(source: Path, target: Path, roster: Roster | None) -> HandedIn:
         students[folder] = indices
     total_bytes = 0
     faults: dict[str, str] = {}
-    for folder, several in submissions.items():
-        unpacked_bytes, faults[folder] = unpack(several[-1], target / folder, total_bytes)
+    for folder, attempts in submissions.items():
+        unpacked_bytes, faults[folder] = unpack(attempts[-1], target / folder, total_bytes)
         total_bytes += unpacked_bytes
-    found = []
+    unpacked = []
     for entrant in entrants(target, ()):
         folder = entrant.path.parts[0]
-        earlier = [printable(submission.name) for submission in submissions[folder][:-1]]
+        earlier = [printable(attempt.name) for attempt in submissions[folder][:-1]]
         fault = faults[folder] or entrant.fault
-        found.append(entrant._replace(fault=fault, earlier=(*entrant.earlier, *earlier)))
-    return HandedIn(found, students, unknown)
+        unpacked.append(entrant._replace(fault=fault, earlier=(*entrant.earlier, *earlier)))
+    return HandedIn(unpacked, students, unknown)
 
 
 def _folder_name(name: str) -> str:
-    """Make a name that file systems take; two names never become one."""
-    plain = re.sub(r"[^\w.@+ -]", "_", name)[:80].strip(" .")
-    if plain == name and not plain.startswith(("_", "-")):
-        return plain
-    return f"{plain.strip('_-')}~{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
+    """Make a name that file systems allow; two names never become one."""
+    allowed_name = re.sub(r"[^\w.@+ -]", "_", name)[:80].strip(" .")
+    if allowed_name == name and not allowed_name.startswith(("_", "-")):
+        return allowed_name
+    digest = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:8]
+    return f"{allowed_name.strip('_-')}~{digest}"
 
 
 class Grades:
     """Submissions of a class, and the points that they earn by its roster, if there is one."""
 
     def __init__(self, source: Path, target: Path, roster: Path | None, rule: str | None) -> None:
+        """Unpack the submissions of `source` into `target`; `rule` replaces that of the roster."""
         self.roster = None if roster is None else Roster(roster)
-        usual = self.roster.settings["points"] if self.roster else ""
-        self.rule = rule_of(usual if rule is None else rule)
+        roster_rule = self.roster.settings["points"] if self.roster else ""
+        self.rule = rule_of(roster_rule if rule is None else rule)
         self.handed = hand_in(source, target, self.roster)
         # Entrants whose table another hands in too, and the other, who plays for both.
         self.same: dict[str, str] = {}
@@ -228,27 +251,34 @@ class Grades:
         return f"{counted(len(people), 'student')}, of whom {len(present)} handed in something"
 
     def count_once(self, contest: Contest) -> Entries:
-        """Let a table that several hand in play once, if there is a roster; give the valid ones."""
-        first: dict[object, str] = {}  # students by table and goal
-        for index, one in enumerate(contest.judged if self.roster else ()):
-            table = one.submission.strategy
-            student = one.entrant.student
+        """Let a table that several students hand in play once, if there is a roster.
+
+        Later ones become faulty in `contest.judged`, and `same` says who plays for them. Returns
+        the entries that are valid and those that are not.
+        """
+        first_students: dict[object, str] = {}  # by table and goal
+        for index, judged in enumerate(contest.judged if self.roster else ()):
+            table = judged.submission.strategy
             if table is None:
                 continue
-            goal = contest.own_goals.get(one.entrant)
-            other = first.setdefault((table.array.tobytes(), goal), student)
-            if other != student:
-                self.same[student] = other
+            student = judged.entrant.student
+            goal = contest.own_goals.get(judged.entrant)
+            player = first_students.setdefault((table.array.tobytes(), goal), student)
+            if player != student:
+                self.same[student] = player
                 line = "is the table of another entry too; it plays once, for both"
-                same = replace(one.submission, strategy=None, faults=(Fault("same", 1, line),))
-                contest.judged[index] = one._replace(submission=same)
+                faults = (Fault("same", 1, line),)
+                duplicate = replace(judged.submission, strategy=None, faults=faults)
+                contest.judged[index] = judged._replace(submission=duplicate)
         return entries_of(contest.judged, inside=True)
 
     @property
     def notes(self) -> list[str]:
         """Lines for staff about what was handed in."""
-        once = "the same table, played once"
-        lines = [f"{once}: {player} = {student}" for student, player in self.same.items()]
+        lines = [
+            f"the same table, played once: {player} = {student}"
+            for student, player in self.same.items()
+        ]
         unknown = [*map(printable, self.handed.unknown)]
         if unknown:
             more = f", and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""
@@ -258,18 +288,23 @@ class Grades:
     def csv(self, ranks: Mapping[str, float], rates: Mapping[str, Mapping[str, float]]) -> str:
         """Write the sheet of grades, from ranks and win rates of valid entrants by name.
 
-        What is not valid has 0 points, and who handed in nothing has none.
+        An entry that is not valid earns 0 points. A student who handed in nothing has an empty
+        cell.
         """
-        earned: dict[int, float] = {}  # by index in the roster
+        points_by_index: dict[int, float] = {}  # in the roster
         for student, indices in self.handed.students.items():
             player = self.same.get(student, student)
             own = points(self.rule, ranks[player], rates[player]) if player in ranks else 0.0
-            earned |= {index: max(own, earned.get(index, 0.0)) for index in indices}
-        best = points(self.rule, 0, dict.fromkeys((term.rival for term in self.rule), 1.0))
+            points_by_index |= {
+                index: max(own, points_by_index.get(index, 0.0)) for index in indices
+            }
+        perfect_rates = dict.fromkeys((term.rival for term in self.rule), 1.0)
+        most_points = points(self.rule, 0, perfect_rates)
         fields = ("name", "id", "sid", "account", "section")
-        rows: list[tuple[str, ...]] = [("    Points Possible", "", "", "", "", f"{best:g}")]
+        # Canvas knows this line by its name, with four spaces before it.
+        rows: list[tuple[str, ...]] = [("    Points Possible", "", "", "", "", f"{most_points:g}")]
         for index, person in enumerate(self.roster.people if self.roster else ()):
-            score = f"{earned[index]:g}" if index in earned else ""
+            score = f"{points_by_index[index]:g}" if index in points_by_index else ""
             rows.append((*(person[field] for field in fields), score))
         title = self.roster.settings["assignment"] if self.roster else ""
         header = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", title)

@@ -36,24 +36,24 @@ PUBLIC: Final = "public"  # part of a contest's folder, for everybody
 STAFF: Final = "staff"  # part for those who run the contest
 CACHE: Final = "cache.json"  # in STAFF, of earlier calls; without it all is computed again
 
-# Faults that another call may not find. A time limit is a part of what is known by.
+# Faults that another call may not find. A fault "time" stays, as keys of code hash the time limit.
 _NOT_KEPT: Final = {"crash", "unread"}
 _UNSEEN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 """Letters that Python counts as printable and that show nothing."""
 
-_HASHED: Final = 16  # digits in the name of a page
+_HASHED: Final = 16  # digits of a hash in the name of a page
 
 
 class Contest:
     """Entries that are judged once each and play once a pair.
 
-    With a folder `out` there are verdicts of earlier calls: `judge` and `play` compute what is new
-    alone, and `keep` writes all that is known. Nothing is written before.
+    A folder `out` may hold verdicts and win rates of earlier calls: `judge` and `play` compute only
+    those that are new, and `keep` writes all of them. Nothing is written before.
     """
 
-    judged: list[Judged]
+    judged: list[Judged]  # by `judge`, in the order of the entrants
 
     def __init__(
         self,
@@ -63,13 +63,15 @@ class Contest:
         start: tuple[int, int] = (0, 0),
         goals: Path | None = None,
     ) -> None:
+        """Read the cache of the folder `out`, and the file `goals` of a goal for each entry."""
         self.entrants = entrants
         self.game = game
         self.out = out
         self.start = start
-        names = [one.entry if out is None else one.student for one in entrants]
+        names = [entrant.entry if out is None else entrant.student for entrant in entrants]
         own_goals = read_goals(goals, names, game.rules.size)
         self.own_goals = {} if own_goals is None else dict(zip(entrants, own_goals, strict=True))
+        # A cache counts if all these are the same.
         self.made_by = {
             "version": __version__,
             "rules": plain(game.rules),
@@ -89,98 +91,112 @@ class Contest:
     @property
     def valid(self) -> list[Judged]:
         """The submissions that play."""
-        return [one for one in self.judged if one.submission.strategy is not None]
+        return [judged for judged in self.judged if judged.submission.strategy is not None]
 
     @property
     def goals(self) -> list[int] | None:
         """Goals of the valid submissions, if each has its own."""
-        return [self.own_goals[one.entrant] for one in self.valid] if self.own_goals else None
+        return [self.own_goals[judged.entrant] for judged in self.valid] if self.own_goals else None
 
     def judge(self, trust: bool, time_limit: float, *, skip_bad: bool = True) -> Entries:
-        """Look at every entry that is not known; give the valid ones."""
+        """Judge every entry whose verdict is not in the cache; return all, valid and bad ones.
+
+        `judged` and, for a contest in a folder, `files` are set. `trust` says whether code is run.
+        """
         judge = Judge(self.game, trust, time_limit, is_contest=self.out is not None)
-        keys = [judge.key_of(one) if self.files else "" for one in self.entrants]
+        keys = [judge.key_of(entrant) if self.files else "" for entrant in self.entrants]
         pairs = list(zip(self.entrants, keys, strict=True))
-        new = [entrant for entrant, key in pairs if key not in self.files]
-        with phase("reading", len(new), "files") as progress:
-            verdicts = judge.judge(new, progress.step, skip_bad=skip_bad)
-        by_entrant = {verdict.entrant: verdict for verdict in verdicts}
+        new_entrants = [entrant for entrant, key in pairs if key not in self.files]
+        with phase("reading", len(new_entrants), "files") as progress:
+            verdicts = judge.judge(new_entrants, progress.step, skip_bad=skip_bad)
+        new_verdicts = {verdict.entrant: verdict for verdict in verdicts}
         self.judged = []
         for entrant, key in pairs:
             if key in self.files:
-                known = submission_from(self.files[key], self.game)
-                self.judged.append(Judged(entrant, known))
-            elif entrant in by_entrant:  # code is not run if a bad entry stops the contest anyway
-                self.judged.append(by_entrant[entrant])
+                submission = submission_from(self.files[key], self.game)
+                self.judged.append(Judged(entrant, submission))
+            elif entrant in new_verdicts:  # code is not run if a bad entry stops the contest anyway
+                self.judged.append(new_verdicts[entrant])
         if self.out is not None:
             self.files = {
-                one.submission.key: facts(one.submission)
-                for one in self.judged
-                if _may_be_kept(one.submission)
+                verdict.submission.key: facts(verdict.submission)
+                for verdict in self.judged
+                if _may_be_kept(verdict.submission)
             }
         return entries_of(self.judged, inside=self.out is not None)
 
     def play(self, field: Entries) -> WinRates:
-        """Exact win rates (n, n) of all tables; of pairs that are known, not again."""
+        """Compute the exact win rates (n, n) of all tables, but for pairs that are in the cache.
+
+        `tables` and `rates`, which `keep` writes, are set.
+        """
         tables = field.strategies
         goals = self.goals
         keys: list[str] = []
-        times: Counter[bytes] = Counter()
+        counts: Counter[bytes] = Counter()
         for table, goal in zip(tables, goals or [self.game.rules.size] * len(tables), strict=True):
             content = table.array.tobytes() + b"%d" % goal
-            # The same table twice is two entries, whose match is known as well.
-            keys.append(_hash(b"%d " % times[content] + content))
-            times[content] += 1
-        known = self._known_rates(keys)
-        unplayed = int(np.isnan(known).sum() - len(known)) // 2
-        with phase("tournament", unplayed, "matches") as progress:
+            # Equal tables are told apart by their number, as their match has to be known, too.
+            keys.append(_hash(b"%d " % counts[content] + content))
+            counts[content] += 1
+        known_rates = self._known_rates(keys)
+        # Each match is two entries of the matrix; the diagonal is never played.
+        num_unplayed = int(np.isnan(known_rates).sum() - len(known_rates)) // 2
+        with phase("tournament", num_unplayed, "matches") as progress:
             rates = self.game.round_robin(
-                tables, self.start, goals, known=known, progress=progress.step
+                tables, self.start, goals, known=known_rates, progress=progress.step
             )
         self.tables = keys
         self.rates = rates.tolist()
         return rates
 
     def _known_rates(self, keys: Sequence[str]) -> Floats:
-        """Win rates (n, n) of the tables of these keys that an earlier call computed, else NaN."""
-        old_index = {key: index for index, key in enumerate(self.tables)}
+        """Return the win rates (n, n) of tables with these keys that the cache has; others are NaN.
+
+        The diagonal is NaN.
+        """
+        cache_index = {key: index for index, key in enumerate(self.tables)}
         rates = np.full((len(keys), len(keys)), np.nan)
-        known = [index for index, key in enumerate(keys) if key in old_index]
-        if known:
-            old = [old_index[keys[index]] for index in known]
-            rates[np.ix_(known, known)] = np.array(self.rates)[np.ix_(old, old)]
+        indices = [index for index, key in enumerate(keys) if key in cache_index]
+        if indices:
+            cache_indices = [cache_index[keys[index]] for index in indices]
+            cached_rates = np.array(self.rates)[np.ix_(cache_indices, cache_indices)]
+            rates[np.ix_(indices, indices)] = cached_rates
         np.fill_diagonal(rates, np.nan)
         return rates
 
     def public_names(self, pseudonyms: bool) -> list[str]:
-        """Name the valid submissions, never two the same: namesakes by numbers.
+        """Name the valid submissions so that no two names look the same: namesakes have numbers.
 
-        Pseudonyms tell nobody who they are, and are the same in every call for this folder. Who
-        gives no name has one too: those of files and folders are for staff.
+        Pseudonyms reveal nobody's identity, and are the same in every call for this folder. A
+        player without a name has one, too: names of files and folders are for staff.
         """
-        names: dict[str, str] = {}  # by what looks the same
-        for one in self.valid:
-            name = one.player or ""
+        name_by_look: dict[str, str] = {}
+        for judged in self.valid:
+            name = judged.player or ""
             choices: Iterator[str] = chain([name], (f"{name} ({number})" for number in count(2)))
             if pseudonyms or not _look(name).strip():
-                code = self.code_of(one.entrant)
-                choices = (f"Hog {code[:size]}" for size in range(4, len(code)))
-            unused = next(choice for choice in choices if _look(choice) not in names)
-            names[_look(unused)] = unused
-        return [*names.values()]
+                code = self.code_of(judged.entrant)
+                choices = (f"Hog {code[:length]}" for length in range(4, len(code)))
+            unused_name = next(choice for choice in choices if _look(choice) not in name_by_look)
+            name_by_look[_look(unused_name)] = unused_name
+        return [*name_by_look.values()]
 
     def code_of(self, entrant: Entrant) -> str:
-        """Pseudonym of a student in names that others may see."""
-        raw = os.fsencode(entrant.path.parts[0])
-        return _hash(self.salt.encode() + b" " + raw)
+        """Hash the name of a student's folder with the salt, for names that others may see."""
+        folder_name = os.fsencode(entrant.path.parts[0])
+        return _hash(self.salt.encode() + b" " + folder_name)
 
     def page_of(self, entrant: Entrant) -> str:
-        """Name the page of an entrant: any file system takes it, and no two have the same."""
+        """Name the page of an entrant: any file system allows it, and no two have the same."""
         plain_name = re.sub(r"[^a-z0-9.]+", "_", entrant.student[:200].lower())[:40].strip("._")
         return f"{plain_name or 'entry'}-{self.code_of(entrant)[:_HASHED]}.html"
 
     def keep(self, out: Path) -> None:
-        """Write all verdicts for the next call: the first file, as the mark of a contest."""
+        """Write all verdicts and win rates for the next call.
+
+        This is the first file that is written: it marks the folder as that of a contest.
+        """
         out.mkdir(parents=True, exist_ok=True)
         (out / STAFF).mkdir(0o700, exist_ok=True)
         cache = {
@@ -191,10 +207,9 @@ class Contest:
 
 
 def _may_be_kept(submission: Submission) -> bool:
-    """Whether the next call would find the same.
+    """Whether the verdict depends on nothing but the files that were judged, whose hash is its key.
 
-    What other files say may change, and so may a machine that was full. The key is that of the
-    files that were judged: a file may change after it was looked up.
+    It may depend on other files, or on a machine that had no memory left.
     """
     kinds = {fault.kind for fault in submission.faults}
     return bool(submission.key) and not submission.files and not kinds & _NOT_KEPT
@@ -207,16 +222,19 @@ def check_out(out: Path, folder: Path) -> None:
             f"{out}: is of an earlier hogeq, private pages beside the public one; allowed: a new "
             f"folder, or an earlier one with {PUBLIC} and {STAFF}"
         )
-    is_other = out.is_dir() and not (out / STAFF / CACHE).exists() and _holds_files(out)
-    if is_other or out.resolve() == folder.resolve():
+    is_contest = (out / STAFF / CACHE).exists()
+    has_other_files = out.is_dir() and not is_contest and _holds_files(out)
+    if has_other_files or out.resolve() == folder.resolve():
         raise BadInputError(f"{out}: has other files; allowed: a new folder, or an earlier one")
-    above = next(path for path in (out, *out.absolute().parents) if os.path.lexists(path))
-    if not (above.is_dir() and os.access(above, os.W_OK)):
+    nearest_existing = next(
+        path for path in (out, *out.absolute().parents) if os.path.lexists(path)
+    )
+    if not (nearest_existing.is_dir() and os.access(nearest_existing, os.W_OK)):
         raise BadInputError(f"{out}: cannot be made; allowed: a folder that can be written to")
 
 
 def _holds_files(out: Path) -> bool:
-    """Whether there is more than a call that was stopped leaves: empty folders, and half a file."""
+    """Whether a folder has files, but for a temporary one that a call which was stopped left."""
     return any(
         path.is_symlink() or not (path.is_dir() or path.name.startswith(TEMPORARY))
         for path in out.rglob("*")

@@ -7,7 +7,7 @@ from pathlib import Path
 from hogeq import Fault, Rules, Submission, inspect
 from hogeq.support.messages import player_name_fault, printable
 
-_RUN = {"raises", "range", "impure"}  # faults of code that runs; other code has no name either
+_FAULTS_OF_RUNNING_CODE = {"raises", "range", "impure"}  # code that does not run says no name
 
 
 def contest_asks_name(rules: Rules) -> bool:
@@ -20,28 +20,32 @@ def contest_asks_name(rules: Rules) -> bool:
 def inspect_submission(
     path: Path, rules: Rules, trust: bool = False, *, time_limit: float = 60.0
 ) -> Submission:
-    """Look at a file as a contest would; `StrategyError` if there is nothing to look at."""
-    found = inspect(path, rules, trust=trust, time_limit=time_limit)
-    if found.is_code and {fault.kind for fault in found.faults} <= _RUN:
-        named = _name_faults(found.name, contest_asks_name(rules))
-        found = replace(found, faults=(*named, *found.faults))
-    if found.strategy is not None and found.strategy.kind != "matrix":
-        found.strategy.unmixed(printable(path))
+    """Judge a file as a contest would: code needs a name, and a table one roll a position.
+
+    `StrategyError` if there is nothing to look at, or a mixture.
+    """
+    submission = inspect(path, rules, trust=trust, time_limit=time_limit)
+    kinds = {fault.kind for fault in submission.faults}
+    if submission.is_code and kinds <= _FAULTS_OF_RUNNING_CODE:
+        name_faults = _name_faults(submission.name, contest_asks_name(rules))
+        submission = replace(submission, faults=(*name_faults, *submission.faults))
+    if submission.strategy is not None and submission.strategy.kind != "matrix":
+        submission.strategy.unmixed(printable(path))  # raises for a mixture
         line = "is a policy, a probability for each roll; allowed: one roll for each position"
-        found = replace(found, faults=(*found.faults, Fault("shape", 1, line)))
-    return replace(found, strategy=None) if found.faults else found
+        submission = replace(submission, faults=(*submission.faults, Fault("shape", 1, line)))
+    return replace(submission, strategy=None) if submission.faults else submission
 
 
-def as_one_file(found: Submission, export: str) -> Submission:
+def as_one_file(submission: Submission, export: str) -> Submission:
     """Judge a file as a contest that takes one does: other files that it needs are a fault.
 
     Its table stays, if that is the only fault. `export` is the command that makes one file.
     """
-    if found.alone is not False:
-        return found
-    line = f"needs {', '.join(found.files) or 'other files'}; allowed: one file alone"
+    if submission.alone is not False:
+        return submission
+    line = f"needs {', '.join(submission.files) or 'other files'}; allowed: one file alone"
     cure = f"{line}; this command makes one: {export}"
-    return replace(found, faults=(*found.faults, Fault("files", 1, cure)))
+    return replace(submission, faults=(*submission.faults, Fault("files", 1, cure)))
 
 
 def contest_notes(submission: Submission) -> list[str]:
@@ -58,14 +62,15 @@ def contest_notes(submission: Submission) -> list[str]:
     return notes
 
 
-def is_named(found: Submission) -> bool:
+def is_named(submission: Submission) -> bool:
     """Whether a file says a name of its player that a contest takes."""
-    return not _name_faults(found.name, is_asked=True)
+    return not _name_faults(submission.name, is_required=True)
 
 
-def _name_faults(name: str | None, is_asked: bool) -> list[Fault]:
+def _name_faults(name: str | None, is_required: bool) -> list[Fault]:
+    """List the fault of a player's name, if it has one; None is one if a name is required."""
     if name is None:
         line = "PLAYER_NAME is missing or no text"
-        return [Fault("name", 1, line)] if is_asked else []
+        return [Fault("name", 1, line)] if is_required else []
     fault = player_name_fault(name)
     return [Fault("name", 1, fault)] if fault else []

@@ -22,8 +22,11 @@ class Talk:
     """One game between a person and an engine, as lines: `engine` names the engine's play."""
 
     def __init__(self, game: Hog, session: Session, engine: str) -> None:
-        self.session, self.engine = session, engine
-        self.rules, self.memory_line = game.rules, game.memory_line
+        """Prepare a session's talk, and the commands that a person may type."""
+        self.session = session
+        self.engine = engine
+        self.rules = game.rules
+        self.memory_line = game.memory_line
         self.remembers = len(game.memories) > 1
         self.choices = f"{self.rules.least_answer} to {self.rules.max_dice}"
         self.shown: Situation | None = None  # the last situation that was announced
@@ -36,13 +39,13 @@ class Talk:
         }
 
     def opening(self, title: str, endless: list[str]) -> Text:
-        """Say the players, the rules and the first mover."""
+        """Introduce the players, the rules and the first mover; `endless` are more lines."""
         return [
             f"{title}, you against {self.engine}, seed {self.session.seed}",
             "",
             Table(describe(self.rules), left=2),
             "",
-            f"Win probabilities count on {self._then()}.",
+            f"Win probabilities count on {self._assumed_play()}.",
             *endless,
             "help lists what can be typed.",
             "",
@@ -50,8 +53,9 @@ class Talk:
         ]
 
     def before_turn(self) -> Text:
-        """Announce the situation, unless that is done."""
-        session, situation = self.session, self.session.situation
+        """Announce the situation, unless it was announced before."""
+        session = self.session
+        situation = session.situation
         if situation == self.shown:
             return []
         self.shown = situation
@@ -64,13 +68,13 @@ class Talk:
 
     def answer(self, line: str) -> Text:
         """Carry out a typed line: a roll, or a command."""
-        number = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
-        if number and not self.rules.least_answer <= int(number[2]) <= self.rules.max_dice:
-            return [f"{number[2]} dice; allowed: {self.choices}"]
-        if number and number[1]:
-            return self._odds(int(number[2]))
-        if number:
-            return self.after_turn(self.session.play(int(number[2])))
+        match = re.fullmatch(r"(odds )?(-?[0-9]{1,9})", line)
+        if match:
+            dice = int(match[2])
+            if not self.rules.least_answer <= dice <= self.rules.max_dice:
+                return [f"{match[2]} dice; allowed: {self.choices}"]
+            is_about_odds = match[1] is not None
+            return self._odds(dice) if is_about_odds else self.after_turn(self.session.play(dice))
         if line in self.commands:
             return self.commands[line]()
         if not line:
@@ -78,17 +82,17 @@ class Talk:
         return [f"{line[:40]!a}: not understood; type a number of dice, or help"]
 
     def after_turn(self, turn: Turn) -> Text:
-        """Say the effect of a turn, and the loss of the person's own roll."""
-        roll, *others = turn.effects(self.rules)
+        """Describe the effects of a turn, and the loss of the person's own roll."""
+        roll, *further_effects = turn.effects(self.rules)
         player = Session.PLAYERS[turn.before.mover]
-        lines: Text = [f"{player} {roll}", *(f"  {line}" for line in others)]
+        lines: Text = [f"{player} {roll}", *(f"  {line}" for line in further_effects)]
         lines.append(f"  {self.score()}")
-        if turn.before.mover == 0:
-            won = f"win probability {percent(turn.value)}"
-            verdict = f"no roll is better: {won}"
+        if turn.before.mover == 0:  # the person
+            probability = f"win probability {percent(turn.value)}"
+            verdict = f"no roll is better: {probability}"
             if turn.loss:
                 best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
-                verdict = f"loss {loss(turn.loss)}, {turn.grade}: {won}, {best}"
+                verdict = f"loss {loss(turn.loss)}, {turn.grade}: {probability}, {best}"
             lines.append(f"  {verdict}; so far {loss(self.session.tally.loss)}")
         return lines
 
@@ -105,45 +109,49 @@ class Talk:
             you, engine = situation.scores
             winner = "you win" if situation.winner == 0 else "the engine wins"
             lines.append(f"{winner}, {you} to {engine}")
-        own = self.session.tally
-        if own.moves:
-            mistakes = counted(own.grades["mistake"], "mistake")
-            blunders = counted(own.grades["blunder"], "blunder")
+        tally = self.session.tally  # of the person's own choices
+        if tally.moves:
+            mistakes = counted(tally.grades["mistake"], "mistake")
+            blunders = counted(tally.grades["blunder"], "blunder")
             lines.append(
-                f"{mistakes} and {blunders} in {counted(own.moves, 'turn')}; all choices "
-                f"together lost {loss(own.loss)} of win probability"
+                f"{mistakes} and {blunders} in {counted(tally.moves, 'turn')}; all choices "
+                f"together lost {loss(tally.loss)} of win probability"
             )
-        if own.costliest:
-            worst = own.costliest[0]
-            score, other = worst.before.view
+        if tally.costliest:
+            worst = tally.costliest[0]
+            score, opponent = worst.before.view
             lines.append(
-                f"the worst: turn {worst.number}, {score} against {other}: rolled {worst.dice}, "
+                f"the worst: turn {worst.number}, {score} against {opponent}: rolled {worst.dice}, "
                 f"best {worst.best[0]}, loss {loss(worst.loss)}, {worst.grade}"
             )
         return lines
 
     def _hint(self) -> Text:
+        """Name the best roll, and others that are as good."""
         odds = self.session.odds()
-        best, *equals = [entry.dice for entry in odds if entry.loss == 0.0]
-        also = f" (as good: {', '.join(map(str, equals))})" if equals else ""
+        best, *equally_good = [entry.dice for entry in odds if entry.loss == 0.0]
+        also = f" (as good: {', '.join(map(str, equally_good))})" if equally_good else ""
         chance = percent(odds[0].win_probability)
-        return [f"best: roll {best}{also}, win probability {chance} with {self._then()}"]
+        return [f"best: roll {best}{also}, win probability {chance} with {self._assumed_play()}"]
 
-    def _odds(self, only: int | None = None) -> Text:
+    def _odds(self, only_dice: int | None = None) -> Text:
+        """Tabulate the win probability and the loss of every roll, or of one number of dice."""
         rows = [
             (entry.dice, percent(entry.win_probability), loss(entry.loss))
             for entry in self.session.odds()
-            if only in {None, entry.dice}
+            if only_dice in {None, entry.dice}
         ]
-        return [Table(rows, ("dice", "win probability", "loss"), left=0), f"then {self._then()}"]
+        table = Table(rows, ("dice", "win probability", "loss"), left=0)
+        return [table, f"then {self._assumed_play()}"]
 
     def _undo(self) -> Text:
+        """Take back the person's last turn, and those after it."""
         undone = self.session.undo()
         if not undone:
             return ["nothing to take back"]
         return [f"taken back: {counted(len(undone), 'turn')}, you rolled {undone[0].dice}"]
 
-    def _then(self) -> str:
+    def _assumed_play(self) -> str:
         """Name the play that win probabilities assume."""
         if self.session.engine.optimal:
             memory = " and remembering everything" if self.remembers else ""

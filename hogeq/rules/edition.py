@@ -27,7 +27,7 @@ from hogeq.support.parameters import ParameterError
 from hogeq.support.plugins import enter
 from hogeq.support.yaml import parse_yaml
 
-_SEMESTER: Final = "(sp|su|fa)[0-9]{2}(_contest|_project)?"
+_SEMESTER: Final = "(sp|su|fa)[0-9]{2}(_contest|_project)?"  # how semesters are called
 
 SOW_SAD = {"twice_digit_gap_plus_one", "boar_brawl", "sus_fuss"}
 """Parts of the terms that call a rolled 1 Sow Sad, from fall 2022 on, beside Square Swine."""
@@ -92,7 +92,7 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     if not isinstance(spec, Mapping):
         raise TypeError(refusal("rules", spec, "an edition's name or a mapping"))
     known = ["edition", *(field.name for field in fields(Rules))]
-    spec = _by_field(spec)
+    spec = _parts_to_fields(spec)
     for key, value in spec.items():
         if key not in known:
             raise HogeqError(unknown_key("rules", key, value, known))
@@ -108,33 +108,47 @@ def rules_from(spec: str | Mapping[str, Any]) -> Rules:
     if rules.time_trot_period != base.time_trot_period and not rules.time_trot:
         allowed = f"{base.time_trot_period} while time_trot is false: no extra turns by it"
         raise HogeqError(refusal("rules.time_trot_period", rules.time_trot_period, allowed))
-    changed = [
-        title(getattr(rules, key))
-        if key in SHAPES and is_setting(value)
-        else f"{key}={'table' if key in SHAPES and is_table(value) else value}"
-        for key, value in overrides.items()
-        if value != getattr(base, key)
-    ]
+    changed = {key: value for key, value in overrides.items() if value != getattr(base, key)}
     if "name" in overrides or not changed:
         return rules
-    asked = str(spec["edition"])  # a semester may play the edition of another
-    called = asked.lower() if asked.lower() in ALIASES else base.name
-    whole = f"{called} with {', '.join(changed)}"
-    short = f"{called} with {len(changed)} changes"
-    return replace(rules, name=whole if is_title(whole) else short)
+    name = str(spec["edition"]).lower()
+    base_name = name if name in ALIASES else base.name  # a semester may play another's edition
+    return replace(rules, name=_name_with_changes(base_name, rules, changed))
 
 
-def _by_field(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Give parts that stand as keys, ``sus_fuss: {divisors: 3}``, as values of their fields."""
-    kinds = {name: kind for kind, parts in PARTS.items() for name in parts if name != "none"}
-    found: dict[str, Any] = {}
+def _name_with_changes(base_name: str, rules: Rules, changed: Mapping[str, Any]) -> str:
+    """Name rules after an edition and the fields that they change, ``su20 with goal=50``.
+
+    Where that is too long for a title, the number of changes stands for them.
+    """
+    texts = []
+    for field, value in changed.items():
+        if field in SHAPES and is_setting(value):
+            texts.append(title(getattr(rules, field)))
+        elif field in SHAPES and is_table(value):
+            texts.append(f"{field}=table")
+        else:
+            texts.append(f"{field}={value}")
+    full_name = f"{base_name} with {', '.join(texts)}"
+    return full_name if is_title(full_name) else f"{base_name} with {len(texts)} changes"
+
+
+def _parts_to_fields(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Rewrite keys that name a part, ``sus_fuss: {divisors: 3}``, as the field of that part.
+
+    The example becomes ``landing: {sus_fuss: {divisors: 3}}``. Other keys stay as they are.
+    """
+    field_of_part = {
+        name: field for field, parts in PARTS.items() for name in parts if name != "none"
+    }
+    values: dict[str, Any] = {}
     for key, value in spec.items():
-        field = kinds.get(key, key)
+        field = field_of_part.get(key, key)
         is_part = field != key
-        if field in found or (is_part and field in spec):
+        if field in values or (is_part and field in spec):
             raise HogeqError(f"rules.{one_line(key)}: {field} is given too; allowed: one of them")
-        found[field] = value if field == key else {key: value}
-    return found
+        values[field] = {key: value} if is_part else value
+    return values
 
 
 def edition(rules: Rules) -> Rules:
@@ -190,26 +204,27 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
     >>> dict(describe(rules_from("fa22")))["Square Swine"]
     'a new score that is a perfect square, 0 too, becomes the next one'
     """
-    no_dice = ZERO_DICE[rules.zero_dice]
-    points = {0: "0 points", 1: "1 point", COUNT_ONES: "min(number of 1s, 11 - dice) points"}
+    pig_out_points = {
+        0: "0 points",
+        1: "1 point",
+        COUNT_ONES: "min(number of 1s, 11 - dice) points",
+    }
     parts_in_play = {*base_names(rules.zero_dice), *base_names(rules.landing)}
-    is_late = bool(parts_in_play & SOW_SAD) or rules.square_swine
-    one = "Sow Sad" if is_late else "Pig Out"
-    free = base_names(rules.zero_dice)[0]
-    own = "No dice" if is_table(free) or free.isdecimal() else title(free)
-    last = {
+    calls_it_sow_sad = bool(parts_in_play & SOW_SAD) or rules.square_swine
+    zero_dice = base_names(rules.zero_dice)[0]
+    is_nameless = is_table(zero_dice) or zero_dice.isdecimal()
+    zero_dice_title = NO_DICE.get(zero_dice, "No dice" if is_nameless else title(zero_dice))
+    feral_record = {
         "points": "points of the player's last turn (without these 3)",
         "dice": "number of dice rolled on the player's last turn",
     }.get(rules.feral_hogs)
-    feral = f"3 more points if the dice are 2 away from the {last}"
-    sides, always = rules.extra_turn_sides, True
     goals = " and ".join(map(str, dict.fromkeys(rules.goals)))
-    on_time = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
-    memory = type(MEMORY_PARTS[rules.memory])
-    before = "" if rules.swap == "none" else ", before the swap,"
-    parts = (
-        (always, "Goal", f"{goals} points"),
-        (always, "Dice", f"{rules.min_dice} to {rules.max_dice}, {rules.sides}-sided"),
+    time_trot = f"extra turn for rolling (turn number mod {rules.time_trot_period}) dice"
+    memory_part = type(MEMORY_PARTS[rules.memory])
+    before_swap = "" if rules.swap == "none" else ", before the swap,"
+    parts = (  # whether it is in play, name, meaning
+        (True, "Goal", f"{goals} points"),
+        (True, "Dice", f"{rules.min_dice} to {rules.max_dice}, {rules.sides}-sided"),
         (
             rules.hog_wild,
             "Hog Wild",
@@ -220,14 +235,23 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Hog Tied",
             "at most one die when the scores sum to a number that ends in 7",
         ),
-        (sides is not None, "Extra turns", f"are rolled with {sides}-sided dice"),
+        (
+            rules.extra_turn_sides is not None,
+            "Extra turns",
+            f"are rolled with {rules.extra_turn_sides}-sided dice",
+        ),
         (
             not rules.min_dice,
             own_words(rules.zero_dice, TITLE)
-            or f"{NO_DICE.get(free, own)} {changes(rules.zero_dice)}".rstrip(),
-            own_words(rules.zero_dice, SAYS) or f"rolling no dice scores {_meaning(no_dice)}",
+            or f"{zero_dice_title} {changes(rules.zero_dice)}".rstrip(),
+            own_words(rules.zero_dice, SAYS)
+            or f"rolling no dice scores {_meaning(ZERO_DICE[rules.zero_dice])}",
         ),
-        (always, one, f"a rolled 1 makes the whole roll worth {points[rules.pig_out]}"),
+        (
+            True,
+            "Sow Sad" if calls_it_sow_sad else "Pig Out",
+            f"a rolled 1 makes the whole roll worth {pig_out_points[rules.pig_out]}",
+        ),
         (rules.forty_niners, "49ers", "at an own score of 49 a 1 does no harm: dice are summed"),
         (rules.touchdown, "Touchdown", "points that are a multiple of 6 gain a sixth"),
         (rules.prime_boost, "Hogtimus Prime", "prime points become the next prime"),
@@ -236,7 +260,11 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             "Piggy Back",
             "a turn of 0 points gives the opponent a point per die rolled",
         ),
-        (rules.feral_hogs != "none", "Feral Hogs", feral),
+        (
+            rules.feral_hogs != "none",
+            "Feral Hogs",
+            f"3 more points if the dice are 2 away from the {feral_record}",
+        ),
         (
             rules.square_swine,
             "Square Swine",
@@ -251,32 +279,33 @@ def describe(rules: Rules) -> list[tuple[str, str]]:
             rules.more_boar != "none",
             own_words(rules.more_boar, TITLE) or "More Boar",
             own_words(rules.more_boar, SAYS)
-            or f"extra turn if{before} {_meaning(MORE_BOAR[rules.more_boar])}",
+            or f"extra turn if{before_swap} {_meaning(MORE_BOAR[rules.more_boar])}",
         ),
-        (rules.time_trot, "Time Trot", f"{on_time}, unless this turn is an extra one"),
+        (rules.time_trot, "Time Trot", f"{time_trot}, unless this turn is an extra one"),
         (
             rules.swap != "none",
             own_words(rules.swap, TITLE) or "Swap",
             own_words(rules.swap, SAYS) or f"scores trade places if {_meaning(SWAPS[rules.swap])}",
         ),
-        (rules.memory != "none", title(rules.memory), _meaning(memory, rules.memory)),
+        (rules.memory != "none", title(rules.memory), _meaning(memory_part, rules.memory)),
         (
             rules.effect != "none",
             title(rules.effect),
             _meaning(EFFECTS[rules.effect], rules.effect),
         ),
     )
-    return [(name, meaning) for there, name, meaning in parts if there]
+    return [(name, meaning) for is_in_play, name, meaning in parts if is_in_play]
 
 
 def is_semester(name: str) -> bool:
-    """Whether a text names an edition, or a semester that has none here."""
-    written = re.sub(r"[ _-]+", "_", name.lower())
-    known = name in EDITIONS or written in {*EDITIONS, *ALIASES, *NOT_HERE}
-    return known or re.fullmatch(_SEMESTER, written) is not None
+    """Whether a text names an edition, or a semester that has none in `EDITIONS`."""
+    normalised = re.sub(r"[ _-]+", "_", name.lower())
+    is_known = name in EDITIONS or normalised in {*EDITIONS, *ALIASES, *NOT_HERE}
+    return is_known or re.fullmatch(_SEMESTER, normalised) is not None
 
 
 def _edition(name: object) -> Rules:
+    """Return the rules of an edition or alias by its name; `HogeqError` if there is none."""
     known = sorted([*EDITIONS, *ALIASES])
     if isinstance(name, str) and name in EDITIONS:  # names of users may have capitals
         return EDITIONS[name]
@@ -284,13 +313,13 @@ def _edition(name: object) -> Rules:
     if lower not in known:
         allowed = f"allowed: {', '.join(known)}"
         if is_semester(lower):
-            why = NOT_HERE.get(re.sub(r"[ _-]+", "_", lower), "its rules are not known")
-            raise HogeqError(f"rules: {shown(name)} is not here: {why}; {allowed}")
+            reason = NOT_HERE.get(re.sub(r"[ _-]+", "_", lower), "its rules are not known")
+            raise HogeqError(f"rules: {shown(name)} is not here: {reason}; {allowed}")
         raise HogeqError(f"rules: unknown edition {shown(name)}; {allowed}{nearest(name, known)}")
     return EDITIONS[ALIASES.get(lower, lower)]
 
 
 def _meaning(part: Callable[..., object], name: str | None = None) -> str:
-    # The part's own first line, and the name by which a configuration asks for it.
+    """Return the first line about a part, and in brackets the name that a configuration uses."""
     summary = (getdoc(part) or part.__name__).splitlines()[0].removesuffix(".") or part.__name__
     return f"{summary[0].lower()}{summary[1:]} ({name or part.__name__})"

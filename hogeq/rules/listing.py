@@ -11,10 +11,11 @@ from hogeq.rules.rules import FERAL_HOGS, Rules, kinds_of_dice
 from hogeq.rules.settings import parameters_of
 
 _KNOWN = {**PARTS, "feral_hogs": FERAL_HOGS, "memory": MEMORY_PARTS, "effect": EFFECTS}
+"""By key of a file of rules, the values that it may have: parts by name, or names alone."""
 
 
 def rule_parts() -> dict[str, dict[str, str]]:
-    """Values that the keys of a YAML file of rules may have, by name, and what they mean.
+    """List the values that each key of a YAML file of rules may have, with their meanings.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def rule_parts() -> dict[str, dict[str, str]]:
 
 
 def rule_facts(rules: Rules) -> dict[str, Any]:
-    """Give rules as plain values, with their semesters, parts and mean points.
+    """Return rules as plain values, with their semesters, parts and mean points.
 
     Examples
     --------
@@ -50,11 +51,11 @@ def rule_facts(rules: Rules) -> dict[str, Any]:
 
 
 def _meaning_of(key: str, name: str) -> str:
-    """Give the first line about a part."""
+    """Return the first line about a value of a key, with the parameters of a part in brackets."""
     parts: Any = _KNOWN[key]
-    if name == "none" or not hasattr(parts, "keys"):
+    if name == "none" or not hasattr(parts, "keys"):  # values without a description
         return ""
     part = type(parts[name]) if key == "memory" else parts[name]
     line = (getdoc(part) or "").partition("\n")[0].removesuffix(".")
-    settings = ", ".join(parameters_of(part)) if key in PARTS else ""
-    return f"{line} ({settings})" if settings else line
+    parameters = ", ".join(parameters_of(part)) if key in PARTS else ""
+    return f"{line} ({parameters})" if parameters else line

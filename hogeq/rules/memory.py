@@ -23,9 +23,7 @@ from hogeq.rules.rules import (
 from hogeq.support.messages import BadInputError, HogeqError, refusal, shown
 
 MOST_VALUES: Final = 64  # most values of the memory of a part `Rules.memory`
-
 MOST_BONUS: Final = 100  # most points that such a part may add to a turn
-
 MOST_SCORED: Final = 1000  # most points that such a part may make of a turn's
 
 
@@ -58,15 +56,19 @@ class Memory(NamedTuple):
 
 
 def memory_sizes(rules: Rules) -> tuple[int, int, int]:
-    """Count the values of turn, extra and either record; 1 where the rules never look."""
-    turns = rules.time_trot_period if rules.time_trot else 1
-    extras = 2 if tracks_extra_turns(rules) else 1
-    records = {
+    """Count the values of the fields turn, extra, and own (or opponent) of `Memory`.
+
+    A field that the rules never look at has one value, 0.
+    """
+    num_turns = rules.time_trot_period if rules.time_trot else 1
+    num_extras = 2 if tracks_extra_turns(rules) else 1
+    num_records = {
         "none": 1,
+        # More points than max_dice + FERAL_DISTANCE are too far from any number of dice: one value.
         "points": rules.max_dice + FERAL_DISTANCE + 2,
         "dice": rules.max_dice + 1,
     }[rules.feral_hogs]
-    return turns, extras, records
+    return num_turns, num_extras, num_records
 
 
 def tracks_extra_turns(rules: Rules) -> bool:
@@ -79,8 +81,8 @@ def tracks_extra_turns(rules: Rules) -> bool:
 
 def all_memories(rules: Rules) -> tuple[Memory, ...]:
     """List all values: by state, turn, extra, own and opponent's record, the last fastest."""
-    turns, extras, records = memory_sizes(rules)
-    sizes = states(rules), turns, extras, records, records
+    num_turns, num_extras, num_records = memory_sizes(rules)
+    sizes = states(rules), num_turns, num_extras, num_records, num_records
     return tuple(
         Memory(turn, extra, own, opponent, state)
         for state, turn, extra, own, opponent in product(*map(range, sizes))
@@ -111,21 +113,24 @@ def feral_record(rules: Rules, dice: int, points: int) -> int:
 
 
 def next_memory(rules: Rules, memory: Memory, recorded: int, again: bool) -> Memory:
-    """Memory of the next player to move; a swap of scores does not swap the records."""
+    """Return the memory after a turn, from the side of the next player to move.
+
+    `recorded` is the turn's `record`; `again`: the same player moves. A swap swaps no records.
+    """
     turn = (memory.turn + 1) % rules.time_trot_period if rules.time_trot else 0
     part = remembered(rules)
-    recorded, kind = divmod(recorded, part.classes)
-    state = part.after(memory.state, kind, again)
+    feral, turn_class = divmod(recorded, part.classes)  # as `record` encodes them
+    state = part.after(memory.state, turn_class, again)
     if again:
-        return Memory(turn, int(tracks_extra_turns(rules)), recorded, memory.opponent, state)
-    return Memory(turn, 0, memory.opponent, recorded, state)
+        return Memory(turn, int(tracks_extra_turns(rules)), feral, memory.opponent, state)
+    return Memory(turn, 0, memory.opponent, feral, state)
 
 
 def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
-    """Give the parts of a memory on which a throw can depend."""
+    """Return the fields of a memory on which a throw can depend: extra, and state or 0."""
     part = type(MEMORY_PARTS[rules.memory])
-    plain = part.sides is MemoryPart.sides and part.scored is MemoryPart.scored
-    return memory.extra, 0 if plain else memory.state
+    overrides_neither = part.sides is MemoryPart.sides and part.scored is MemoryPart.scored
+    return memory.extra, 0 if overrides_neither else memory.state
 
 
 # --- the memory of a part -------------------------------------------------------------------------
@@ -134,163 +139,185 @@ def memory_of_dice(rules: Rules, memory: Memory) -> tuple[int, int]:
 class Remembered:
     """The values of a part's memory in one game, by number, and how turns change them.
 
-    The part is asked about every turn that can be, once: so its values are known before anything is
-    computed, and its faults are found then. The part "none" has one value.
+    The number of a value is its state: `values` and `texts` list them by it, `scores` the numbers
+    of their ways to score turns. There are `classes` classes of turns that change every value
+    alike. The constructor asks the part once about every possible turn: so its values are known
+    before anything is computed, and its faults are refused then. The part "none" has one value.
     """
 
     def __init__(self, rules: Rules) -> None:
+        """Ask the memory part about all turns, and tabulate its values and their effects."""
         self._part = MEMORY_PARTS[rules.memory]
         self._rules = replace(rules, goal=rules.size)
         self._where = f"memory: {rules.memory}"
-        turns = sorted(_turns(rules))
-        self._effects: dict[tuple[Effect, ...], int] = {}  # of all choices at one place, numbered
-        self._places: list[list[int]] = []  # their numbers, by state and pair of scores
-        numbers, following = self._find_values(turns)
-        self.values = tuple(numbers)
-        self.texts = tuple(str(self._asked(self._part.shown, value)) for value in numbers)
-        self._class: dict[tuple[int, int], int] = {}  # of turns, by dice and points
-        self._after: list[tuple[list[int], list[int]]] = []  # next states, by class and again
-        self._classify_turns(turns, following)
-        self.classes = len(self._after)
-        self._of_place = list(self._effects)
+        turns = sorted(_turns(rules))  # (dice, points)
+        # Effects of all choices at one pair of scores and state: each distinct row has a number.
+        self._effect_rows: dict[tuple[Effect, ...], int] = {}
+        self._row_numbers: list[list[int]] = []  # by state and pair of scores
+        states, next_states = self._find_values(turns)
+        self.values = tuple(states)
+        self.texts = tuple(str(self._ask(self._part.shown, value)) for value in states)
+        self._class_of_turn: dict[tuple[int, int], int] = {}  # by dice and points
+        self._next_states: list[tuple[list[int], list[int]]] = []  # by class, again and state
+        self._classify_turns(turns, next_states)
+        self.classes = len(self._next_states)
+        self._effects_by_row = list(self._effect_rows)
         kinds = kinds_of_dice(rules)
         self._sides = {
-            (number, sides): self._sides_of(value, sides, kinds)
-            for (number, value), sides in product(enumerate(numbers), kinds)
+            (state, sides): self._ask_sides(value, sides, kinds)
+            for (state, value), sides in product(enumerate(states), kinds)
         }
-        scored = [self._scored_turns(turns, value) for value in numbers]
-        # Ways to score, numbered: 0 leaves points as they are.
+        points_by_state = [self._score_turns(turns, value) for value in states]
+        # Each distinct way to score has a number; 0 leaves points as they are.
         ways = {tuple(points for _, points in turns): 0}
-        for points_of_turns in scored:
+        for points_of_turns in points_by_state:
             ways.setdefault(points_of_turns, len(ways))
-        self.scores = tuple(ways[points_of_turns] for points_of_turns in scored)  # by state
-        self._points = {number: dict(zip(turns, way, strict=True)) for way, number in ways.items()}
+        self.scores = tuple(ways[points_of_turns] for points_of_turns in points_by_state)
+        self._points_by_way = {
+            number: dict(zip(turns, points_of_turns, strict=True))
+            for points_of_turns, number in ways.items()
+        }
 
     def _find_values(
         self, turns: list[tuple[int, int]]
     ) -> tuple[dict[Hashable, int], dict[tuple[int, int, bool], list[int]]]:
-        """Find all values: try every turn (dice, points) from the start value, then from others.
+        """Find all values: breadth-first from the start value, by every turn (dice, points).
 
-        Returns the number of each value, and by dice, points and whether the same player moves
-        again the numbers of the next values, of each value in order.
+        Returns the state of each value, in the order of discovery; and by (dice, points, whether
+        the same player moves again) the list of next states, one for each state.
         """
-        start = self._hashable("start", self._part.start)
-        values, numbers = [start], {start: 0}
-        following: dict[tuple[int, int, bool], list[int]] = {}
+        start = self._require_hashable("start", self._part.start)
+        values = [start]
+        states = {start: 0}
+        next_states: dict[tuple[int, int, bool], list[int]] = {}
         any_turn_repeats = self._rules.time_trot or self._rules.more_boar != "none"
-        for value in values:  # while they become more
-            forcing = self._ask_effects(value)
+        for value in values:  # the loop appends the values that it discovers
+            forcing_dice = self._ask_effects(value)
             for (dice, points), again in product(turns, (False, True)):
-                # Where the player cannot move again, the number stays that of when it does not.
-                if not again or any_turn_repeats or dice in forcing:
-                    after = self._asked(self._part.update, value, dice, points, again)
-                    number = numbers.setdefault(self._hashable("update", after), len(numbers))
-                following.setdefault((dice, points, again), []).append(number)
-            values.extend(list(numbers)[len(values) :])
-            if len(numbers) > MOST_VALUES:
+                # Where the player cannot move again, `state` stays that of the pass before.
+                if not again or any_turn_repeats or dice in forcing_dice:
+                    next_value = self._ask(self._part.update, value, dice, points, again)
+                    next_value = self._require_hashable("update", next_value)
+                    state = states.setdefault(next_value, len(states))
+                next_states.setdefault((dice, points, again), []).append(state)
+            values.extend(list(states)[len(values) :])
+            if len(states) > MOST_VALUES:
                 raise HogeqError(
-                    f"{self._where}: more than {MOST_VALUES} values, the last {shown(after)}; "
+                    f"{self._where}: more than {MOST_VALUES} values, the last {shown(next_value)}; "
                     f"allowed: at most {MOST_VALUES}"
                 )
-        return numbers, following
+        return states, next_states
 
     def _classify_turns(
-        self, turns: list[tuple[int, int]], following: dict[tuple[int, int, bool], list[int]]
+        self, turns: list[tuple[int, int]], next_states: dict[tuple[int, int, bool], list[int]]
     ) -> None:
-        """Put turns that change every value alike into one class."""
+        """Put turns (dice, points) that change every value of the memory alike into one class.
+
+        Fills `_class_of_turn` and `_next_states` from the second result of `_find_values`.
+        """
         classes: dict[tuple[tuple[int, ...], ...], int] = {}
         for dice, points in turns:
-            next_states = following[dice, points, False], following[dice, points, True]
-            key = tuple(map(tuple, next_states))
+            by_again = next_states[dice, points, False], next_states[dice, points, True]
+            key = tuple(map(tuple, by_again))
             if key not in classes:
                 classes[key] = len(classes)
-                self._after.append(next_states)
-            self._class[dice, points] = classes[key]
+                self._next_states.append(by_again)
+            self._class_of_turn[dice, points] = classes[key]
 
-    def _scored_turns(self, turns: list[tuple[int, int]], value: Hashable) -> tuple[int, ...]:
+    def _score_turns(self, turns: list[tuple[int, int]], value: Hashable) -> tuple[int, ...]:
         """Ask what a value makes of the points of every turn; different ones must stay apart."""
-        scored = tuple(self._scored(value, dice, points) for dice, points in turns)
-        if len({(dice, more) for (dice, _), more in zip(turns, scored, strict=True)}) < len(turns):
-            raise HogeqError(
-                f"{self._where}: scored: different points of as many dice become the same; "
-                "allowed: points that stay apart"
-            )
+        scored = tuple(self._ask_points(value, dice, points) for dice, points in turns)
+        scored_turns = {(dice, after) for (dice, _), after in zip(turns, scored, strict=True)}
+        if len(scored_turns) < len(turns):
+            fault = "different points of as many dice become the same"
+            raise HogeqError(f"{self._where}: scored: {fault}; allowed: points that stay apart")
         return scored
 
     def class_of(self, dice: int, points: int) -> int:
-        """Class of a turn, of those that change the memory alike; any of one that cannot be."""
-        return self._class.get((dice, points), 0)
+        """Return the class of a turn, of those that change the memory alike; 0 if impossible."""
+        return self._class_of_turn.get((dice, points), 0)
 
     def after(self, state: int, kind: int, again: bool) -> int:
-        """Give the number of the next value, after a turn of class `kind`."""
-        return self._after[kind][again][state]
+        """Return the state after a turn of class `kind`."""
+        return self._next_states[kind][again][state]
 
     def effect(self, score: int, opponent: int, state: int, dice: int) -> Effect:
-        """Bonus and extra turn for rolling so many dice at a pair of scores."""
+        """Return the bonus and extra turn for rolling so many dice at a pair of scores."""
         if not self._rules.has_effects:
             return Effect()
-        place = self._places[state][score * self._rules.size + opponent]
-        return self._of_place[place][dice]  # -1 is the last
+        row = self._row_numbers[state][score * self._rules.size + opponent]
+        return self._effects_by_row[row][dice]  # the choice -1 is the last of a row
 
     def effects_at(self, score: int, opponent: int) -> tuple[int, ...]:
-        """Give numbers of the effects at a pair of scores, by state: equal ones are alike."""
-        if not self._places:
+        """Return the numbers of the rows of effects at a pair of scores, by state; () without."""
+        if not self._row_numbers:
             return ()
-        return tuple([places[score * self._rules.size + opponent] for places in self._places])
+        pair = score * self._rules.size + opponent
+        return tuple([by_pair[pair] for by_pair in self._row_numbers])
 
     def sides(self, state: int, sides: int) -> int:
-        """Sides of dice that would have so many."""
+        """Return the sides that the part gives to dice which would have so many without it."""
         return self._sides[state, sides]
 
     def scored(self, scores: int, dice: int, points: int) -> int:
-        """Points that the part makes of a turn's; `scores` is that of the value."""
-        return self._points[scores].get((dice, points), points)
+        """Return the points that the part makes of a turn's `points`.
 
-    def _scored(self, value: Hashable, dice: int, points: int) -> int:
-        given = self._asked(self._part.scored, value, dice, points)
-        if not isinstance(given, int) or not points <= given <= max(points, MOST_SCORED):
+        `scores` is the number of the way to score, `self.scores[state]`.
+        """
+        return self._points_by_way[scores].get((dice, points), points)
+
+    def _ask_points(self, value: Hashable, dice: int, points: int) -> int:
+        """Ask the part what it makes of a turn's points, and refuse fewer, or too many."""
+        scored = self._ask(self._part.scored, value, dice, points)
+        if not isinstance(scored, int) or not points <= scored <= max(points, MOST_SCORED):
             where = f"{self._where}: scored({shown(value)}, {dice}, {points})"
-            raise HogeqError(refusal(where, given, f"whole numbers from {points} to {MOST_SCORED}"))
-        return int(given)
+            allowed = f"whole numbers from {points} to {MOST_SCORED}"
+            raise HogeqError(refusal(where, scored, allowed))
+        return int(scored)
 
-    def _sides_of(self, value: Hashable, sides: int, kinds: tuple[int, ...]) -> int:
-        given = self._asked(self._part.sides, value, sides)
-        if given not in kinds:
+    def _ask_sides(self, value: Hashable, sides: int, kinds: tuple[int, ...]) -> int:
+        """Ask the part for the sides of dice, and refuse others than `kinds`."""
+        answer = self._ask(self._part.sides, value, sides)
+        if answer not in kinds:
+            where = f"{self._where}: sides({shown(value)}, {sides})"
             allowed = f"{', '.join(map(str, kinds))}; more_sides lists others"
-            raise HogeqError(
-                refusal(f"{self._where}: sides({shown(value)}, {sides})", given, allowed)
-            )
-        return int(given)
+            raise HogeqError(refusal(where, answer, allowed))
+        return int(answer)
 
     def _ask_effects(self, value: Hashable) -> set[int]:
-        """Ask for the effects at all pairs of scores; give the choices that can force a turn."""
+        """Ask for the effects of every choice at every pair of scores, with one value.
+
+        Appends to `_row_numbers`. Returns the choices that force an extra turn at some pair.
+        """
         rules = self._rules
-        forcing: set[int] = set()
+        forcing_dice: set[int] = set()
         if not rules.has_effects:
-            return forcing
-        effect_of_part = f"effect: {rules.effect}", EFFECTS[rules.effect]
-        numbers = []  # of the effects, by pair of scores
-        for pair in product(range(rules.size), repeat=2):
-            effects = []
+            return forcing_dice
+        row_numbers = []  # by pair of scores
+        for score, opponent in product(range(rules.size), repeat=2):
+            row = []  # by choice
             for dice in rules.choices:
-                asked_for = rules, *pair, value, dice
-                by_memory = _effect(self._where, self._part.effect, *asked_for)
-                by_part = _effect(*effect_of_part, *asked_for)
+                arguments = rules, score, opponent, value, dice
+                by_memory = _ask_effect(self._where, self._part.effect, *arguments)
+                by_part = _ask_effect(f"effect: {rules.effect}", EFFECTS[rules.effect], *arguments)
                 forced = by_memory.forced or by_part.forced
-                effects.append(Effect(by_memory.bonus + by_part.bonus, forced))
+                row.append(Effect(by_memory.bonus + by_part.bonus, forced))
                 if forced:
-                    forcing.add(dice)
-            numbers.append(self._effects.setdefault(tuple(effects), len(self._effects)))
-        self._places.append(numbers)
-        return forcing
+                    forcing_dice.add(dice)
+            row_numbers.append(self._effect_rows.setdefault(tuple(row), len(self._effect_rows)))
+        self._row_numbers.append(row_numbers)
+        return forcing_dice
 
-    def _asked(self, method: Callable[..., Any], *given: Any) -> Any:
+    def _ask(self, method: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a method of the part; its exception is refused in one line that shows the call."""
+
         def call() -> str:
-            return f"{self._where}: {method.__name__}({', '.join(map(shown, given))})"
+            return f"{self._where}: {method.__name__}({', '.join(map(shown, arguments))})"
 
-        return asked(call, method, *given)
+        return asked(call, method, *arguments)
 
-    def _hashable(self, what: str, value: object) -> Hashable:
+    def _require_hashable(self, what: str, value: object) -> Hashable:
+        """Return a value of the memory, `start` or a result of `update` (`what`), if hashable."""
         try:
             hash(value)
         except TypeError:
@@ -300,23 +327,24 @@ class Remembered:
         return value
 
 
-def _effect(where: str, function: Callable[..., Any], *about: Any) -> Effect:
-    """Ask for one effect; any other answer is refused in one line.
+def _ask_effect(where: str, function: Callable[..., Any], *arguments: Any) -> Effect:
+    """Call a part's effect function, and refuse any result but a bonus, or (bonus, extra turn).
 
-    `where` names the part, and `about` is what its function takes.
+    `where` names the part in messages; the arguments are (rules, score, opponent, memory, dice).
     """
 
     def call() -> str:
-        _, score, opponent, memory, dice = about
+        _, score, opponent, memory, dice = arguments
         pair = f"score, opponent = {score}, {opponent}"
         return f"{where}: effect at {pair}, memory {shown(memory)}, {dice} dice"
 
-    given = asked(call, function, *about)
-    bonus, again = given if isinstance(given, tuple) and len(given) == 2 else (given, False)
-    is_number = isinstance(bonus, int) and 0 <= bonus <= MOST_BONUS
-    if not is_number or not isinstance(again, bool):
+    answer = asked(call, function, *arguments)
+    is_pair = isinstance(answer, tuple) and len(answer) == 2
+    bonus, again = answer if is_pair else (answer, False)
+    is_bonus = isinstance(bonus, int) and 0 <= bonus <= MOST_BONUS
+    if not is_bonus or not isinstance(again, bool):
         allowed = f"whole numbers from 0 to {MOST_BONUS}, or such a number and True or False"
-        raise HogeqError(refusal(call(), given, allowed))
+        raise HogeqError(refusal(call(), answer, allowed))
     return Effect(int(bonus), again)
 
 
@@ -327,17 +355,16 @@ def remembered(rules: Rules) -> Remembered:
 
 
 def _turns(rules: Rules) -> set[tuple[int, int]]:
-    """List all dice and points that turns can have; those of "none" do not matter."""
+    """Collect the (dice, points) of all possible turns; the choice -1 counts as -1 dice."""
     if rules.memory == "none":
-        return {(0, 0)}
+        return {(0, 0)}  # this part ignores turns: any one stands for all
     scores = range(rules.size)
     turns = {(0, zero_points(rules, *pair)) for pair in product(scores, scores)}
-    hurts = (True, False) if rules.forty_niners else (True,)
-    thrown = product(kinds_of_dice(rules), range(1, rules.max_dice + 1), hurts)
-    for sides, dice, hurt in thrown:
-        turns |= {
-            (dice, points) for points in points_distribution(rules, dice, sides, ones_hurt=hurt)
-        }
+    do_ones_hurt = (True, False) if rules.forty_niners else (True,)
+    throws = product(kinds_of_dice(rules), range(1, rules.max_dice + 1), do_ones_hurt)
+    for sides, dice, ones_hurt in throws:
+        distribution = points_distribution(rules, dice, sides, ones_hurt=ones_hurt)
+        turns |= {(dice, points) for points in distribution}
     if -1 in rules.choices:
         turns.add((-1, minus_one_points(rules)))
     return turns
@@ -347,30 +374,30 @@ def _turns(rules: Rules) -> set[tuple[int, int]]:
 
 
 class Axis(NamedTuple):
-    """One part of the memory."""
+    """A field of `Memory` as an axis of a picture, or a column of a table."""
 
     name: str
     ticks: tuple[str, ...]  # names of its values
 
 
 def _all_axes(rules: Rules) -> dict[str, Axis]:
-    """Axes of the fields of a memory, by name and in their order; some have one value."""
-    turns, extras, records = memory_sizes(rules)
+    """List the axes of all fields of `Memory`, in its order; unused fields have one tick."""
+    num_turns, num_extras, num_records = memory_sizes(rules)
     unit = "points" if rules.feral_hogs == "points" else "dice"
-    last = [str(value) for value in range(records)]
+    record_ticks = [str(value) for value in range(num_records)]
     if unit == "points":
-        last[-1] += "+"
+        record_ticks[-1] += "+"  # the last record stands for all higher points, too
     return {
-        "turn": Axis(f"turn (mod {turns})", tuple(map(str, range(turns)))),
-        "extra": Axis("extra turn", ("no", "yes")[:extras]),
-        "own_last": Axis(f"own last {unit}", tuple(last)),
-        "opponent_last": Axis(f"opponent's last {unit}", tuple(last)),
+        "turn": Axis(f"turn (mod {num_turns})", tuple(map(str, range(num_turns)))),
+        "extra": Axis("extra turn", ("no", "yes")[:num_extras]),
+        "own_last": Axis(f"own last {unit}", tuple(record_ticks)),
+        "opponent_last": Axis(f"opponent's last {unit}", tuple(record_ticks)),
         "remembered": Axis(MEMORY_PARTS[rules.memory].text, remembered(rules).texts),
     }
 
 
 def axes(rules: Rules) -> tuple[Axis, Axis]:
-    """Two parts of the memory of the player to move, as the axes of a picture."""
+    """Choose two fields of the memory of the player to move as the axes of a picture."""
     turn, extra, own, opponent, states = _all_axes(rules).values()
     if len(own.ticks) > 1:
         return own, opponent
@@ -379,19 +406,19 @@ def axes(rules: Rules) -> tuple[Axis, Axis]:
     return turn, extra
 
 
-def _values(rules: Rules, memory: Memory) -> list[tuple[str, Axis, int]]:
-    """Parts of a memory that the rules look at: name, axis and value."""
-    parts = zip(_all_axes(rules).items(), memory, strict=True)
+def _relevant_fields(rules: Rules, memory: Memory) -> list[tuple[str, Axis, int]]:
+    """List the fields of a memory that the rules look at: name, axis and value."""
+    fields = zip(_all_axes(rules).items(), memory, strict=True)
     return [
         (name, axis, value)
-        for (name, axis), value in parts
+        for (name, axis), value in fields
         if (rules.memory != "none" if name == "remembered" else len(axis.ticks) > 1)
     ]
 
 
 def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
-    """Parts of a memory that the rules look at, by name."""
-    fields: dict[str, Any] = {name: value for name, _, value in _values(rules, memory)}
+    """Return the fields of a memory that the rules look at, by name, as users write them."""
+    fields: dict[str, Any] = {name: value for name, _, value in _relevant_fields(rules, memory)}
     if "extra" in fields:
         fields["extra"] = bool(memory.extra)
     if "remembered" in fields:
@@ -400,57 +427,60 @@ def memory_fields(rules: Rules, memory: Memory) -> dict[str, Any]:
 
 
 def memory_texts(rules: Rules, memory: Memory) -> list[str]:
-    """Write the parts of a memory that the rules look at, for people."""
-    return [axis.ticks[value] for _, axis, value in _values(rules, memory)]
+    """Write the values of the fields of a memory that the rules look at, for people."""
+    return [axis.ticks[value] for _, axis, value in _relevant_fields(rules, memory)]
 
 
 def memory_columns(rules: Rules) -> list[str]:
-    """Names of the parts of a memory that the rules look at, for people."""
-    return [axis.name for _, axis, _ in _values(rules, Memory())]
+    """List the names of the fields of a memory that the rules look at, for people."""
+    return [axis.name for _, axis, _ in _relevant_fields(rules, Memory())]
 
 
 def memory_line(rules: Rules, memory: Memory) -> str:
-    """Write a memory in one line, with the names of its parts."""
+    """Write a memory in one line, with the names of its fields."""
     parts = zip(memory_columns(rules), memory_texts(rules, memory), strict=True)
     return ", ".join(f"{name}: {value}" for name, value in parts)
 
 
 def memory_of(rules: Rules, given: Mapping[str, Any], *, at_start: bool) -> Memory | None:
-    """Make the memory of the player to move of parts that a user gave; None if of none.
+    """Make the memory of the player to move from the fields that a user gives; None without any.
 
-    Parts are those of `memory_fields`, by name; the others are as before the first turn. A refusal
+    Fields have the names of `memory_fields`; those left out are as before the first turn.
+    `at_start` says whether the scores are 0 to 0, where nobody can have scored points. A refusal
     names the options of ``hogeq analyze``.
     """
     for name, value in given.items():
-        _check_part(rules, name, value)
+        _check_field(rules, name, value)
     if not given:
         return None
     turn = given.get("turn", 0)
     if rules.time_trot and given.get("extra") and not turn:
         raise BadInputError("--extra: turn 0 is no extra turn; allowed: --turn from 1")
-    own, other = (
-        feral_record(rules, last, last)
-        for last in (given.get("own_last", 0), given.get("opponent_last", 0))
-    )
+    own_last = given.get("own_last", 0)
+    opponent_last = given.get("opponent_last", 0)
+    # A user gives dice or points, whichever the rules record: one number serves as either.
+    own = feral_record(rules, own_last, own_last)
+    opponent = feral_record(rules, opponent_last, opponent_last)
     if at_start and rules.feral_hogs == "points":
-        for name, last in (("--own-last", own), ("--opponent-last", other)):
+        for name, last in (("--own-last", own), ("--opponent-last", opponent)):
             if last:
                 raise BadInputError(f"{name}: got {last}; allowed at 0 points against 0: 0")
     return Memory(
-        turn % rules.time_trot_period if rules.time_trot else 0,
-        int(given.get("extra", False)),
-        own,
-        other,
-        remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
+        turn=turn % rules.time_trot_period if rules.time_trot else 0,
+        extra=int(given.get("extra", False)),
+        own=own,
+        opponent=opponent,
+        state=remembered(rules).texts.index(given["remembered"]) if "remembered" in given else 0,
     )
 
 
-def _check_part(rules: Rules, name: str, value: Any) -> None:
-    """Refuse a part of the memory that the rules do not have."""
-    option, known = _option(name), memory_fields(rules, Memory())
+def _check_field(rules: Rules, name: str, value: Any) -> None:
+    """Refuse a field that the rules do not remember, or a value that it cannot have."""
+    option = _option(name)
+    known = memory_fields(rules, Memory())
     if name not in known:
-        parts = zip(known, memory_columns(rules), strict=True)
-        allowed = ", ".join(f"{_option(part)} ({about})" for part, about in parts)
+        fields = zip(known, memory_columns(rules), strict=True)
+        allowed = ", ".join(f"{_option(field)} ({meaning})" for field, meaning in fields)
         raise BadInputError(
             f"{option}: rules {rules.name} do not remember that; "
             f"allowed: {allowed or 'no such option, as they remember nothing'}"

@@ -51,14 +51,17 @@ def _divisors(number: int) -> int:
 
 @cache
 def _pi(places: int) -> int:
-    """Pi times 10 to the power of `places`, rounded down: Machin's formula of 1706."""
-    guard_digits = 10
+    """Return pi times 10 to the power of `places`, rounded down.
+
+    Machin's formula of 1706: pi = 16 arctan(1/5) - 4 arctan(1/239), in whole numbers.
+    """
+    guard_digits = 10  # what rounding down of the terms changes is cut off at the end
 
     def arctan_of_one_over(number: int) -> int:
         """Sum the series 1/n - 1/(3 n^3) + 1/(5 n^5) - ..., scaled."""
         power = 10 ** (places + guard_digits) // number
         total = power
-        for odd in range(3, 4 * places, 2):
+        for odd in range(3, 4 * places, 2):  # at most 25^(-odd / 2): beyond, all terms are 0
             power //= -(number**2)
             total += power // odd
         return total
@@ -67,14 +70,17 @@ def _pi(places: int) -> int:
 
 
 def _pi_digit(place: int) -> int:
-    """Digit of pi at a decimal place; place 0 is the leading 3."""
-    places = 1000 * (1 + place // 1000)
+    """Return the digit of pi at a decimal place; place 0 is the leading 3."""
+    places = 1000 * (1 + place // 1000)  # a thousand at a time, for the cache
     return _pi(places) // 10 ** (places - place) % 10
 
 
 def _hefty_hogs(score: int, opponent: int) -> int:
-    """Change a score by one step for each digit of the opponent's, last digit first; modulo 30."""
-    steps = (
+    """Change a score by one step for each digit of the opponent's, last digit first; modulo 30.
+
+    The steps are those of the course's spring 2022 edition.
+    """
+    step_of_digit = (
         lambda value: value + 1,
         lambda value: value**2,
         lambda value: 3 * value,
@@ -87,7 +93,7 @@ def _hefty_hogs(score: int, opponent: int) -> int:
         lambda value: value,
     )
     for digit in reversed(digits(opponent)):
-        score = steps[digit](score)
+        score = step_of_digit[digit](score)
     return score % 30
 
 
@@ -244,7 +250,7 @@ LANDINGS = Parts(
                 "divisor exceeds 10"
             ),
             lambda score, _, *, factor=2: (
-                score + factor * tens(gcd(score, 100)) * (gcd(score, 100) > 10)
+                score + factor * tens(gcd(score, 100)) if gcd(score, 100) > 10 else score
             ),
         ),
         # Summer 2022, whose tests count 1 as prime
@@ -255,7 +261,7 @@ LANDINGS = Parts(
         # Hog Pile of spring 2022
         "hog_pile_digit": (
             "Gains its last digit if the opponent's score ends in the same",
-            lambda score, other: score + score % 10 * (score % 10 == other % 10),
+            lambda score, other: score + score % 10 if score % 10 == other % 10 else score,
         ),
         # Hog Pile of fall 2021
         "hog_pile_double": (

@@ -42,10 +42,11 @@ class GameName:
     """
 
     def __init__(self, text: object) -> None:
-        self.text = text = str(text)  # of an edition in its own spelling
+        """Keep a name, of an edition in lower case unless a file or plugin has it as written."""
+        self.text = text = str(text)
         lower = text.lower()
-        is_edition = text not in EDITIONS and lower in {*EDITIONS, *ALIASES}
-        if is_edition and not os.path.lexists(text):
+        is_edition_in_capitals = text not in EDITIONS and lower in {*EDITIONS, *ALIASES}
+        if is_edition_in_capitals and not os.path.lexists(text):
             self.text = lower
 
     @property
@@ -57,15 +58,17 @@ class GameName:
     def config(self) -> Mapping[str, Any]:
         """Config of the run whose folder or config.yaml it is; empty if it is of none."""
         path = Path(self.text)
-        is_folder = os.path.isdir(path)  # noqa: PTH112 - never raises
-        is_file = os.path.isfile(path) and _is_yaml(path)  # noqa: PTH113
-        file = run_file(path) if is_folder else path if is_file else None
-        tree = None if file is None else _plain(file)
-        return tree if isinstance(tree, Mapping) and "solver" in tree else {}
+        file: Path | None = None
+        if os.path.isdir(path):  # noqa: PTH112 - never raises
+            file = run_file(path)
+        elif os.path.isfile(path) and _is_yaml(path):  # noqa: PTH113 - never raises
+            file = path
+        content = None if file is None else _read_plain(file)
+        return content if isinstance(content, Mapping) and "solver" in content else {}
 
     @property
     def how(self) -> dict[str, Any]:
-        """Teams of the game of the run, and its forgetting."""
+        """How the game of the run was changed: its `forget` and `teams`, None where it was not."""
         return {key: self.config.get(key) or None for key in ("forget", "teams")}
 
     @property
@@ -79,12 +82,14 @@ class GameName:
 
     @property
     def is_hog(self) -> bool:
-        """Whether it means rules of Hog rather than another game."""
-        name, game = self.text, self.config.get("game")
-        if game:
-            return GameName(game).is_hog
+        """Whether the name means rules of Hog rather than another game."""
+        game_of_run = self.config.get("game")
+        if game_of_run:
+            return GameName(game_of_run).is_hog
+        name = self.text
         if name.startswith(OPENSPIEL) or name.lower().endswith(".py") or self.tree_suffix:
             return False
+        # An empty name is Hog's, too: there it is refused in a sentence of its own.
         return is_path(name) or not name.strip() or is_semester(name)
 
     def rules(self, trust: bool = False) -> Rules:
@@ -98,23 +103,35 @@ class GameName:
         load_named(self.config, folder, one_line(path), trust)
 
     def require_unchanged(self, digest: str) -> None:
-        """Refuse a run whose game, other than Hog, now has another hash than its manifest says."""
-        if made_of(Path(self.text)).get("tree_sha256") not in (None, digest):
+        """Refuse a run whose game, other than Hog, has changed since.
+
+        `digest` is the hash of its tree now; the manifest of the run has that of its time.
+        """
+        if manifest_game(Path(self.text)).get("tree_sha256") not in (None, digest):
             changed = f"{self.config.get('game')} has changed since this run"
             raise BadInputError(f"{printable(self.text)}: {changed}")
 
     @staticmethod
     def with_tables(rules: Any, folder: Path, source: str) -> Any:
-        """Read the tables that rules, as plain values, name as files seen from `folder`."""
+        """Replace files of tables that rules name by the tables.
+
+        `rules` are plain values, of a file `source` in `folder`. A new mapping is returned.
+        """
         if not isinstance(rules, Mapping):
             return rules
-        files = table_files(rules, folder)
-        return {**rules, **{key: _table(path, f"{source}: rules.{key}") for key, path in files}}
+        tables = {
+            key: _read_table(path, f"{source}: rules.{key}")
+            for key, path in table_files(rules, folder)
+        }
+        return {**rules, **tables}
 
 
 def find_rules(spec: str | Path, trust: bool = False) -> Rules:
-    """Find rules by an edition's name, a YAML file, or a run's folder or config."""
-    name, path = str(spec), Path(spec)
+    """Find rules by an edition's name, a YAML file, or a run's folder or config.
+
+    `trust` says whether plugins that a file names may be loaded.
+    """
+    name = str(spec)
     if not name.strip():
         raise ConfigError(f"rules: the name is empty; allowed: {_ALLOWED}")
     if name in {*EDITIONS, *ALIASES} or not is_path(name):
@@ -122,11 +139,15 @@ def find_rules(spec: str | Path, trust: bool = False) -> Rules:
             return rules_from(name)
         except ValueError as error:
             raise ConfigError(f"{error}; or a YAML file of rule parts, or a run") from error
-    return read_rules(path, trust)
+    return read_rules(spec, trust)
 
 
 def read_rules(path: str | Path, trust: bool = False) -> Rules:
-    """Read a file of rule parts, or the config of a run or its folder."""
+    """Read rules from a YAML file of rule parts, or from a run's config or folder.
+
+    `trust` says whether plugins that the file names may be loaded. A file of another kind, and
+    faulty rules, raise `ConfigError`.
+    """
     path = Path(path)
     if path.is_dir():
         file = run_file(path)
@@ -143,19 +164,19 @@ def read_rules(path: str | Path, trust: bool = False) -> Rules:
         raise ConfigError(python_file(source, "rules"))
     if kind == CODE:
         raise ConfigError(f"{source}: holds {kind}; allowed: {_ALLOWED}; --plugin takes a .py")
-    tree = _plain(path)
-    if isinstance(tree, Mapping) and "solver" in tree and "rules" in tree:
-        load_named(tree, path.parent, source, trust)
-        tree = tree["rules"]
-    elif isinstance(tree, Mapping) and "plugins" in tree:  # of parts that these rules name
-        load_named(tree, path.parent, source, trust)
-        tree = {key: value for key, value in tree.items() if key != "plugins"}
-    if not isinstance(tree, str | Mapping):
-        given = refusal("", tree, "a mapping of rule parts or an edition's name")
-        raise ConfigError(f"{source}: {given}")
-    tree = GameName.with_tables(tree, path.parent, source)
+    content = _read_plain(path)
+    if isinstance(content, Mapping) and "solver" in content and "rules" in content:
+        load_named(content, path.parent, source, trust)  # the config of a run
+        content = content["rules"]
+    elif isinstance(content, Mapping) and "plugins" in content:  # they define parts of the rules
+        load_named(content, path.parent, source, trust)
+        content = {key: value for key, value in content.items() if key != "plugins"}
+    if not isinstance(content, str | Mapping):
+        refused = refusal("", content, "a mapping of rule parts or an edition's name")
+        raise ConfigError(f"{source}: {refused}")
+    content = GameName.with_tables(content, path.parent, source)
     try:
-        return rules_from(tree)
+        return rules_from(content)
     except (ValueError, TypeError) as error:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
@@ -166,19 +187,22 @@ def _is_yaml(path: Path) -> bool:
     return kind == YAML or (not kind and path.suffix.lower() in SUFFIXES)
 
 
-def made_of(path: Path) -> Mapping[str, Any]:
-    """Give what the manifest of a run, by its folder or config.yaml, says of its game, if any."""
+def manifest_game(path: Path) -> Mapping[str, Any]:
+    """Return the entry `game` of a run's manifest; empty if there is none.
+
+    `path` is the run's folder, or its config.yaml.
+    """
     folder = path if os.path.isdir(path) else path.parent  # noqa: PTH112 - never raises
     file = folder / RUN_FILES[1]
     if not os.path.isfile(file):  # noqa: PTH113 - never raises
         return {}
-    tree = parse_yaml(read_text(file), one_line(file))
-    game = tree.get("game") if isinstance(tree, Mapping) else None
+    manifest = parse_yaml(read_text(file), one_line(file))
+    game = manifest.get("game") if isinstance(manifest, Mapping) else None
     return game if isinstance(game, Mapping) else {}
 
 
 def python_file(source: str, option: str) -> str:
-    """Say how a Python file brings rules or games."""
+    """Write a message about a Python file in place of rules or a game: it is loaded as a plugin."""
     return (
         f"{source}: is Python code; allowed: --plugin {source} --{option} NAME, a name that the "
         "file registers"
@@ -192,11 +216,12 @@ def is_path(name: str) -> bool:
     return is_file or os.path.lexists(name)
 
 
-def _plain(path: Path) -> Any:
-    tree = parse_yaml(read_text(path), one_line(path))
+def _read_plain(path: Path) -> Any:
+    """Read a YAML file as plain values; of a run's manifest its config."""
+    content = parse_yaml(read_text(path), one_line(path))
     if path.name == RUN_FILES[1]:
-        return tree.get("config") if isinstance(tree, Mapping) else None
-    return tree
+        return content.get("config") if isinstance(content, Mapping) else None
+    return content
 
 
 def run_file(folder: Path) -> Path | None:
@@ -205,7 +230,7 @@ def run_file(folder: Path) -> Path | None:
 
 
 def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Give the keys of rules, as plain values, that name tables as files, and these."""
+    """Yield the keys of rules, as plain values, that name a table as a file, and that file."""
     if isinstance(rules, Mapping):
         for key in SHAPES:
             value = rules.get(key)
@@ -213,7 +238,12 @@ def table_files(rules: object, folder: Path) -> Iterator[tuple[str, Path]]:
                 yield key, folder / value
 
 
-def _table(path: Path, source: str) -> list[Any]:
+def _read_table(path: Path, source: str) -> list[Any]:
+    """Read a table of whole numbers from a CSV file.
+
+    Returns a list of rows; of a file of one row or one column a list of numbers. `source` begins
+    messages.
+    """
     try:
         text = read_text(path)
     except ConfigError as error:

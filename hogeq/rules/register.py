@@ -36,7 +36,7 @@ class MemoryPart:
     minus_one : int or None
         Points of the choice -1, at least 1; None if there is no such choice.
     more_sides : tuple of int
-        Sides that `sides` may give, beside those of the usual dice and of extra turns.
+        Sides that `sides` may return, beside those of ordinary dice and of extra turns.
 
     Examples
     --------
@@ -151,15 +151,16 @@ class PigFest(HamHijinks):
     A Pig Out's do not. Source: the course's summer 2015 contest [6].
     """
 
-    start = "no", 0, 0  # whether the dice are exchanged; Pig Outs of the mover and of the other
+    start = "no", 0, 0  # whether the dice are exchanged; Pig Outs of the mover and of the opponent
     text = "dice exchanged, Pig Outs in a row of the mover and of the other"
 
     def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
-        """Return the value after a turn."""
-        exchanged, own, other = value
+        """Return the value after a turn, from the side of the next player to move."""
+        exchanged, own, opponent = value
         exchanged = super().update(exchanged, dice, points, again)
-        own = min(own + 1, 3) if dice > 0 and points == 1 else 0
-        return (exchanged, own, other) if again else (exchanged, other, own)
+        is_pig_out = dice > 0 and points == 1
+        own = min(own + 1, 3) if is_pig_out else 0
+        return (exchanged, own, opponent) if again else (exchanged, opponent, own)
 
     def sides(self, value: Any, sides: int) -> int:
         """Return the sides of the mover's dice."""
@@ -187,8 +188,8 @@ class PerfectPiggy(MemoryPart):
     def update(self, value: Any, dice: int, points: int, again: bool) -> Hashable:
         """Return whether the dice are four-sided after a turn."""
         del dice, again
-        perfect = any(points == root**power for power in (2, 3) for root in range(2, points))
-        return {"no": "yes", "yes": "no"}[value] if perfect else value
+        is_perfect = any(points == root**power for power in (2, 3) for root in range(2, points))
+        return {"no": "yes", "yes": "no"}[value] if is_perfect else value
 
     def sides(self, value: Any, sides: int) -> int:
         """Return the sides of the mover's dice."""
@@ -204,16 +205,20 @@ MEMORY_PARTS: Final[dict[str, MemoryPart]] = {
 """Memories beside those of Feral Hogs and Time Trot, by name; "none" remembers nothing."""
 
 _SMALL: Final = frozenset(("and", "by", "in", "of", "on", "or", "the", "to"))
+"""Words that titles do not capitalise."""
 
 
 def title(name: str) -> str:
-    """Name a part for people: ``sus_fuss`` is Sus Fuss, with 3 if that is its parameter."""
-    own = own_words(name, TITLE)
-    if own is not None:
-        return own
+    """Name a part for people: ``sus_fuss`` is Sus Fuss, with 3 if that is its parameter.
+
+    `name` may also be the text of a setting, which may have a title, or of landings with + between.
+    """
+    own_title = own_words(name, TITLE)
+    if own_title is not None:
+        return own_title
     words = IN_ORDER.join(base_names(name)).replace(IN_ORDER, "_and_").split("_")
-    usual = " ".join(word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words)
-    return f"{usual} {changes(name)}".rstrip()
+    capitalised = [word if word in _SMALL else f"{word[:1].upper()}{word[1:]}" for word in words]
+    return f"{' '.join(capitalised)} {changes(name)}".rstrip()
 
 
 PARTS: Final = {parts.field: parts for parts in (ZERO_DICE, LANDINGS, SWAPS, MORE_BOAR)}
@@ -267,80 +272,95 @@ def rule_part(kind: str, name: str | None = None) -> Callable[[Function], Functi
         raise HogeqError(refusal("rule_part", kind, ", ".join(known), known))
 
     def decorate(function: Function) -> Function:
+        """Check a function, or for "memory" a class, and enter it under its name."""
         part = getattr(function, "__name__", "") if name is None else name
         what = f"{kind} part"
+        where = f"{what} {part}"
         if kind == MEMORY:
-            enter(MEMORY_PARTS, what, part, _memory_part(function, f"{what} {part}"))
-            return function
-        names = ("rules", "score", "opponent", "memory", "dice")
-        _require_function(function, f"{what} {part}", names if kind == EFFECT else names[1:3])
-        if kind == EFFECT:
+            enter(MEMORY_PARTS, what, part, _make_memory_part(function, where))
+        elif kind == EFFECT:
+            _require_function(function, where, ("rules", "score", "opponent", "memory", "dice"))
             enter(EFFECTS, what, part, function)
         else:
-            enter(PARTS[kind], what, part, _checked(function, part, kind))
+            _require_function(function, where, ("score", "opponent"))
+            enter(PARTS[kind], what, part, _with_checked_result(function, part, kind))
         return function
 
     return decorate
 
 
-def _memory_part(kind: object, where: str) -> MemoryPart:
-    if not isinstance(kind, type) or not issubclass(kind, MemoryPart):
-        given = f"{where}: got {shown(kind)}"
-        raise TypeError(f"{given}; allowed: a subclass of hogeq.MemoryPart")
-    if not kind.__doc__ or not kind.text:
-        lacking = "text" if kind.__doc__ else "docstring"
+def _make_memory_part(part_class: object, where: str) -> MemoryPart:
+    """Check a subclass of `MemoryPart`, and make its one instance; `where` begins messages.
+
+    A public method that `MemoryPart` lacks is refused: it may be a misspelt one.
+    """
+    if not isinstance(part_class, type) or not issubclass(part_class, MemoryPart):
+        got = f"{where}: got {shown(part_class)}"
+        raise TypeError(f"{got}; allowed: a subclass of hogeq.MemoryPart")
+    if not part_class.__doc__ or not part_class.text:
+        lacking = "text" if part_class.__doc__ else "docstring"
         raise HogeqError(f"{where}: no {lacking}; both explain it to people")
     methods = [
         name
         for name, value in vars(MemoryPart).items()
         if callable(value) and not name.startswith("_")
     ]
-    for name in dir(kind):
-        if not name.startswith("_") and name not in methods and callable(getattr(kind, name)):
+    for name in dir(part_class):
+        is_known = name.startswith("_") or name in methods
+        if not is_known and callable(getattr(part_class, name)):
             allowed = f"{', '.join(methods)}, and names that begin with _"
             raise HogeqError(
                 f"{where}: unknown method {one_line(name)}; allowed: {allowed}"
                 f"{nearest(name, methods)}"
             )
-    return kind()
+    return part_class()
 
 
-def _require_function(function: object, where: str, names: Sequence[str]) -> None:
+def _require_function(function: object, where: str, parameters: Sequence[str]) -> None:
+    """Refuse what is no function of so many parameters, or has no docstring."""
     try:
-        signature(function).bind(*names)  # type: ignore[arg-type]
+        signature(function).bind(*parameters)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        given = f"{where}: got {shown(function)}"
-        raise HogeqError(f"{given}; allowed: a function of ({', '.join(names)})") from error
+        got = f"{where}: got {shown(function)}"
+        raise HogeqError(f"{got}; allowed: a function of ({', '.join(parameters)})") from error
     if not getdoc(function):
         raise HogeqError(f"{where}: no docstring; its first line is what people are shown")
 
 
-def asked(call: Callable[[], str], function: Callable[..., Any], *given: Any) -> Any:
-    """Ask a function of somebody's; an error that it raises is one line, after the call's text."""
+def asked(call: Callable[[], str], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a user's function; an exception becomes a `HogeqError` of one line.
+
+    `call` returns the text of the call, with which the message begins.
+    """
     try:
-        return function(*given)
+        return function(*arguments)
     except Exception as error:
         raise HogeqError(f"{call()}: {type(error).__name__}: {one_line(error)}") from error
 
 
-def _checked(function: Callable[..., Any], name: str, kind: str) -> Callable[..., int]:
-    """Refuse a result that is none of a part of this kind, in one line."""
-    most = SHAPES[kind].most
+def _with_checked_result(function: Callable[..., Any], name: str, kind: str) -> Callable[..., int]:
+    """Wrap a user's part of two scores so that a result not allowed for its kind is refused.
+
+    The wrapper has the part's name and the text that people are shown, its docstring.
+    """
+    most = SHAPES[kind].most  # 1: the part answers True or False
     allowed = "True or False" if most == 1 else f"whole numbers from 0 to {most}"
 
     @wraps(function)
     def part(score: int, opponent: int, **settings: Value) -> int:
+        # Call the user's function with its parameters, and check the answer.
         def call() -> str:
             return f"{kind}: {name} at score, opponent = {score}, {opponent}"
 
-        given, result = asked(call, partial(function, **settings), score, opponent), -1
+        answer = asked(call, partial(function, **settings), score, opponent)
+        result = -1  # no result of a part: stays so if the answer is of a wrong type
         if most > 1:
             with suppress(TypeError):
-                result = operator.index(given)
-        elif isinstance(given, Hashable) and given in (0, 1):
-            result = bool(given)
+                result = operator.index(answer)
+        elif isinstance(answer, Hashable) and answer in (0, 1):
+            result = bool(answer)
         if not 0 <= result <= most:
-            raise HogeqError(refusal(call(), given, allowed))
+            raise HogeqError(refusal(call(), answer, allowed))
         return result
 
     part.__name__ = name

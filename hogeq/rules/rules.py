@@ -64,9 +64,10 @@ MOST_COUNTED: Final = 10  # most dice of which such a roll always scores
 
 
 def _goal(given: object) -> object:
-    """Allow a goal for both players, or a list of two, of which equal ones are one."""
+    """Check a goal for both players, or a list of two goals; equal ones become one number."""
     goals = given if isinstance(given, list | tuple) else (given, given)
-    if len(goals) != 2 or any(type(one) is not int or not 1 <= one <= MOST_GOAL for one in goals):
+    are_allowed = all(type(goal) is int and 1 <= goal <= MOST_GOAL for goal in goals)
+    if len(goals) != 2 or not are_allowed:
         raise NotAllowedError(
             f"whole numbers from 1 to {MOST_GOAL}, or a list of two, a goal for each player"
         )
@@ -74,6 +75,7 @@ def _goal(given: object) -> object:
 
 
 def _title(name: object) -> object:
+    """Check the name of a game: one line of printable characters."""
     if not isinstance(name, str) or not is_title(name):
         raise NotAllowedError(
             f"a text that is not empty, of at most {LONGEST_TITLE} printable characters"
@@ -189,9 +191,12 @@ class Rules:
         if self.pig_out == COUNT_ONES and self.max_dice > MOST_COUNTED:
             allowed = f"1 to {MOST_COUNTED} while pig_out is {COUNT_ONES}, min(c, 11 - k) points"
             raise HogeqError(refusal("max_dice", self.max_dice, allowed))
-        most = 0 if MEMORY_PARTS[self.memory].minus_one else 1 if self.hog_tied else self.max_dice
-        if self.min_dice > most:
-            allowed = f"0 to {most}: max_dice, 1 with hog_tied, and 0 where -1 is a choice"
+        if MEMORY_PARTS[self.memory].minus_one:
+            highest = 0
+        else:
+            highest = 1 if self.hog_tied else self.max_dice
+        if self.min_dice > highest:
+            allowed = f"0 to {highest}: max_dice, 1 with hog_tied, and 0 where -1 is a choice"
             raise HogeqError(refusal("min_dice", self.min_dice, allowed))
         for field in SHAPES:
             if is_table(getattr(self, field)):
@@ -208,7 +213,7 @@ class Rules:
         return max(self.goals)
 
     def for_second(self) -> "Rules":
-        """Give the same rules as the second player has them: with the goals exchanged."""
+        """Return the same rules as the second player has them: with the goals exchanged."""
         return self if self.goals[0] == self.goals[1] else replace(self, goal=self.goals[::-1])
 
     def require_one_goal(self) -> None:
@@ -219,7 +224,7 @@ class Rules:
             raise HogeqError(refusal("rules.goal", list(self.goal), allowed))
 
     def without_memory(self) -> "Rules":
-        """Give the same rules without Feral Hogs, Time Trot and memory parts."""
+        """Return the same rules without Feral Hogs, Time Trot and memory parts."""
         return replace(
             self, feral_hogs="none", time_trot=False, extra_turn_sides=None, memory="none"
         )
@@ -272,8 +277,8 @@ class Rules:
         """Mean points of a roll of one or more dice."""
         if dice < self.min_dice:
             return 0.0
-        found = points_distribution(self, dice, sides)
-        return float(sum(points * probability for points, probability in found.items()))
+        distribution = points_distribution(self, dice, sides)
+        return float(sum(points * probability for points, probability in distribution.items()))
 
     def landed(self, score: int, opponent: int) -> int:
         """Score that a turn leaves, before a swap, where its points lead to `score`."""
@@ -325,7 +330,12 @@ def pig_out(rules: Rules, ones: int, dice: int) -> int:
 def points_distribution(
     rules: Rules, dice: int, sides: int, *, ones_hurt: bool = True
 ) -> dict[int, Fraction]:
-    """Exact distribution of the points of one roll."""
+    """Return the probability of each number of points of one roll, boosts included, ascending.
+
+    1. For each number of ones c from 1: C(dice, c) (sides - 1)^(dice - c) rolls are Pig Outs. This
+       step is left out if ones do not hurt.
+    2. Other rolls score their sum. `sums_without_ones` counts those of faces 2 to `sides`.
+    """
     if dice < 1 or sides < 2:
         least = "allowed: at least 1 die and 2 sides"
         raise HogeqError(f"points_distribution: {dice} dice of {sides} sides; {least}")
@@ -333,24 +343,24 @@ def points_distribution(
     for ones in range(1, dice + 1) if ones_hurt else ():
         points = boosted(rules, pig_out(rules, ones, dice))
         ways[points] += comb(dice, ones) * (sides - 1) ** (dice - ones)
-    # Faces from 1 up are those from 2 up, less 1 each.
-    less = 0 if ones_hurt else 1
-    for total, count in enumerate(sums_without_ones(dice, sides + less)):
+    # If ones do not hurt, they count: faces 1 to n are faces 2 to n + 1, each less 1.
+    shift = 0 if ones_hurt else 1
+    for total, count in enumerate(sums_without_ones(dice, sides + shift)):
         if count:
-            ways[boosted(rules, total - less * dice)] += count
+            ways[boosted(rules, total - shift * dice)] += count
     return {points: Fraction(ways[points], sides**dice) for points in sorted(ways)}
 
 
 @cache
 def sums_without_ones(dice: int, sides: int) -> tuple[int, ...]:
-    """Count the rolls of `dice` dice that show no 1, by their sum."""
-    # The last die shows 2 to its sides: each sum adds up as many of those before it.
+    """Count the rolls of `dice` dice that show no 1, by their sum: entry s is the count for s."""
     if dice == 0:
         return (1,)
-    before = sums_without_ones(dice - 1, sides)
+    counts = sums_without_ones(dice - 1, sides)
+    # The last die shows 2 to `sides`: the dice before it have the sum total - sides to total - 2.
     return tuple(
-        sum(before[max(0, total - sides) : max(0, total - 1)])
-        for total in range(len(before) + sides)
+        sum(counts[max(0, total - sides) : max(0, total - 1)])
+        for total in range(len(counts) + sides)
     )
 
 
@@ -377,7 +387,7 @@ def boosted(rules: Rules, points: int) -> int:
 
 
 def kinds_of_dice(rules: Rules) -> tuple[int, ...]:
-    """Sides of the dice that a game can use, the usual ones first."""
+    """List the sides of all dice that a game can use, those of ordinary turns first."""
     sides = [rules.sides]
     if rules.hog_wild:
         sides.append(HOG_WILD_SIDES)

@@ -24,7 +24,7 @@ from hogeq.support.parameters import NotAllowedError
 
 TITLE: Final = "title"
 SAYS: Final = "says"
-MOST: Final = 10_000  # of a parameter, and of the numbers in one
+MOST: Final = 10_000  # highest value of a parameter
 
 Part = Callable[..., Any]
 Value = int | tuple[int, ...]
@@ -36,149 +36,189 @@ def is_setting(value: object) -> bool:
 
 
 def parameters_of(part: Part) -> dict[str, Value]:
-    """Give the parameters of a part by name, with their usual values."""
-    known = signature(part).parameters.values()
-    return {one.name: one.default for one in known if one.kind is Parameter.KEYWORD_ONLY}
+    """Return the parameters of a part, its keyword-only arguments, with their default values."""
+    return {
+        parameter.name: parameter.default
+        for parameter in signature(part).parameters.values()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    }
 
 
 def setting_text(parts: Mapping[str, Part], value: Any, are_several: bool) -> str:
-    """Check a part with parameters, and write it as the text by which rules hold it.
+    """Check a part with parameters, and write it as the text by which rules hold it, JSON.
 
-    Parameters that have their usual value are left out; a part without others is its name alone.
-    `are_several` says whether several parts may act in order.
+    Parameters that have their default value are left out; if none is left, the text is the part's
+    name alone, or the names with + between.
+
+    Parameters
+    ----------
+    parts : mapping
+        The parts of this kind by name.
+    value : mapping or str
+        By name of a part its parameters; also `title` and `says`. Or the text of such a mapping.
+    are_several : bool
+        Whether several parts may act in order, as landings do.
     """
-    given = dict(_parsed(value) if isinstance(value, str) else value)
-    words = {key: _words(key, given.pop(key)) for key in (TITLE, SAYS) if key in given}
-    if not given or (len(given) > 1 and not are_several):
+    settings_by_part = dict(_parse_mapping(value) if isinstance(value, str) else value)
+    words = {
+        key: _require_words(key, settings_by_part.pop(key))
+        for key in (TITLE, SAYS)
+        if key in settings_by_part
+    }
+    if not settings_by_part or (len(settings_by_part) > 1 and not are_several):
         number = "parts, each" if are_several else "one part"
         raise NotAllowedError(f"{number} with its parameters, and title and says, as a mapping")
-    chosen: dict[str, Any] = {}
-    for name, settings in given.items():
+    changed_by_part: dict[str, Any] = {}
+    for name, settings in settings_by_part.items():
         if name not in parts:
             raise NotAllowedError(f"{', '.join(parts)}{nearest(name, parts)}")
-        chosen[name] = _settings(str(name), parameters_of(parts[name]), settings)
-    if not words and not any(chosen.values()):
-        return "+".join(chosen)
-    return json.dumps({**chosen, **words}, separators=(",", ":"), ensure_ascii=False)
+        defaults = parameters_of(parts[name])
+        changed_by_part[name] = _changed_parameters(str(name), defaults, settings)
+    if not words and not any(changed_by_part.values()):
+        return "+".join(changed_by_part)
+    return json.dumps({**changed_by_part, **words}, separators=(",", ":"), ensure_ascii=False)
 
 
-def _parsed(text: str) -> Mapping[str, Any]:
+def _parse_mapping(text: str) -> Mapping[str, Any]:
+    """Parse the text of a setting, a mapping as JSON."""
     try:
-        found = json.loads(text)
+        mapping = json.loads(text)
     except (ValueError, RecursionError):
         raise NotAllowedError("the text of a mapping, as JSON") from None
-    if not isinstance(found, Mapping):
+    if not isinstance(mapping, Mapping):
         raise NotAllowedError("the text of a mapping, as JSON")
-    return found
+    return mapping
 
 
-def _words(key: str, given: object) -> str:
-    if not isinstance(given, str) or not is_title(given):
+def _require_words(key: str, text: object) -> str:
+    """Return the value of `title` or `says`; refuse all but printable text."""
+    if not isinstance(text, str) or not is_title(text):
         allowed = f"a text of at most {LONGEST_TITLE} printable characters"
         raise NotAllowedError(f"{key}: {allowed}")
-    return given
+    return text
 
 
-def _settings(name: str, usual: Mapping[str, Value], given: Any) -> dict[str, Any]:
-    """Check the parameters of one part; give those that are not as usual."""
-    if given is None:
-        given = {}
-    if not isinstance(given, Mapping):
-        given = {next(iter(usual), ""): given}
-    found: dict[str, Any] = {}
-    for key, value in given.items():
-        if key not in usual:
-            known = f"the parameters {', '.join(usual)}" if usual else "no parameter"
-            raise NotAllowedError(f"{known} of {name}{nearest(key, usual)}")
+def _changed_parameters(name: str, defaults: Mapping[str, Value], settings: Any) -> dict[str, Any]:
+    """Check the parameters of one part, and return those that differ from their defaults.
+
+    `settings` is a mapping by name; None for no parameter, or the value of the first one alone.
+    """
+    if settings is None:
+        settings = {}
+    if not isinstance(settings, Mapping):
+        settings = {next(iter(defaults), ""): settings}
+    changed: dict[str, Any] = {}
+    for key, value in settings.items():
+        if key not in defaults:
+            known = f"the parameters {', '.join(defaults)}" if defaults else "no parameter"
+            raise NotAllowedError(f"{known} of {name}{nearest(key, defaults)}")
+        takes_several = isinstance(defaults[key], tuple)
         numbers = value if isinstance(value, list | tuple) else [value]
-        is_number = len(numbers) == 1 or isinstance(usual[key], tuple)
-        if not numbers or not is_number or not all(_is_allowed(one) for one in numbers):
-            several = ", or a list of them" if isinstance(usual[key], tuple) else ""
+        is_count_allowed = len(numbers) == 1 or (takes_several and numbers)
+        if not is_count_allowed or not all(map(_is_allowed, numbers)):
+            several = ", or a list of them" if takes_several else ""
             raise NotAllowedError(
                 f"whole numbers from 0 to {MOST}{several} as {key} of {name}; it is {shown(value)}"
             )
-        wanted: Value = tuple(numbers) if isinstance(usual[key], tuple) else numbers[0]
-        if wanted != usual[key]:
-            found[key] = wanted
-    return found
+        chosen: Value = tuple(numbers) if takes_several else numbers[0]
+        if chosen != defaults[key]:
+            changed[key] = chosen
+    return changed
 
 
 def _is_allowed(number: object) -> bool:
+    """Whether this is a value of a parameter; True and False are no numbers."""
     return type(number) is int and 0 <= number <= MOST
 
 
 def set_part(parts: Mapping[str, Part], text: str) -> Part:
-    """Make the function of a part with parameters; its docstring is what people are told."""
-    given = {key: value for key, value in _parsed(text).items() if key not in {TITLE, SAYS}}
-    steps, lines, names = list[Part](), list[str](), list[str]()
-    for name, settings in given.items():
+    """Make the function of a setting: its parts with their parameters, one after another.
+
+    `text` is that of `setting_text`, `parts` are those of this kind by name. The docstring of the
+    function is the text that people are shown.
+    """
+    steps: list[Part] = []
+    lines: list[str] = []
+    names: list[str] = []
+    for name, settings in _parse_mapping(text).items():
+        if name in {TITLE, SAYS}:
+            continue
         changed = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in settings.items()
         }
         steps.append(partial(parts[name], **changed))
         lines.append(meaning(parts[name], changed))
-        names.append(" ".join([name, *(f"{key} {_listed(one)}" for key, one in changed.items())]))
+        values = [f"{key} {_join_values(value)}" for key, value in changed.items()]
+        names.append(" ".join([name, *values]))
 
     def part(score: int, opponent: int) -> Any:
         for step in steps[:-1]:
             score = step(score, opponent)
         return steps[-1](score, opponent)
 
-    part.__name__, part.__doc__ = ", ".join(names), in_order(lines)
+    part.__name__ = ", ".join(names)
+    part.__doc__ = in_order(lines)
     return part
 
 
 def in_order(lines: list[str]) -> str:
-    """Join what parts do that act one after another."""
+    """Join descriptions of parts that act one after another."""
     if len(lines) == 1:
         return lines[0]
     return "; then ".join(f"{line[0].lower()}{line[1:].removesuffix('.')}" for line in lines)
 
 
 def explain(part: Part, template: str) -> None:
-    """Give a part the text that people are shown, with names of parameters in braces."""
+    """Set the text that people are shown about a part; parameters stand in it in braces."""
     part.template = template  # type: ignore[attr-defined]
-    part.__doc__ = _filled(part, template, {})
+    part.__doc__ = _fill_template(part, template, {})
 
 
 def meaning(part: Part, changed: Mapping[str, Value]) -> str:
-    """Give the first line about a part, with the values of its parameters."""
+    """Return the first line about a part, with the values of its parameters."""
     template = getattr(part, "template", "") or getdoc(part) or part.__name__
-    return _filled(part, template.partition("\n")[0], changed)
+    return _fill_template(part, template.partition("\n")[0], changed)
 
 
-def _filled(part: Part, template: str, changed: Mapping[str, Value]) -> str:
-    for name, usual in parameters_of(part).items():
-        template = template.replace(f"{{{name}}}", _listed(changed.get(name, usual)))
+def _fill_template(part: Part, template: str, changed: Mapping[str, Value]) -> str:
+    """Replace the parameters in braces by their values, the default ones unless changed."""
+    for name, default in parameters_of(part).items():
+        template = template.replace(f"{{{name}}}", _join_values(changed.get(name, default)))
     return template
 
 
-def _listed(value: Value) -> str:
+def _join_values(value: Value) -> str:
+    """Write the value of a parameter; several numbers with "or" between."""
     return " or ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def own_words(text: str, key: str) -> str | None:
-    """Title of a part, or what it says, as a setting gives it; None if it gives none."""
-    return _parsed(text).get(key) if is_setting(text) else None
+    """Return the `title` or `says` (the key) of a setting; None if it has none."""
+    return _parse_mapping(text).get(key) if is_setting(text) else None
 
 
 def base_names(text: str) -> list[str]:
-    """List the parts that a setting changes; of another part its name."""
-    return (
-        [name for name in _parsed(text) if name not in {TITLE, SAYS}]
-        if is_setting(text)
-        else [text]
-    )
+    """List the parts whose parameters a setting changes; of any other text itself."""
+    if not is_setting(text):
+        return [text]
+    return [name for name in _parse_mapping(text) if name not in {TITLE, SAYS}]
 
 
 def changes(text: str) -> str:
-    """Write the parameters of a setting for people: ``with 2``; empty if it is none."""
+    """Write the parameters of a setting for people: ``with 2``; empty if it has none.
+
+    A single parameter needs no name; several have theirs.
+    """
     if not is_setting(text):
         return ""
-    given = [one for key, one in _parsed(text).items() if key not in {TITLE, SAYS} and one]
-    if len(given) == 1 and len(given[0]) == 1:
-        ((value),) = given[0].values()
-        return f"with {_listed(tuple(value) if isinstance(value, list) else value)}"
-    pairs = [f"{key} {one}" for settings in given for key, one in settings.items()]
+    changed_by_part = [
+        changed
+        for name, changed in _parse_mapping(text).items()
+        if name not in {TITLE, SAYS} and changed
+    ]
+    if len(changed_by_part) == 1 and len(changed_by_part[0]) == 1:
+        (value,) = changed_by_part[0].values()
+        return f"with {_join_values(tuple(value) if isinstance(value, list) else value)}"
+    pairs = [f"{key} {value}" for changed in changed_by_part for key, value in changed.items()]
     return f"with {', '.join(pairs)}" if pairs else ""

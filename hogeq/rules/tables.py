@@ -56,31 +56,40 @@ SHAPES: Final[dict[str, Shape]] = {
 
 
 class Parts(dict[str, Callable[..., Any]]):
-    """Parts of one kind by name; tables, numbers and parts with parameters are so by their text."""
+    """Parts of one kind, a function by name or text.
+
+    A name was entered. The text of a table, of a number or of a part with parameters is no key: its
+    function is made when it is looked up.
+    """
 
     def __init__(self, field: str, parts: Mapping[str, tuple[str, Callable[..., Any]]]) -> None:
+        """Enter the parts of a field of `Rules`, each with the text that people are shown."""
         super().__init__({name: part for name, (_, part) in parts.items()})
         self.field = field
-        self._set: dict[str, Callable[..., Any]] = {}  # parts with parameters, by their text
+        self._with_parameters: dict[str, Callable[..., Any]] = {}  # by the text of a setting
         for name, (template, part) in parts.items():
             part.__name__ = name
             explain(part, template)
 
     def __setitem__(self, name: str, part: Callable[..., Any]) -> None:
-        """Enter a part; what was made of one of that name is made anew."""
-        self._set.clear()
+        """Enter a part; functions that were made from a part of that name are made anew."""
+        self._with_parameters.clear()
         super().__setitem__(name, part)
 
     def __missing__(self, text: str) -> Callable[..., Any]:
-        """Make the function of a table, a number, parameters, or landings that act in order."""
+        """Make the function of a table, a number, parameters, or landings that act in order.
+
+        `dict` calls this for a key that it does not have. The function is not entered: so the keys
+        stay the names of parts.
+        """
         if is_table(text):
-            return _part(self.field, text)
+            return _table_function(self.field, text)
         if is_setting(text):
-            if text not in self._set:
-                self._set[text] = self._within(set_part(self, text))
-            return self._set[text]
+            if text not in self._with_parameters:
+                self._with_parameters[text] = self._within_range(set_part(self, text))
+            return self._with_parameters[text]
         if self.field == "zero_dice" and text.isdecimal():
-            return _number(int(text))
+            return _constant_function(int(text))
         if self.field != "landing" or IN_ORDER not in text:
             raise KeyError(text)
         steps = [self[name] for name in text.split(IN_ORDER)]
@@ -94,17 +103,19 @@ class Parts(dict[str, Callable[..., Any]]):
         part.__doc__ = in_order([meaning(step, {}) for step in steps])
         return part
 
-    def _within(self, part: Callable[..., Any]) -> Callable[..., Any]:
-        """Refuse what a part with parameters gives and no part of this kind may."""
-        most, is_landing = SHAPES[self.field].most, self.field == "landing"
+    def _within_range(self, part: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a part so that a result which is out of range for its kind raises `HogeqError`."""
+        most = SHAPES[self.field].most
 
         @wraps(part)
         def checked(score: int, opponent: int) -> Any:
-            found, least = part(score, opponent), score if is_landing else 0
-            if not least <= found <= most:
+            # Call the part, and refuse a result out of range.
+            result = part(score, opponent)
+            least = score if self.field == "landing" else 0  # no landing lowers a score
+            if not least <= result <= most:
                 where = f"{self.field}: {part.__name__} at score, opponent = {score}, {opponent}"
-                raise HogeqError(refusal(where, found, f"whole numbers from {least} to {most}"))
-            return found
+                raise HogeqError(refusal(where, result, f"whole numbers from {least} to {most}"))
+            return result
 
         return checked
 
@@ -115,11 +126,16 @@ def is_table(value: object) -> bool:
 
 
 def part_or_table(parts: Parts) -> BeforeValidator:
-    """Allow the names that are known when a value is given, and tables."""
+    """Make the validator of a field of `Rules` whose value names a part, or is a table.
+
+    The validator returns the value as rules hold it, a text, or raises `NotAllowedError`. Names are
+    looked up when it runs: plugins may have entered parts since.
+    """
     shape = SHAPES[parts.field]
-    kinds = "a list of numbers, or of lists" if shape.flat else "a list of lists"
+    table_forms = "a list of numbers, or of lists" if shape.flat else "a list of lists"
 
     def check(value: object) -> object:
+        """Return the value of the field as a text; `NotAllowedError` if it names no part."""
         if is_table(value):
             return table_text(parts.field, value)
         if is_setting(value):
@@ -128,10 +144,10 @@ def part_or_table(parts: Parts) -> BeforeValidator:
             return str(int(str(value)))
         names = [value] if parts.field != "landing" else str(value).split(IN_ORDER)
         if not isinstance(value, str) or not all(name in parts for name in names):
-            more = f"a number from 0 to {MOST_POINTS}, " * (parts.field == "zero_dice")
+            number = f"a number from 0 to {MOST_POINTS}, " if parts.field == "zero_dice" else ""
             raise NotAllowedError(
-                f"{', '.join(parts)}, {more}a part with parameters as a mapping, or a table: "
-                f"{kinds}, or a .csv file",
+                f"{', '.join(parts)}, {number}a part with parameters as a mapping, or a table: "
+                f"{table_forms}, or a .csv file",
                 parts,
             )
         return value
@@ -140,11 +156,15 @@ def part_or_table(parts: Parts) -> BeforeValidator:
 
 
 def _is_number(value: object) -> bool:
-    is_one = type(value) is int or (isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value))
-    return bool(is_one) and 0 <= int(str(value)) <= MOST_POINTS
+    """Whether a value is a number of points, or the text of one, as `zero_dice` takes it."""
+    is_text = isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value) is not None
+    is_whole = type(value) is int or is_text
+    return is_whole and 0 <= int(str(value)) <= MOST_POINTS
 
 
-def _number(points: int) -> Callable[..., int]:
+def _constant_function(points: int) -> Callable[..., int]:
+    """Make a part that gives the same points at any scores."""
+
     def part(score: int, opponent: int) -> int:
         del score, opponent
         return points
@@ -154,7 +174,8 @@ def _number(points: int) -> Callable[..., int]:
     return part
 
 
-def _parsed(text: str) -> Any:
+def _parse_table(text: str) -> Any:
+    """Parse the text of a table, nested lists of whole numbers as JSON."""
     if not re.fullmatch(r"[\[\]0-9,\s]{2,2000000}", text):
         raise NotAllowedError("the text of a table: digits, commas and brackets")
     try:
@@ -164,12 +185,16 @@ def _parsed(text: str) -> Any:
 
 
 def table_text(field: str, given: Any) -> str:
-    """Check a table, and write it as the text by which rules hold it."""
-    shape, rows = SHAPES[field], list(_parsed(given) if isinstance(given, str) else given)
-    flat = not rows or not isinstance(rows[0], list | tuple)
-    if flat and not shape.flat:
+    """Check a table of a field of `Rules`, and write it as the text by which rules hold it.
+
+    `given` is a list of numbers, a list of lists, or the text of one.
+    """
+    shape = SHAPES[field]
+    rows = list(_parse_table(given) if isinstance(given, str) else given)
+    is_flat = not rows or not isinstance(rows[0], list | tuple)
+    if is_flat and not shape.flat:
         raise NotAllowedError(f"a list of lists, by {' and '.join(shape.axes)}")
-    rows = [rows] if flat else rows
+    rows = [rows] if is_flat else rows
     if not rows[0]:
         raise NotAllowedError("a table of at least one cell")
     if len(rows) * len(rows[0]) > MOST_CELLS:
@@ -182,9 +207,11 @@ def table_text(field: str, given: Any) -> str:
                 f"rows of the same length; the first has {len(rows[0])} cells, that of {where} "
                 f"has {size}"
             )
-        where = shape.flat if flat else f"{where}, {shape.axes[1]}"
+        where = shape.flat if is_flat else f"{where}, {shape.axes[1]}"
         for index, cell in enumerate(row):
-            least = 0 if field != "landing" else index if flat else score
+            least = 0
+            if field == "landing":  # no landing lowers the mover's new score
+                least = index if is_flat else score
             is_number = type(cell) is int or (type(cell) is bool and shape.most == 1)
             if not is_number or not least <= cell <= shape.most:
                 why = f", no landing lowers a score: at least {least}" if least else ""
@@ -193,49 +220,63 @@ def table_text(field: str, given: Any) -> str:
                     f"{where} {index}"
                 )
     cells = [list(map(int, row)) for row in rows]
-    return json.dumps(cells[0] if flat else cells, separators=(",", ":"))
+    return json.dumps(cells[0] if is_flat else cells, separators=(",", ":"))
 
 
-def _rows(text: str) -> tuple[list[list[int]], bool]:
-    """Read a table; a table of one dimension is one row, and then True comes with it."""
+def _read_rows(text: str) -> tuple[list[list[int]], bool]:
+    """Read the text of a table that was checked.
+
+    Returns its rows, and whether it is flat: a table of one dimension is one row.
+    """
     table = json.loads(text)
-    flat = not isinstance(table[0], list)
-    return [table] if flat else table, flat
+    is_flat = not isinstance(table[0], list)
+    return [table] if is_flat else table, is_flat
 
 
 def check_size(field: str, text: str, goal: int) -> None:
     """Refuse a table that does not cover all scores below the goal."""
-    (rows, flat), shape = _rows(text), SHAPES[field]
-    sizes = [(shape.flat, len(rows[0]))]
-    if not flat:
-        sizes = list(zip(shape.axes, (len(rows), len(rows[0])), strict=True))
-    for what, size in sizes:
+    rows, is_flat = _read_rows(text)
+    shape = SHAPES[field]
+    if is_flat:
+        sizes = [(shape.flat, len(rows[0]))]
+    else:
+        sizes = [(shape.axes[0], len(rows)), (shape.axes[1], len(rows[0]))]
+    for index_name, size in sizes:
         if size < goal:
-            allowed = (
-                f"a table that covers every {what} from 0 to {goal - 1}; it ends at {size - 1}"
-            )
+            scores = f"every {index_name} from 0 to {goal - 1}"
+            allowed = f"a table that covers {scores}; it ends at {size - 1}"
             raise HogeqError(refusal(field, json.loads(text), allowed))
 
 
 @lru_cache(maxsize=64)
-def _part(field: str, text: str) -> Callable[[int, int], Any]:
-    (rows, flat), shape = _rows(text), SHAPES[field]
-    flat_index = 1 if field == "zero_dice" else 0
+def _table_function(field: str, text: str) -> Callable[[int, int], Any]:
+    """Make the part that looks up a table of a field of `Rules`, from the table's text.
+
+    Beyond its end a table of landings gives the score itself, others 0 or False.
+    """
+    rows, is_flat = _read_rows(text)
+    shape = SHAPES[field]
+    is_flag = shape.most == 1  # entries 0 and 1 mean False and True
 
     def part(score: int, opponent: int) -> int:
-        row, column = (0, (score, opponent)[flat_index]) if flat else (score, opponent)
+        # Look up the entry for the mover's score and the opponent's.
+        row, column = score, opponent
+        if is_flat:
+            row = 0
+            column = opponent if field == "zero_dice" else score
         if row >= len(rows) or column >= len(rows[0]):
             return score if field == "landing" else 0
-        return rows[row][column] if shape.most > 1 else bool(rows[row][column])
+        return bool(rows[row][column]) if is_flag else rows[row][column]
 
+    # What people are shown: the size and the axes, or of a flat table the first entries.
     size = f"{len(rows)} x {len(rows[0])}"
     content = f"{size}, by {' and '.join(shape.axes)}"
-    if flat:
-        first = ", ".join(map(str, rows[0][:6])) + (", ..." if len(rows[0]) > 6 else "")
-        content = f"{first} at {shape.flat} 0, 1, ..."
+    if is_flat:
+        first_entries = ", ".join(map(str, rows[0][:6])) + (", ..." if len(rows[0]) > 6 else "")
+        content = f"{first_entries} at {shape.flat} 0, 1, ..."
     part.__name__ = "table"
     part.__doc__ = f"{'becomes what' if field == 'landing' else 'What'} a table says: {content}."
-    if shape.most == 1:
+    if is_flag:
         pairs = sum(map(sum, rows))
         part.__doc__ = f"A table of {size} says so, for {pairs} pairs of scores."
     return part

@@ -90,7 +90,7 @@ class Turn(NamedTuple):
 
 
 def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
-    """Sides of this turn's dice; those of extra turns take precedence over Hog Wild."""
+    """Return the sides of this turn's dice; `extra_turn_sides` takes precedence over Hog Wild."""
     sides = rules.sides
     if memory.extra and rules.extra_turn_sides is not None:
         sides = rules.extra_turn_sides
@@ -100,12 +100,12 @@ def dice_sides(rules: Rules, score: int, opponent: int, memory: Memory) -> int:
 
 
 def denominator(rules: Rules) -> int:
-    """Give a common denominator of all chances of a turn."""
+    """Return a common denominator of all probabilities of a turn."""
     return lcm(*kinds_of_dice(rules)) ** rules.max_dice
 
 
 def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
-    """Give how this turn's dice are thrown."""
+    """Return how this turn's dice are thrown, by Hog Wild, Hog Tied, 49ers and the memory part."""
     is_tied = rules.hog_tied and (score + opponent) % 10 == HOG_TIED_DIGIT
     return Throw(
         sides=dice_sides(rules, score, opponent, memory),
@@ -116,12 +116,16 @@ def throw_of(rules: Rules, score: int, opponent: int, memory: Memory) -> Throw:
 
 
 def effect(rules: Rules, score: int, opponent: int, memory: Memory, dice: int) -> Effect:
-    """Bonus and extra turn of Feral Hogs, Time Trot and the parts `memory` and `effect`."""
-    added, again = remembered(rules).effect(score, opponent, memory.state, dice)
+    """Return the bonus and extra turn of Feral Hogs, Time Trot, and parts `memory` and `effect`.
+
+    `dice` are those rolled; -1 for that choice.
+    """
+    bonus, again = remembered(rules).effect(score, opponent, memory.state, dice)
     if rules.feral_hogs != "none" and abs(max(dice, 0) - memory.own) == FERAL_DISTANCE:
-        added += FERAL_BONUS
+        bonus += FERAL_BONUS
     is_on_time = rules.time_trot and memory.turn % rules.time_trot_period == dice
-    return Effect(added, again or (is_on_time and memory.extra == 0))
+    # Time Trot earns no extra turn on an extra turn.
+    return Effect(bonus, again or (is_on_time and memory.extra == 0))
 
 
 def given(rules: Rules, dice: int, points: int) -> int:
@@ -133,10 +137,12 @@ def given(rules: Rules, dice: int, points: int) -> int:
 
 
 def land(rules: Rules, score: int, opponent: int) -> Landing:
-    """Where a turn ends, once its points are counted.
+    """Land a turn: apply Square Swine, the landing part, More Boar, the swap and the goals.
 
-    Should both be at their goals, the one further past it wins, and the mover if both are as far.
+    The arguments are the scores with the turn's points, bonus and gift. Should both players have
+    reached their goals, the one further past it wins, and the mover on a tie.
     """
+    # Too few dice forfeit the game: the gift to the opponent stands for that (see `FORFEIT`).
     if rules.min_dice and opponent >= rules.size + FORFEIT:
         return Landing(0, opponent, again=False, winner=1)
     if rules.square_swine:
@@ -145,16 +151,21 @@ def land(rules: Rules, score: int, opponent: int) -> Landing:
     again = MORE_BOAR[rules.more_boar](score, opponent)
     if SWAPS[rules.swap](score, opponent):
         score, opponent = opponent, score
-    past, other_past = score - rules.goals[0], opponent - rules.goals[1]
-    if max(past, other_past) < 0:
+    excess = score - rules.goals[0]
+    opponent_excess = opponent - rules.goals[1]
+    if max(excess, opponent_excess) < 0:
         return Landing(score, opponent, again, winner=None)
-    return Landing(score, opponent, again=False, winner=0 if past >= other_past else 1)
+    return Landing(score, opponent, again=False, winner=0 if excess >= opponent_excess else 1)
 
 
 def play_turn(
     rules: Rules, score: int, opponent: int, memory: Memory, dice: int, faces: Sequence[int]
 ) -> Turn:
-    """Play one whole turn of the first player with dice that have been rolled."""
+    """Play one whole turn of the first player with dice that have been rolled.
+
+    `dice` is the choice; with Hog Tied fewer may be rolled. `faces` has one number for each die
+    that is rolled, none for the choices 0 and -1. Anything impossible raises `HogeqError`.
+    """
     _check("score", score, 0, rules.goals[0] - 1)
     _check("opponent", opponent, 0, rules.goals[1] - 1)
     _check("dice", dice, rules.least_answer, rules.max_dice)
@@ -168,10 +179,11 @@ def play_turn(
     if dice > 0:
         points = rolled_points(rules, faces, ones_hurt=throw.ones_hurt)
     else:
-        points = minus_one_points(rules) if dice else zero_points(rules, score, opponent)
+        # What is not positive is 0 or the choice -1.
+        points = zero_points(rules, score, opponent) if dice == 0 else minus_one_points(rules)
     branch = branch_of(rules, dice, points, scores=throw.scores)
-    added = effect(rules, score, opponent, memory, dice)
-    return end_turn(rules, (score, opponent), memory, branch, added)
+    turn_effect = effect(rules, score, opponent, memory, dice)
+    return end_turn(rules, (score, opponent), memory, branch, turn_effect)
 
 
 def branch_of(
@@ -181,8 +193,12 @@ def branch_of(
     probability: Fraction = Fraction(1),
     scores: int = 0,
 ) -> Branch:
-    """Give the branch of dice, or none, or -1, that score so many points."""
-    if 0 <= dice < rules.min_dice:
+    """Make the branch in which dice (0 for none, -1 for that choice) score so many points.
+
+    `scores` is the number of the way in which the memory part changes points (see
+    `Remembered.scored`).
+    """
+    if 0 <= dice < rules.min_dice:  # forfeits the game by a gift that no other branch has
         return Branch(0, rules.size + FORFEIT, record(rules, dice, 0), probability)
     gift = given(rules, dice, points)
     scored = remembered(rules).scored(scores, dice, points)
@@ -190,17 +206,21 @@ def branch_of(
 
 
 def end_turn(
-    rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, added: Effect
+    rules: Rules, scores: tuple[int, int], memory: Memory, branch: Branch, turn_effect: Effect
 ) -> Turn:
-    """End a turn whose points are known."""
+    """End a turn whose points are known: land the scores and update the memory.
+
+    `scores` and `memory` are those before the turn, the mover's score first.
+    """
     points, gift, recorded, probability = branch
-    landing = land(rules, scores[0] + points + added.bonus, scores[1] + gift)
-    again = landing.winner is None and (landing.again or added.forced)
-    after = next_memory(rules, memory, recorded, again)
-    return Turn(points, added.bonus, gift, landing, again, after, probability)
+    landing = land(rules, scores[0] + points + turn_effect.bonus, scores[1] + gift)
+    again = landing.winner is None and (landing.again or turn_effect.forced)
+    memory_after = next_memory(rules, memory, recorded, again)
+    return Turn(points, turn_effect.bonus, gift, landing, again, memory_after, probability)
 
 
 def _check(what: str, value: int, low: int, high: int) -> None:
+    """Refuse a value out of range; `what` names it in the message."""
     if not low <= value <= high:
         raise HogeqError(f"turn: {what} is {shown(value)}; allowed: {low} to {high}")
 
@@ -209,61 +229,64 @@ def _check(what: str, value: int, low: int, high: int) -> None:
 
 
 class TurnTable:
-    """Every way in which a turn of the first player can end, by its situation."""
+    """Every way in which a turn of the first player can end; results of rolls are cached."""
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._branches: dict[tuple[int, Throw], tuple[Branch, ...]] = {}
-        self._free: dict[tuple[int, int], Branch] = {}  # by points
+        self._free: dict[tuple[int, int], Branch] = {}  # of no dice: by points and way to score
 
     def branches(self, choice: int, throw: Throw) -> tuple[Branch, ...]:
-        """Results of a choice other than no dice: points ascending."""
-        dice, rules = throw.dice(choice), self.rules
+        """List the results of a choice other than no dice, points ascending."""
+        rules = self.rules
+        dice = throw.dice(choice)
         if dice < 0:
             return (branch_of(rules, dice, minus_one_points(rules), scores=throw.scores),)
         if 0 <= choice < rules.min_dice:
             return (branch_of(rules, choice, 0),)
         key = dice, throw
         if key not in self._branches:
-            found = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)
+            distribution = points_distribution(rules, dice, throw.sides, ones_hurt=throw.ones_hurt)
             self._branches[key] = tuple(
                 branch_of(rules, dice, points, probability, throw.scores)
-                for points, probability in found.items()
+                for points, probability in distribution.items()
             )
         return self._branches[key]
 
     def mean(self, choice: int, throw: Throw) -> float:
-        """Mean points of a choice other than no dice."""
-        return float(sum(way.points * way.probability for way in self.branches(choice, throw)))
+        """Return the mean points of a choice other than no dice."""
+        branches = self.branches(choice, throw)
+        return float(sum(branch.points * branch.probability for branch in branches))
 
     def free(self, score: int, opponent: int, scores: int = 0) -> Branch:
-        """Give the one result of rolling no dice, at the mover's score and the opponent's."""
+        """Return the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
         if (points, scores) not in self._free:
             self._free[points, scores] = branch_of(self.rules, 0, points, scores=scores)
         return self._free[points, scores]
 
     def most(self) -> tuple[int, int]:
-        """Most points that a turn can score, without a bonus, and most that it can give."""
+        """Return the most points that a turn can score, without a bonus, and the largest gift."""
         pairs = list(product(range(self.rules.size), repeat=2))
         branches: list[Branch] = []
         ways_to_score = {0, *remembered(self.rules).scores}
-        for sides, scores in product(kinds_of_dice(self.rules), ways_to_score):
-            branches += [self.free(own, other, scores) for own, other in pairs]
-            for choice in self.rules.choices[1:]:
-                branches += self.branches(choice, Throw(sides, scores=scores))
+        for sides, way_to_score in product(kinds_of_dice(self.rules), ways_to_score):
+            branches += [self.free(score, opponent, way_to_score) for score, opponent in pairs]
+            for choice in self.rules.choices[1:]:  # all but no dice
+                branches += self.branches(choice, Throw(sides, scores=way_to_score))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
 
     def outcomes(self, score: int, opponent: int, memory: Memory, dice: int) -> tuple[Turn, ...]:
         """List every way in which one turn can end, points ascending."""
-        throw = throw_of(self.rules, score, opponent, memory)
-        if dice:
-            branches = self.branches(dice, throw)
-        else:
+        rules = self.rules
+        throw = throw_of(rules, score, opponent, memory)
+        if dice == 0:
             branches = (self.free(score, opponent, throw.scores),)
+        else:
+            branches = self.branches(dice, throw)
+        turn_effect = effect(rules, score, opponent, memory, throw.dice(dice))
         scores = score, opponent
-        added = effect(self.rules, *scores, memory, throw.dice(dice))
-        return tuple(end_turn(self.rules, scores, memory, branch, added) for branch in branches)
+        return tuple(end_turn(rules, scores, memory, branch, turn_effect) for branch in branches)
 
 
 @cache
@@ -277,8 +300,8 @@ def total_rises(rules: Rules) -> bool:
 
 @cache
 def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
-    """First pair of scores, the mover's and the opponent's, at which no dice score 0; or None."""
-    scores = range(0 if rules.min_dice else rules.size)
+    """Find the first pair of scores, mover's and opponent's, at which no dice score 0; or None."""
+    scores = range(0 if rules.min_dice else rules.size)  # with min_dice nobody may roll no dice
     pairs = ((own, other) for own in scores for other in scores)
     return next((pair for pair in pairs if zero_points(rules, *pair) == 0), None)
 
@@ -287,16 +310,21 @@ def scoreless_turn(rules: Rules) -> tuple[int, int] | None:
 
 
 def part_name(rules: Rules, field: str) -> str:
-    """Name the part of a field of `Rules`; of `effect` and `time_trot` all that do the same."""
+    """Name the part of a field of `Rules` for people.
+
+    A bonus (field `effect`) is of Feral Hogs, an extra turn (`time_trot`) of Time Trot. Parts
+    `memory` and `effect` can give both: then all that are in play are named, joined by "or".
+    """
     if field == "landing":
         return "New score" if is_table(rules.landing) else title(rules.landing)
     if field in {"effect", "time_trot"}:
-        usual, is_in_play = "Time Trot", rules.time_trot
         if field == "effect":
-            usual, is_in_play = "Feral Hogs", rules.feral_hogs != "none"
+            switch, is_in_play = "Feral Hogs", rules.feral_hogs != "none"
+        else:
+            switch, is_in_play = "Time Trot", rules.time_trot
         names = [title(name) for name in (rules.memory, rules.effect) if name != "none"]
         if is_in_play or not names:
-            names.insert(0, usual)
+            names.insert(0, switch)
         return " or ".join(names)
     return "Hogtimus Prime" if field == "prime_boost" else title(field)
 
@@ -305,13 +333,24 @@ def turn_effects(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> list[str]:
     """Describe a turn's effects, one part of the rules a line; without faces the choice was -1."""
-    plain, lines = _rolled(rules, score, opponent, faces, turn)
-    boosts = points_effects(rules, plain, turn.points, boosted=faces is not None)
+    unboosted, lines = _describe_roll(rules, score, opponent, faces, turn)
+    boosts = points_effects(rules, unboosted, turn.points, boosted=faces is not None)
     return [*lines, *boosts, *end_effects(rules, score, opponent, turn)]
 
 
 def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = True) -> list[str]:
-    """Describe the steps from the points that the dice, or no dice, show to those of the turn."""
+    """Describe the steps from the points of a roll as it shows them to the points of the turn.
+
+    Parameters
+    ----------
+    rules : Rules
+    plain : int
+        Points of the dice, or of no dice, before any step.
+    points : int
+        Points of the turn, after the memory part.
+    boosted : bool
+        Whether Touchdown and Hogtimus Prime apply; they do not for the choice -1.
+    """
     lines = []
     boosts = (
         ("Touchdown", touchdown, rules.touchdown and boosted),
@@ -321,73 +360,81 @@ def points_effects(rules: Rules, plain: int, points: int, *, boosted: bool = Tru
     for part, boost, is_in_play in boosts:
         raised = boost(plain) if is_in_play else plain
         if raised != plain:
-            lines.append(f"{part}: {_points(raised)} instead of {plain}")
+            lines.append(f"{part}: {_count_points(raised)} instead of {plain}")
             plain = raised
     return lines
 
 
 def end_effects(rules: Rules, score: int, opponent: int, turn: Turn) -> list[str]:
-    """Describe a turn's effects once its points were known."""
-    reached, other = score + turn.points + turn.bonus, opponent + turn.given
+    """Describe the effects of a turn after its points: bonus, gift, landing, extra turn.
+
+    The scores are those before the turn, the mover's first.
+    """
     if turn.given > FORFEIT:
         return gift_effects(turn.given)
+    new_score = score + turn.points + turn.bonus
+    new_opponent = opponent + turn.given
     return [
         *bonus_effects(rules, turn.bonus),
         *gift_effects(turn.given),
-        *landing_effects(rules, reached, other),
+        *landing_effects(rules, new_score, new_opponent),
         *([again_effect(rules, landed=turn.landing.again)] if turn.again else []),
     ]
 
 
 def bonus_effects(rules: Rules, bonus: int) -> list[str]:
     """Describe a bonus, if there is one."""
-    return [f"{part_name(rules, 'effect')}: {_points(bonus)} more"] if bonus else []
+    return [f"{part_name(rules, 'effect')}: {_count_points(bonus)} more"] if bonus else []
 
 
 def gift_effects(gift: int) -> list[str]:
     """Describe points given away, if there are any."""
     if gift > FORFEIT:
         return ["fewer dice than allowed: the game is lost"]
-    return [f"Piggy Back: {_points(gift)} to the other"] if gift else []
+    return [f"Piggy Back: {_count_points(gift)} to the other"] if gift else []
 
 
-def landing_effects(rules: Rules, reached: int, other: int) -> list[str]:
-    """Describe the landings of the scores that points lead to."""
+def landing_effects(rules: Rules, new_score: int, opponent: int) -> list[str]:
+    """Describe the steps of `land` from scores with the turn's points, the mover's `new_score`."""
     lines = []
-    squared = square_swine(reached) if rules.square_swine else reached
-    if squared != reached:
-        lines.append(f"Square Swine: {reached} becomes {squared}")
-    becomes = LANDINGS[rules.landing](squared, other)
-    if becomes != squared:
-        lines.append(f"{part_name(rules, 'landing')}: {squared} becomes {becomes}")
-    if SWAPS[rules.swap](becomes, other) and becomes != other:
+    squared = square_swine(new_score) if rules.square_swine else new_score
+    if squared != new_score:
+        lines.append(f"Square Swine: {new_score} becomes {squared}")
+    landed = LANDINGS[rules.landing](squared, opponent)
+    if landed != squared:
+        lines.append(f"{part_name(rules, 'landing')}: {squared} becomes {landed}")
+    if SWAPS[rules.swap](landed, opponent) and landed != opponent:
         lines.append("Swap: the scores trade places")
     return lines
 
 
 def again_effect(rules: Rules, *, landed: bool) -> str:
-    """Describe an extra turn: by where the turn landed, or wherever that is."""
+    """Describe an extra turn, which More Boar gives (`landed`) or another part."""
     return f"{'More Boar' if landed else part_name(rules, 'time_trot')}: an extra turn"
 
 
-def _rolled(
+def _describe_roll(
     rules: Rules, score: int, opponent: int, faces: Sequence[int] | None, turn: Turn
 ) -> tuple[int, list[str]]:
-    """Give the points before any boost, and describe them."""
-    unboosted = replace(rules, prime_boost=False, touchdown=False)
+    """Return the points of a roll before Touchdown and Hogtimus Prime, and lines about it.
+
+    `faces` is empty for no dice and None for the choice -1.
+    """
+    unboosted_rules = replace(rules, prime_boost=False, touchdown=False)
     if faces is None:
         points = minus_one_points(rules)
-        exchange = f"{title(rules.memory)}: {memory_line(rules, turn.memory)}"
-        return points, [f"chose -1, {_points(points)}", exchange]
+        memory_after = f"{title(rules.memory)}: {memory_line(rules, turn.memory)}"
+        return points, [f"chose -1, {_count_points(points)}", memory_after]
     if not faces:
-        plain = zero_points(unboosted, score, opponent)
-        return plain, [f"rolled no dice, {_points(plain)}"]
-    hurt = not (rules.forty_niners and score == FORTY_NINERS)
-    plain = rolled_points(unboosted, faces, ones_hurt=hurt)
+        points = zero_points(unboosted_rules, score, opponent)
+        return points, [f"rolled no dice, {_count_points(points)}"]
+    ones_hurt = not (rules.forty_niners and score == FORTY_NINERS)
+    points = rolled_points(unboosted_rules, faces, ones_hurt=ones_hurt)
     pig = ", with a 1" if 1 in faces else ""
     shown_faces = " ".join(map(str, faces))
-    return plain, [f"rolled {len(faces)}: {shown_faces}{pig}, {_points(plain)}"]
+    return points, [f"rolled {len(faces)}: {shown_faces}{pig}, {_count_points(points)}"]
 
 
-def _points(number: int) -> str:
+def _count_points(number: int) -> str:
+    """Write a number of points, 1 in the singular."""
     return f"{number} point{'' if number == 1 else 's'}"

@@ -24,7 +24,7 @@ TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
 MOST_PARTS = 1000  # most components that a mixture has
 
-ROUNDING = 2.0**-53  # of a sum, for each number in it
+ROUNDING = 2.0**-53  # most by which a sum of numbers up to 1 is rounded, for each of them
 
 MOST_DICE = 127  # most dice that a matrix can hold, being int8
 
@@ -53,28 +53,32 @@ class StrategyError(BadInputError):
 def check_matrix(
     array: Any, goal: int, max_dice: int, name: str = "matrix", least: int = 0, most: int = 0
 ) -> Matrix:
-    """Check and copy a table of dice, or -1 if `least` is: then the last action, after the dice.
+    """Check a table of dice, and copy it as a matrix, int8 (goal, goal).
 
-    With `most`, numbers up to that are allowed and cut to the most dice.
+    Cells are whole numbers from `least` to `most`, or to `max_dice` if that is higher. Those above
+    `max_dice` become `max_dice`. The choice -1 becomes the action after all dice, `max_dice` + 1.
+    Otherwise the first bad cell is named in a `StrategyError`.
     """
     most = max(most, max_dice)
-    given = np.array(array) if _are_numbers(array) else array
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and given.shape == (goal, goal):
+    # Usual tables are checked at once; what fails is checked cell by cell, for the message.
+    table = np.array(array) if _are_plain_rows(array) else array
+    if isinstance(table, np.ndarray) and table.dtype.kind in "iuf" and table.shape == (goal, goal):
         # NaN fails every comparison.
-        good = (given >= least) & (given <= most) & (given == np.trunc(given))
-        if good.all():
-            return _by_action(given, max_dice)
+        is_good = (table >= least) & (table <= most) & (table == np.trunc(table))
+        if is_good.all():
+            return _actions_of_dice(table, max_dice)
     for _, line in bad_cells(array, goal, most, least):
         raise StrategyError(f"{name}: {line}")
-    return _by_action(np.array([list(row) for row in array], np.int16), max_dice)
+    return _actions_of_dice(np.array([list(row) for row in array], np.int16), max_dice)
 
 
-def _by_action(table: npt.NDArray[Any], max_dice: int) -> Matrix:
-    cut = np.minimum(table, max_dice)
-    return np.where(cut < 0, max_dice + 1, cut).astype(np.int8)
+def _actions_of_dice(table: npt.NDArray[Any], max_dice: int) -> Matrix:
+    """Turn numbers of dice into numbers of actions: at most `max_dice`, and -1 the one after."""
+    dice = np.minimum(table, max_dice)
+    return np.where(dice < 0, max_dice + 1, dice).astype(np.int8)
 
 
-def _are_numbers(rows: Any) -> bool:
+def _are_plain_rows(rows: Any) -> bool:
     """Whether these are lists of one length of plain numbers, which numpy reads all at once."""
     if not isinstance(rows, list) or {*map(type, rows)} != {list} or len({*map(len, rows)}) > 1:
         return False
@@ -82,14 +86,17 @@ def _are_numbers(rows: Any) -> bool:
 
 
 def bad_cells(rows: Any, goal: int, max_dice: int, least: int = 0) -> Iterator[tuple[str, str]]:
-    """Give the faults of a table of dice to roll, row by row: kind of each, and a line."""
-    allowed = f"allowed: {goal} rows of {goal} whole numbers"
+    """Yield the faults of a table of dice to roll, row by row: the kind of each, and a line.
 
+    Kinds are "shape" and those of `_cell_fault`. Allowed are whole numbers from `least` to
+    `max_dice`.
+    """
+    allowed = f"allowed: {goal} rows of {goal} whole numbers"
     if isinstance(rows, np.ndarray):
         if rows.ndim != 2:
             yield "shape", f"has shape {rows.shape}; {allowed}"
             return
-        rows = rows[: goal + 1, : goal + 1].tolist()
+        rows = rows[: goal + 1, : goal + 1].tolist()  # one cell too many suffices for the message
     if not _is_row(rows):
         yield "shape", f"is {shown(rows)}; {allowed}"
         return
@@ -101,19 +108,24 @@ def bad_cells(rows: Any, goal: int, max_dice: int, least: int = 0) -> Iterator[t
             value = cell.item() if isinstance(cell, np.generic) else cell
             kind = _cell_fault(value, max_dice, least)
             if kind:
-                whole = f"allowed: whole numbers from {least} to {max_dice}"
-                yield kind, f"{_at((row, column))} is {shown(value)}; {whole}"
+                range_allowed = f"allowed: whole numbers from {least} to {max_dice}"
+                yield kind, f"{_name_row((row, column))} is {shown(value)}; {range_allowed}"
         if len(cells) != goal:
             fault = "missing" if len(cells) < goal else "one too many"
-            yield "shape", f"{_at((row, min(goal, len(cells))))} is {fault}; {allowed}"
+            cell = _name_row((row, min(goal, len(cells))))
+            yield "shape", f"{cell} is {fault}; {allowed}"
     if len(rows) != goal:
         fault = "missing" if len(rows) < goal else "one too many"
-        yield "shape", f"{_at((min(goal, len(rows)), 0))} is {fault}; {allowed}"
+        cell = _name_row((min(goal, len(rows)), 0))
+        yield "shape", f"{cell} is {fault}; {allowed}"
 
 
 def _cell_fault(value: object, max_dice: int, least: int) -> str:
-    """Name the kind of a bad cell; empty if it is good."""
-    # By type, since True == 1; and 6.0 is a whole number.
+    """Name the kind of a bad cell: fraction, no number, negative, large, or its type; else empty.
+
+    A float such as 6.0 counts as a whole number.
+    """
+    # Types are compared, since True == 1.
     if type(value) is float and not value.is_integer():
         return "fraction" if math.isfinite(value) else "no number"
     if type(value) is int or type(value) is float:
@@ -122,45 +134,54 @@ def _cell_fault(value: object, max_dice: int, least: int) -> str:
 
 
 def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Policy:
-    """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them."""
-    given = as_array(array, name, f"shape {shape}")
-    if given.dtype.kind not in "iuf":
-        raise StrategyError(f"{name}: holds {given.dtype} values; allowed: float64 numbers")
-    if given.shape != shape:
-        raise StrategyError(f"{name}: has shape {given.shape}; allowed: {shape}")
-    policy = given.astype(np.float64)
-    for *row, action in np.argwhere(~((policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE))):
+    """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them.
+
+    Each has to be from 0 to 1, and those of a row to sum to 1, within `ROW_SUM_TOLERANCE`.
+    """
+    probabilities = as_array(array, name, f"shape {shape}")
+    if probabilities.dtype.kind not in "iuf":
+        raise StrategyError(f"{name}: holds {probabilities.dtype} values; allowed: float64 numbers")
+    if probabilities.shape != shape:
+        raise StrategyError(f"{name}: has shape {probabilities.shape}; allowed: {shape}")
+    policy = probabilities.astype(np.float64)
+    is_probability = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)  # False for NaN
+    for *row, action in np.argwhere(~is_probability):
         does = f"rolls {action} dice" if len(row) == 2 else f"takes action {action}"
         raise StrategyError(
-            f"{name}: {_at(row)} {does} with probability {policy[*row, action]}; allowed: 0 to 1"
+            f"{name}: {_name_row(row)} {does} with probability {policy[*row, action]}; "
+            "allowed: 0 to 1"
         )
     sums = policy.sum(axis=-1)
-    for cell in np.argwhere(np.abs(sums - 1) > ROW_SUM_TOLERANCE):
+    for index in np.argwhere(np.abs(sums - 1) > ROW_SUM_TOLERANCE):
         raise StrategyError(
-            f"{name}: {_at(cell)} has probabilities that sum to {sums[tuple(cell)]}; "
-            f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(given)}"
+            f"{name}: {_name_row(index)} has probabilities that sum to {sums[tuple(index)]}; "
+            f"allowed: 1 within {ROW_SUM_TOLERANCE}{more_precise(probabilities)}"
         )
     return policy
 
 
-def check_table(given: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
-    """Check a matrix or a policy of a game, by its number of axes, and copy it."""
+def check_table(array: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
+    """Check a matrix or a policy of a game, which its number of axes tells apart, and copy it.
+
+    `shape` is that of a policy of the game; `name` begins messages.
+    """
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
     is_hog = has_scores(shape)
-    table = as_array(given, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
+    table = as_array(array, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
-    # A message names what was given or, without a name, which of the two it was taken for.
-    called = ("policy" if is_policy else "matrix") if name == "strategy" else name
+    if name == "strategy":  # it has no name of its own: messages say which of the two it is
+        name = "policy" if is_policy else "matrix"
     if is_policy:
-        return check_policy(table, shape, called)
+        return check_policy(table, shape, name)
     if is_hog:
-        return check_matrix(table, shape[0], shape[-1] - 1, called)
-    fits = table.shape == shape[:-1] and table.dtype.kind in "iu"
-    if not fits or not ((table >= 0) & (table < shape[-1])).all():
-        has = "actions out of range" if fits else f"{table.dtype} values of shape {table.shape}"
+        return check_matrix(table, shape[0], shape[-1] - 1, name)
+    has_shape = table.shape == shape[:-1] and table.dtype.kind in "iu"
+    if not has_shape or not ((table >= 0) & (table < shape[-1])).all():
+        values = f"{table.dtype} values of shape {table.shape}"
+        fault = "actions out of range" if has_shape else values
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
-        raise StrategyError(f"{called}: has {has}; allowed: {allowed}")
+        raise StrategyError(f"{name}: has {fault}; allowed: {allowed}")
     return table.astype(matrix_type(shape[-1]))
 
 
@@ -177,42 +198,52 @@ def name_of_function(function: Rule) -> str:
 def table_of_function(
     function: Rule, shape: tuple[int, ...], name: str, least: int = 0
 ) -> npt.NDArray[Any]:
-    """Ask a function for every position, twice: it must depend on the scores alone."""
-    called = name_of_function(function)
+    """Ask a function for every position, twice: it must depend on the scores alone.
+
+    `shape` is that of a policy, (G, G, K), and `least` the lowest number allowed. Returns the
+    numbers of dice, int (G, G).
+    """
+    function_name = name_of_function(function)
+    max_dice = shape[-1] - 1 + min(least, 0)
     table = np.full(shape[:2], None)
     cells = list(np.ndindex(table.shape))
-    for cell in cells + cells[::-1]:
-        where = f"{name}: {called}{cell}"
+    for cell in cells + cells[::-1]:  # the second time in the other order
+        where = f"{name}: {function_name}{cell}"
         try:
             answer = function(*cell)
         except Exception as error:
             raise StrategyError(f"{where} raised {raised(error)}") from error
-        for _, line in bad_cells([[answer]], 1, shape[-1] - 1 + min(least, 0), least):
+        for _, line in bad_cells([[answer]], 1, max_dice, least):
             raise StrategyError(f"{where} {line.removeprefix('cell (row 0, column 0) ')}")
         if table[cell] not in {None, answer}:
-            is_other = f"is {table[cell]}, and {answer} when asked again"
-            raise StrategyError(f"{where} {is_other}: it must depend on the scores alone")
+            answers = f"is {table[cell]}, and {answer} when asked again"
+            raise StrategyError(f"{where} {answers}: it must depend on the scores alone")
         table[cell] = answer
     return table.astype(int)
 
 
 def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
-    """Check and copy the weights of some parts of a mixture, float64 (n,)."""
+    """Check and copy the weights of the components of a mixture, float64 (n,).
+
+    They have to be from 0 to 1 and to sum to 1, within `ROW_SUM_TOLERANCE`. A sum that misses 1 by
+    more than rounding can is divided out. `parts` is n.
+    """
     try:
-        given = np.asarray(weights)
+        array = np.asarray(weights)
     except ValueError as error:  # sequences that differ in length
         raise StrategyError(f"{name}: weights differ in length; allowed: one a part") from error
-    if given.dtype.kind not in "iuf" or given.ndim != 1:
+    if array.dtype.kind not in "iuf" or array.ndim != 1:
         raise StrategyError(
-            f"{name}: weights are {given.dtype} of shape {given.shape}; allowed: numbers, (n,)"
+            f"{name}: weights are {array.dtype} of shape {array.shape}; allowed: numbers, (n,)"
         )
-    if len(given) != parts or not 1 <= parts <= MOST_PARTS:
+    if len(array) != parts or not 1 <= parts <= MOST_PARTS:
         raise StrategyError(
-            f"{name}: has {len(given)} weights and {parts} parts; allowed: as many, "
+            f"{name}: has {len(array)} weights and {parts} parts; allowed: as many, "
             f"1 to {MOST_PARTS}"
         )
-    chances = given.astype(np.float64)
-    bad = np.flatnonzero(~((chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)))
+    chances = array.astype(np.float64)
+    is_probability = (chances >= 0.0) & (chances <= 1.0 + ROW_SUM_TOLERANCE)  # False for NaN
+    bad = np.flatnonzero(~is_probability)
     if len(bad):
         raise StrategyError(
             f"{name}: the weight of part {bad[0] + 1} is {chances[bad[0]]}; allowed: 0 to 1"
@@ -220,36 +251,37 @@ def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
     if abs(chances.sum() - 1.0) > ROW_SUM_TOLERANCE:
         raise StrategyError(
             f"{name}: weights sum to {chances.sum()}; allowed: 1 within {ROW_SUM_TOLERANCE}"
-            f"{more_precise(given)}"
+            f"{more_precise(array)}"
         )
     total = math.fsum(chances.tolist())
-    if abs(total - 1.0) > parts * ROUNDING:  # more than a sum of 1 is rounded by
+    if abs(total - 1.0) > parts * ROUNDING:  # weights that are as good as can be stay untouched
         chances /= total
     return chances
 
 
-def as_array(given: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
+def as_array(table: Any, name: str, allowed: str = TABLES) -> npt.NDArray[Any]:
     """Convert a table to an array; `StrategyError` if its rows differ in length."""
     try:
-        return np.asarray(given)
+        return np.asarray(table)
     except ValueError as error:
         raise StrategyError(f"{name}: rows differ in length; allowed: {allowed}") from error
 
 
-def more_precise(given: npt.NDArray[Any]) -> str:
-    """End of a message about probabilities that have too few digits."""
-    if given.dtype.kind != "f" or given.dtype.itemsize >= np.dtype(np.float64).itemsize:
+def more_precise(array: npt.NDArray[Any]) -> str:
+    """End a message about sums that miss 1, where the type of the numbers has too few digits."""
+    if array.dtype.kind != "f" or array.dtype.itemsize >= 8:  # float64 has 8 bytes
         return ""
-    return f"; {given.dtype} is too coarse: give it as float64, divided by its sums"
+    return f"; {array.dtype} is too coarse: give it as float64, divided by its sums"
 
 
-def _at(row: Iterable[int]) -> str:
-    """Name a row of a policy, which in Hog is a cell of a matrix."""
-    cell = tuple(row)
-    return "cell (row {}, column {})".format(*cell) if len(cell) == 2 else f"row {cell[0]}"
+def _name_row(row: Iterable[int]) -> str:
+    """Name a row of a policy by its index, which in Hog is a cell of a matrix."""
+    index = tuple(row)
+    return "cell (row {}, column {})".format(*index) if len(index) == 2 else f"row {index[0]}"
 
 
 def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value is a sequence of cells; texts are none."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
@@ -259,29 +291,33 @@ def _is_row(value: object) -> TypeGuard[Sequence[Any]]:
 
 
 def one_hot(actions: npt.ArrayLike, num_actions: int) -> Policy:
-    """Probabilities of choosing one action for certain."""
-    chosen = np.asarray(actions)  # rows of an identity matrix would take K * K numbers
+    """Make the policies (..., K) that choose the actions (...) for certain."""
+    chosen = np.asarray(actions)
+    # Rows of an identity matrix would be shorter to write, and take K * K numbers.
     rows = np.zeros((*chosen.shape, num_actions))
     np.put_along_axis(rows, chosen[..., None], 1.0, axis=-1)
     return rows
 
 
 def zero_matrices(number: int, shape: tuple[int, ...]) -> Matrix:
-    """So many matrices of a game with policies of a shape, (number, ...), that take action 0."""
+    """Make matrices (number, ...) that take action 0; `shape` is that of a policy of the game."""
     return np.zeros((number, *shape[:-1]), matrix_type(shape[-1]))
 
 
 def likeliest(policy: Policy) -> Matrix:
-    """Most probable action of every row of a policy, (..., K), the lowest on ties."""
+    """Return the most probable action of every row of a policy, (..., K), the lowest on ties."""
     return policy.argmax(axis=-1).astype(matrix_type(policy.shape[-1]))
 
 
 def normalised(total: Floats, otherwise: Floats | None = None) -> Floats:
-    """Scale rows to sum to 1; a row without positive sum is that of `otherwise`, or uniform."""
+    """Scale rows, the last axis, to sum to 1, as a copy.
+
+    A row without positive sum becomes that of `otherwise`, of the same shape; by default uniform.
+    """
     sums = row_sums(total)
-    empty = sums <= 0.0
-    rows = total / np.where(empty, 1.0, sums)[..., None]
-    rows[empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[empty]
+    is_empty = sums <= 0.0
+    rows = total / np.where(is_empty, 1.0, sums)[..., None]
+    rows[is_empty] = 1.0 / total.shape[-1] if otherwise is None else otherwise[is_empty]
     # A second time, since rows of tiny sums can miss 1 by more than rounding allows.
     rows /= row_sums(rows)[..., None]
     return rows
@@ -293,7 +329,10 @@ def row_sums(rows: Floats) -> Floats:
 
 
 def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
-    """Match regrets: rows in proportion to positive regrets, no entry below `epsilon`."""
+    """Match regrets (..., K): rows in proportion to positive regrets, no entry below `epsilon`.
+
+    A row without positive regret becomes uniform.
+    """
     matched = normalised(np.maximum(regrets, 0.0))
     if epsilon == 0.0:
         return matched
@@ -301,6 +340,6 @@ def match_regrets(regrets: Floats, epsilon: float = 0.0) -> Floats:
 
 
 def given_arrival(values: Floats, infoset_reach: Floats) -> Floats:
-    """Divide counterfactual values by the reach of their rows; zero where play never comes."""
+    """Divide counterfactual values (..., K) by the reach of their rows (...); 0 where that is 0."""
     rows = infoset_reach[..., None]
     return np.divide(values, rows, out=np.zeros_like(values), where=rows > 0.0)

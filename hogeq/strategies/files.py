@@ -86,6 +86,8 @@ TEXT_BYTES_PER_CELL: Final = 128
 LIST_BYTES_PER_CELL: Final = 32
 """Largest ``.py``, per cell, that may be a list alone: to see that takes a second."""
 
+_MOST_UNRUN_BYTES: Final = 2**16  # so many more, for code around the list
+
 POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
     ".csv": policy_csv,
     ".json": policy_json,
@@ -111,7 +113,26 @@ def read_strategy(
     least: int = 0,
     most: int = 0,
 ) -> Strategy:
-    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder."""
+    """Read a matrix, a policy or a mixture from a file of any known format, or a run's folder.
+
+    Parameters
+    ----------
+    path : path
+    goal, max_dice : int
+        Sizes of the game.
+    trust : bool
+        Whether the code of a ``.py`` may be run, in processes of its own.
+    time_limit : float
+        Seconds that each of these is given.
+    least, most : int
+        Lowest and highest number that a matrix may hold; those above `max_dice` become `max_dice`,
+        and -1 is the last action. `max_dice` if `most` is lower.
+
+    Raises
+    ------
+    StrategyError
+        If the file holds no valid strategy, or code that may not be run.
+    """
     path = Path(path)
     if is_folder(path):
         if not os.access(path / IN_FOLDER, os.F_OK):
@@ -121,11 +142,11 @@ def read_strategy(
             )
         path /= IN_FOLDER
     sizes: Sizes = {"goal": goal, "max_dice": max_dice, "least": least, "most": most}
-    found, form = inspected(path, trust, time_limit, sizes)
-    if found.strategy is None:
+    submission, form = inspected(path, trust, time_limit, sizes)
+    if submission.strategy is None:
         read_as = f" (read as {form})" if form else ""
-        raise StrategyError(f"{printable(path)}{read_as}: {found.faults[0].line}")
-    return found.strategy.named((found.name or "").strip() or str(path))
+        raise StrategyError(f"{printable(path)}{read_as}: {submission.faults[0].line}")
+    return submission.strategy.named((submission.name or "").strip() or str(path))
 
 
 class Sizes(TypedDict):
@@ -133,12 +154,12 @@ class Sizes(TypedDict):
 
     goal: int
     max_dice: int
-    least: int
-    most: int
+    least: int  # lowest number of dice that a table may hold, or -1
+    most: int  # highest number that it may hold; those above max_dice are cut to it
 
 
 def sizes_of(game: Sized) -> Sizes:
-    """Give the sizes of a game's tables."""
+    """Return the sizes of a game's tables."""
     least = least_choice(game)
     max_dice = game.shape[-1] - 1 + min(least, 0)
     most = getattr(getattr(game, "rules", None), "most_answer", max_dice)
@@ -179,77 +200,89 @@ def inspect(
         "least": rules.least_answer,
         "most": rules.most_answer,
     }
-    found, form = inspected(Path(path), trust, time_limit, sizes)
-    return replace(found, is_code=form is None)
+    submission, form = inspected(Path(path), trust, time_limit, sizes)
+    return replace(submission, is_code=form is None)
 
 
 def inspected(
     path: Path, trust: bool, time_limit: float, sizes: Sizes
 ) -> tuple[Submission, str | None]:
-    """Read a file and list the faults of its table; and the form that it has, None of code.
+    """Read a file as a strategy or the faults of its table; and the form of the table.
 
-    `StrategyError` if there is nothing to look at. Code is run with its file alone, and if that
-    gives no valid table, once more with its folder.
+    The form is a text (see `Form.form`), or None if the file is code, which is run: with its file
+    alone, and if that gives no valid table, once more with its folder. `StrategyError` if there is
+    no table to look at.
     """
-    data, name = read_bytes(path), printable(path)
-    goal, max_dice, least = sizes["goal"], sizes["max_dice"], sizes["least"]
-    read = read_form(path, data, goal, max_dice, least)
-    if read is None:
+    data = read_bytes(path)
+    name = printable(path)
+    goal, max_dice, least, most = sizes["goal"], sizes["max_dice"], sizes["least"], sizes["most"]
+    table = read_form(path, data, goal, max_dice, least)
+    if table is None:
         if not trust:
             raise StrategyError(f"{name}: {NEEDS_TRUST}")
         from hogeq.strategies.programs import examine  # here: most commands run no code of others
 
-        found = examine(path, goal, max_dice, time_limit, least, sizes["most"])
-        return replace(found, size=len(data)), None
-    rows, shape = read.rows, (goal, goal, max_dice + 1 - min(least, 0))
-    called = read.player_name and read.player_name[:LONGEST_TITLE]
-    found = Submission(len(data), called, None, (), {}, goal * goal)
+        submission = examine(path, goal, max_dice, time_limit, least, most)
+        return replace(submission, size=len(data)), None
+    rows = table.rows
+    shape = goal, goal, max_dice + 1 - min(least, 0)
+    player_name = table.player_name and table.player_name[:LONGEST_TITLE]
+    submission = Submission(len(data), player_name, None, (), {}, goal * goal)
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
-        return replace(found, strategy=strategy_of_shape(shape, rows, name, least)), ""
-    cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
-    found = replace(found, answered=min(goal * goal, cells))
+        return replace(submission, strategy=strategy_of_shape(shape, rows, name, least)), ""
+    num_cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
+    submission = replace(submission, answered=min(goal * goal, num_cells))
     try:
-        matrix = check_matrix(rows, goal, max_dice, name, least, sizes["most"])
+        matrix = check_matrix(rows, goal, max_dice, name, least, most)
     except StrategyError:
-        faults = _table_faults(rows, goal, max(sizes["most"], max_dice), least)
-        return replace(found, faults=tuple(faults)), read.form
-    return replace(found, strategy=strategy_of_shape(shape, matrix, name, least)), read.form
+        faults = _table_faults(rows, goal, max(most, max_dice), least)
+        return replace(submission, faults=tuple(faults)), table.form
+    strategy = strategy_of_shape(shape, matrix, name, least)
+    return replace(submission, strategy=strategy), table.form
 
 
 def _table_faults(rows: Any, goal: int, max_dice: int, least: int) -> Iterator[Fault]:
-    """List the faults of a table, each kind once."""
-    lines: dict[str, list[str]] = {}
+    """Yield the faults of a table: each kind of `bad_cells` once, with its count and first line."""
+    lines_by_kind: dict[str, list[str]] = {}
     for kind, line in bad_cells(rows, goal, max_dice, least):
-        lines.setdefault(kind, []).append(line)
-    for kind, found in lines.items():
-        yield Fault("shape" if kind == "shape" else "range", len(found), found[0])
+        lines_by_kind.setdefault(kind, []).append(line)
+    for kind, lines in lines_by_kind.items():
+        yield Fault("shape" if kind == "shape" else "range", len(lines), lines[0])
 
 
 def read_form(path: Path, data: bytes, goal: int, max_dice: int, least: int = 0) -> Form | None:
-    """Read the content of a file, which may be no strategy; None if it is code to run."""
+    """Read the table of a file, its cells not checked; None if the file is code to run.
+
+    `data` is the content of the file. `StrategyError` if it holds no table, or is a pickle.
+    """
     suffix = path.suffix.lower()
-    # Every pickle of protocol 2 and later starts so.
+    # Every pickle of protocol 2 and later begins with the byte 0x80.
     if suffix in PICKLES or (suffix != ".py" and data[:1] == b"\x80"):
         raise _pickle_refused(path)
     with refusals_of(printable(path), StrategyError):
-        read = _read_data(suffix, data, goal, max_dice, least)
-        return None if read is None else without_goal(read, goal)
+        table = _read_data(suffix, data, goal, max_dice, least)
+        return None if table is None else without_goal(table, goal)
 
 
 def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -> Form | None:
+    """Read a table by the content of a file: numpy's formats, then code, then text.
+
+    The suffix decides only where the content does not: of code, and of bytes that begin as neither.
+    None if it is code to run.
+    """
     require_unpacked(data)
     if data.startswith(npy.MAGIC_PREFIX):
         return Form(_npy_array(io.BytesIO(data)))
     shapes = {(goal, goal), (goal, goal, max_dice + 1 - min(least, 0))}
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data, shapes)
-    other = "" if suffix == ".py" else not_a_strategy(data)
-    if other:
-        raise StrategyError(f"{other}; allowed: strategies")
     if suffix == ".py":
-        is_short = len(data) <= 2**16 + LIST_BYTES_PER_CELL * goal * goal
+        is_short = len(data) <= _MOST_UNRUN_BYTES + LIST_BYTES_PER_CELL * goal * goal
         return read_code(data, goal) if is_short else None
-    if not _TEXT_TABLE.match(data):
+    other_content = not_a_strategy(data)
+    if other_content:
+        raise StrategyError(f"{other_content}; allowed: strategies")
+    if not _TEXT_TABLE.match(data):  # then the reader of the suffix says what is wrong
         if suffix == ".npy":
             return Form(_npy_array(io.BytesIO(data)))
         if suffix == ".npz":
@@ -259,6 +292,7 @@ def _read_data(suffix: str, data: bytes, goal: int, max_dice: int, least: int) -
 
 
 def _pickle_refused(path: Path) -> StrategyError:
+    """Make the error for a pickle, with a command that converts one to JSON."""
     target = path.with_suffix(".json")
     code = (
         "import json, pickle; "
@@ -276,7 +310,7 @@ def _pickle_refused(path: Path) -> StrategyError:
 
 
 def file_size(path: Path) -> int:
-    """Give the bytes of a regular file that may be read."""
+    """Return the size in bytes of a file; `StrategyError` if it is not regular or too large."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
@@ -291,15 +325,19 @@ def file_size(path: Path) -> int:
 
 
 def _inside(folder: Path) -> str:
-    """Name the strategy file of a folder: a submission's, else the first by name."""
+    """End a message about a folder with its strategy file: a submission's, or the first by name.
+
+    Empty if there is none.
+    """
     with contextlib.suppress(OSError):
-        names = sorted(one.name for one in folder.iterdir() if one.suffix.lower() in SUFFIXES)
+        names = sorted(file.name for file in folder.iterdir() if file.suffix.lower() in SUFFIXES)
         chosen = SUBMISSION if SUBMISSION in names else next(iter(names), None)
         return f"; nearest: {printable(folder / chosen)}" if chosen else ""
     return ""
 
 
 def _check_size(size: int, most: int) -> None:
+    """Refuse a file of more than `most` bytes."""
     if size > most:
         raise StrategyError(f"has {size} bytes; allowed: {most} for a strategy")
 
@@ -316,73 +354,111 @@ def read_bytes(path: Path) -> bytes:
 def read_arrays(
     path: Path, shapes: Mapping[str, tuple[int, ...]], rows: NamedRows
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None, int | None]:
-    """Read the one array of these names from an ``.npz`` file, and its `weights` and `seat` if any.
+    """Read the strategy of a game other than Hog from an ``.npz`` file.
 
-    With `weights` (n,) the array has n of the shape that its name has. Other games' are refused.
+    Parameters
+    ----------
+    path : path
+    shapes : mapping
+        Shape of an array by each name that it may have. The file holds one of them.
+    rows : NamedRows
+        The names of the game's information sets. A file made for others is refused.
+
+    Returns
+    -------
+    array
+        Of its shape, or with `weights` (n,) n of that shape.
+    weights : array or None
+        Not checked; None unless the file has them.
+    seat : int or None
+        The seat that the strategy plays alone, 0 or 1.
     """
     data = read_bytes(path)
     with refusals_of(printable(path), StrategyError):
         arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
         _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
-        weights, seat = arrays.pop("weights", None), arrays.pop("seat", None)
+        weights = arrays.pop("weights", None)
+        seat = arrays.pop("seat", None)
         if seat is not None and (seat.shape or seat.item() not in {0, 1}):
             raise StrategyError(f"seat is {shown(seat.tolist())}; allowed: 0 or 1")
-        titles = [*arrays]
-        if len(titles) != 1 or titles[0] not in shapes:
-            raise StrategyError(f"holds {shown(titles)}; allowed: one of {', '.join(shapes)}")
-        table, shape = arrays[titles[0]], shapes[titles[0]]
-        shape = shape if weights is None else (weights.size, *shape)
+        names = [*arrays]
+        if len(names) != 1 or names[0] not in shapes:
+            raise StrategyError(f"holds {shown(names)}; allowed: one of {', '.join(shapes)}")
+        table = arrays[names[0]]
+        shape = shapes[names[0]]
+        if weights is not None:
+            shape = weights.size, *shape
         if table.shape != shape:
             raise StrategyError(f"has shape {table.shape}; allowed: {shape}")
     return table, weights, None if seat is None else int(seat)
 
 
 def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays of an ``.npz`` file that have a known name; all of them if none has."""
+    """Read the arrays of an ``.npz`` file that have a known name; all of them if none has.
+
+    Names that say only for which game the file was made do not count as known.
+    """
     with open_archive(io.BytesIO(data)) as archive:
-        every = [(one.filename.removesuffix(".npy"), one) for one in archive.infolist()]
-        chosen = [one for one in every if one[0] in known]
-        if all(name in _MADE_FOR for name, _ in chosen):  # the table has any name
-            chosen = every
-        names = [name for name, _ in chosen]
-        if {"parent", "num_legal"} <= {name for name, _ in every}:
+        every_member = [
+            (member.filename.removesuffix(".npy"), member) for member in archive.infolist()
+        ]
+        members = [(name, member) for name, member in every_member if name in known]
+        if all(name in _MADE_FOR for name, _ in members):
+            members = every_member
+        names = [name for name, _ in members]
+        if {"parent", "num_legal"} <= {name for name, _ in every_member}:
             raise StrategyError("holds a game tree; allowed: strategies; --game takes games")
         if len({*names}) < len(names):
             raise StrategyError(f"holds {shown(names)}; allowed: each name once")
-        if any(one.compress_type not in COMPRESSED for _, one in chosen):
+        if any(member.compress_type not in COMPRESSED for _, member in members):
             raise StrategyError("is not compressed as numpy does it")
         arrays = {}
-        for name, one in chosen:
-            with archive.open(one) as file, refusals_of(name, StrategyError):
+        for name, member in members:
+            with archive.open(member) as file, refusals_of(name, StrategyError):
                 arrays[name] = _npy_array(file)
         return arrays
 
 
-_ONE, _MIXED, _WEIGHTS = ("matrix", "policy"), ("matrices", "policies"), "weights"
-_MADE_FOR: Final = "game", "rows_sha256"  # of other games than Hog
+_TABLE_NAMES: Final = "matrix", "policy"
+_MIXTURE_NAMES: Final = "matrices", "policies"  # of the components of a mixture
+_WEIGHTS: Final = "weights"
+_MADE_FOR: Final = "game", "rows_sha256"  # name and hash of a game other than Hog, as bytes
 
 
 def _require_same_rows(arrays: dict[str, npt.NDArray[Any]], digest: bytes, allowed: str) -> None:
-    """Take out what the file was made for; `StrategyError` if that has other rows."""
+    """Refuse a file made for a game whose information sets have another hash than `digest`.
+
+    Removes the arrays that say so from `arrays`. `allowed` names the game in the message.
+    """
     if "game" not in arrays or arrays["game"].ndim != 1:
         return
-    game, rows = (arrays.pop(name, np.zeros(0)).tobytes() for name in _MADE_FOR)
-    if rows != digest:
-        called = f"{one_line(game.decode(errors='replace'))}, whose information sets or actions are"
-        raise StrategyError(f"is a strategy of {called} others; allowed: strategies of {allowed}")
+    game, rows_digest = (arrays.pop(name, np.zeros(0)).tobytes() for name in _MADE_FOR)
+    if rows_digest != digest:
+        name = one_line(game.decode(errors="replace"))
+        raise StrategyError(
+            f"is a strategy of {name}, whose information sets or actions are others; "
+            f"allowed: strategies of {allowed}"
+        )
 
 
 def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
-    arrays = _arrays_in(data, {*_ONE, *_MIXED, _WEIGHTS, *_MADE_FOR})
+    """Read the matrix, policy or mixture of Hog in an ``.npz`` file.
+
+    A table of another name counts if it is the only array, or the only one of the `shapes`.
+    """
+    arrays = _arrays_in(data, {*_TABLE_NAMES, *_MIXTURE_NAMES, _WEIGHTS, *_MADE_FOR})
     _require_same_rows(arrays, b"", "games of Hog")
-    tables, drawn = ([name for name in known if name in arrays] for known in (_ONE, _MIXED))
+    tables = [name for name in _TABLE_NAMES if name in arrays]
+    mixtures = [name for name in _MIXTURE_NAMES if name in arrays]
     weights = arrays.get(_WEIGHTS)
-    if not (tables or drawn) and weights is None:  # one of the right shape, whatever it is called
-        tables = [name for name, one in arrays.items() if len(arrays) == 1 or one.shape in shapes]
-    if len(tables) == 1 and not drawn and weights is None:
+    if not (tables or mixtures) and weights is None:
+        tables = [
+            name for name, array in arrays.items() if len(arrays) == 1 or array.shape in shapes
+        ]
+    if len(tables) == 1 and not mixtures and weights is None:
         return Form(arrays[tables[0]])
-    if len(drawn) == 1 and not tables and weights is not None:
-        return Form(Mixture(weights, arrays[drawn[0]]))
+    if len(mixtures) == 1 and not tables and weights is not None:
+        return Form(Mixture(weights, arrays[mixtures[0]]))
     raise StrategyError(
         f"holds {shown([*arrays]) if arrays else 'no array'}; allowed: `matrix` or `policy`, "
         "or for a mixture `weights` and `matrices` or `policies`, or one table of any name"
@@ -390,7 +466,7 @@ def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
 
 
 def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
-    """Read one array of numbers, no further than its own header says."""
+    """Read one array of numbers in numpy's format, as many bytes as its header says."""
     start = file.read(HEADER_BYTES)
     shape, is_fortran, dtype, length = npy_header(start)
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
@@ -398,8 +474,9 @@ def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
             f"holds values of type {shown(dtype.str)}; allowed: whole and floating numbers"
         )
     size = math.prod(shape) * dtype.itemsize
-    # Some policies together become float64, whatever they were.
-    if max(size, math.prod(shape) * 8 if len(shape) == 4 else 0) > MAX_BYTES:
+    # The policies of a mixture, (n, G, G, K), become float64, whatever they were.
+    size_in_memory = math.prod(shape) * 8 if len(shape) == 4 else 0
+    if max(size, size_in_memory) > MAX_BYTES:
         raise StrategyError(f"has shape {shape}; allowed: up to {MAX_BYTES} bytes")
     body = start[length : length + size]
     body += file.read(size - len(body))
@@ -412,56 +489,67 @@ def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
 
 
 def write_strategy(
-    path: str | os.PathLike[str], given: StrategyLike, player_name: str | None = None
+    path: str | os.PathLike[str], strategy_like: StrategyLike, player_name: str | None = None
 ) -> None:
-    """Write a strategy in the format of the path's suffix, whole or not at all."""
+    """Write a strategy in the format of the path's suffix, whole or not at all.
+
+    `player_name` is for a ``.py``, and needed there. `StrategyError` if the suffix is unknown, or
+    not for this kind of strategy.
+    """
     path = Path(path)
-    suffix, name = path.suffix.lower(), printable(path)
+    suffix = path.suffix.lower()
+    name = printable(path)
     if suffix not in WRITTEN:
-        given_as = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
-        raise StrategyError(f"{name}: {given_as}; allowed: {', '.join(WRITTEN)}")
-    strategy = strategy_of_shape(None, given)
-    for kind, is_such in (
-        ("mixture", strategy.kind == "mixture"),
-        ("strategy of one seat", strategy.seat is not None),
-    ):
-        if is_such and suffix != ".npz":
-            raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
-    table = strategy.dice
-    # Of a matrix of Hog a line of text is a line of dice.
+        got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+        raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
+    strategy = strategy_of_shape(None, strategy_like)
+    if suffix != ".npz" and (strategy.kind == "mixture" or strategy.seat is not None):
+        kind = "mixture" if strategy.kind == "mixture" else "strategy of one seat"
+        raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
+    # A matrix of Hog is written as lines of dice; of another game it would have no names of rows.
     is_policy = strategy.kind == "policy" or not has_scores(strategy.shape)
-    if is_policy and suffix not in {".npy", ".npz"}:
-        named = POLICY_TEXTS if strategy.rows is not None else {}
-        if suffix not in named:
-            allowed = ", ".join([".npz", ".npy", *named])
+    if suffix in {".npy", ".npz"}:
+        data = _numpy_bytes(strategy, suffix)
+    elif is_policy:
+        writers = POLICY_TEXTS if strategy.rows is not None else {}
+        if suffix not in writers:
+            allowed = ", ".join([".npz", ".npy", *writers])
             raise StrategyError(
                 f"{name}: a {strategy.kind} can be written to {allowed}, not {suffix}"
             )
-        data = named[suffix](strategy.rows, strategy.policy).encode()
+        data = writers[suffix](strategy.rows, strategy.policy).encode()
     elif suffix == ".py":
-        data = contest_code(table, player_name or "").encode()
-    elif suffix in {".npy", ".npz"}:
-        file = io.BytesIO()
-        if suffix == ".npy":
-            np.save(file, table)
-        else:
-            np.savez_compressed(file, **_arrays_of(strategy))
-        data = file.getvalue()
+        data = contest_code(strategy.dice, player_name or "").encode()
     else:
-        rows = table.tolist()
-        separator = "," if suffix == ".csv" else " "
-        text = "".join(separator.join(map(str, row)) + "\n" for row in rows)
-        if suffix == ".json":
-            text = "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
-        data = text.encode()
+        data = _matrix_text(strategy.dice, suffix).encode()
     write_whole(path, data)
 
 
+def _numpy_bytes(strategy: Strategy, suffix: str) -> bytes:
+    """Make the content of an ``.npy`` or ``.npz`` file of a strategy."""
+    file = io.BytesIO()
+    if suffix == ".npy":
+        np.save(file, strategy.dice)
+    else:
+        np.savez_compressed(file, **_arrays_of(strategy))
+    return file.getvalue()
+
+
+def _matrix_text(matrix: Matrix, suffix: str) -> str:
+    """Write a matrix as lines of dice, for a ``.csv``, ``.txt`` or ``.json`` file."""
+    rows = matrix.tolist()
+    if suffix == ".json":
+        return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
+    separator = "," if suffix == ".csv" else " "
+    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+
+
 def _arrays_of(strategy: Strategy) -> dict[str, Any]:
-    """Arrays of a strategy in an ``.npz`` file, by their names."""
+    """Return the arrays of a strategy in an ``.npz`` file, by their names."""
     arrays: dict[str, Any] = {strategy.kind: strategy.dice}
     if strategy.kind == "mixture":
-        arrays = {"weights": strategy.weights, _MIXED[not strategy.is_pure]: strategy.dice}
+        components = "matrices" if strategy.is_pure else "policies"
+        arrays = {_WEIGHTS: strategy.weights, components: strategy.dice}
     if strategy.seat is not None:
         arrays["seat"] = np.int8(strategy.seat)
     rows = strategy.rows
@@ -473,31 +561,36 @@ def _arrays_of(strategy: Strategy) -> dict[str, Any]:
 
 
 def contest_code(matrix: Matrix, player_name: str) -> str:
-    """Text of the file that a contest entrant submits."""
+    """Write the Python file that a contest entrant submits: a table of characters, and a function.
+
+    `matrix` holds numbers of dice (G, G), and -1 for that choice. Each own score has one text, with
+    a character or two for each opponent's score; `expression` is Python that reads them.
+    """
     fault = player_name_fault(player_name)
     if fault:
         raise StrategyError(fault)
     table = matrix.tolist()
-    most = max(max(row) for row in table)
+    most_dice = max(max(row) for row in table)
     if matrix.min() < 0:
-        about = "one character for each opponent's score, - for -1, a = 10 and so on"
-        digits = f"{_DIGITS}-"
-        cells = [[digits[dice] for dice in row] for row in table]
-        answer = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
-    elif most < len(_DIGITS):
-        about = "one character for each opponent's score, a = 10 and so on"
+        meaning = "one character for each opponent's score, - for -1, a = 10 and so on"
+        characters = {-1: "-", **dict(enumerate(_DIGITS))}
+        cells = [[characters[dice] for dice in row] for row in table]
+        # The character for a number n stands at n + 1.
+        expression = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
+    elif most_dice < len(_DIGITS):
+        meaning = "one character for each opponent's score, a = 10 and so on"
         cells = [[_DIGITS[dice] for dice in row] for row in table]
-        answer = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
+        expression = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
     else:
-        about = "two hexadecimal digits for each opponent's score"
+        meaning = "two hexadecimal digits for each opponent's score"
         cells = [[f"{dice:02x}" for dice in row] for row in table]
-        answer = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
+        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
     rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
     return f'''"""A strategy for Hog, as a table."""
 
 PLAYER_NAME = {player_name!r}
 
-# Dice to roll: one line for each own score, {about}.
+# Dice to roll: one line for each own score, {meaning}.
 ROLLS = (
 {rolls}
 )
@@ -505,5 +598,5 @@ ROLLS = (
 
 def final_strategy(score, opponent_score):
     """Return how many dice to roll with `score` against `opponent_score`."""
-    return {answer}
+    return {expression}
 '''

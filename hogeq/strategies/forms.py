@@ -19,18 +19,19 @@ from hogeq.strategies.arrays import StrategyError
 from hogeq.support.messages import shown
 from hogeq.support.text import parse_json
 
+# Titles of columns: of the own score, the opponent's score, and the dice to roll.
 SCORE: Final = {"score", "own", "own_score", "my_score", "player", "player_score", "row", "s"}
 OPPONENT: Final = {"opponent", "opponent_score", "opp", "opp_score", "other", "other_score", "o"}
 ROLLS: Final = {
     *("rolls", "roll", "best_roll", "num_rolls", "dice", "num_dice", "action", "strategy", "value")
 }
 
-_NAMES: Final = ("name", "player_name", "team_name", "player", "team")
-_KEY_LENGTH: Final = 40  # of an object's keys, in characters
+_NAMES: Final = ("name", "player_name", "team_name", "player", "team")  # keys of a player's name
+_KEY_LENGTH: Final = 40  # most characters of a key of two scores
 _KEY: Final = re.compile(r"\s*[(\[]?\s*([0-9]{1,4})(?:\s*,\s*|\s+)([0-9]{1,4})\s*[)\]]?\s*")
-_MOST_KEYS: Final = 8  # of an object that holds a table under one of them
-_BEFORE_LIST: Final = 2000  # characters of a program before its list
-_BRACKETS: Final = str.maketrans("{}()", "[][]")
+_MOST_KEYS: Final = 8  # most keys of an object that holds a table under one of them
+_BEFORE_LIST: Final = 2000  # most characters of a program before its list
+_BRACKETS: Final = str.maketrans("{}()", "[][]")  # those of C, Java and tuples to those of lists
 
 
 class Form(NamedTuple):
@@ -42,12 +43,12 @@ class Form(NamedTuple):
 
 
 class _CellValue(NamedTuple):
-    """A cell of a table, as an object or a list of records says it."""
+    """A cell of a table, as an object or a list of records has it."""
 
     own: int
     other: int
     value: Any
-    place: str  # where it stands, for a message if the cell stands elsewhere too
+    where: str  # ends the message that the cell stands twice: "in record 3 too"
 
 
 def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> Form:
@@ -56,20 +57,23 @@ def read_text(text: str, goal: int, max_dice: int, *, is_json: bool = False) -> 
     if is_json or start[:1] in {"[", "{"}:
         try:
             content = parse_json(text, allow_nan=True)
-        except ValueError as error:
+        except ValueError as error:  # lists as numpy or C writes them begin alike
             if is_json and start[:1] in {"", "[", "{"}:
                 raise StrategyError(str(error)) from error
         else:
             return _from_object(content, goal)
     # Two brackets at the start, or after an equals sign or a bracket of a declaration.
-    declared = re.search(r"(?:^|[=(])\s*(?=[\[{(]\s*[\[{(])", start[:_BEFORE_LIST])
-    if declared:
-        return _from_brackets(start[declared.end() :], goal)
+    declaration = re.search(r"(?:^|[=(])\s*(?=[\[{(]\s*[\[{(])", start[:_BEFORE_LIST])
+    if declaration:
+        return _from_brackets(start[declaration.end() :], goal)
     return _from_lines(text.splitlines(), goal, max_dice)
 
 
 def read_code(source: bytes, goal: int) -> Form | None:
-    """Read a ``.py`` that only defines a table, without running it; None if it does more."""
+    """Read a ``.py`` that only defines a table, without running it; None if it does more.
+
+    It may also define the player's name and other plain values, and have docstrings.
+    """
     try:
         statements = ast.parse(source).body
         values = {
@@ -79,10 +83,10 @@ def read_code(source: bytes, goal: int) -> Form | None:
         }
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-    docstrings = [node for node in statements if isinstance(node, ast.Expr)]
-    is_data = all(isinstance(node.value, ast.Constant) for node in docstrings)
+    expressions = [node for node in statements if isinstance(node, ast.Expr)]
+    are_docstrings = all(isinstance(node.value, ast.Constant) for node in expressions)
     # Fewer values: a statement of another kind, or a name that is assigned twice.
-    if not is_data or len(values) + len(docstrings) != len(statements):
+    if not are_docstrings or len(values) + len(expressions) != len(statements):
         return None
     tables = [value for value in values.values() if isinstance(value, list | tuple | dict)]
     if len(tables) != 1:
@@ -93,7 +97,7 @@ def read_code(source: bytes, goal: int) -> Form | None:
 
 
 def without_goal(table: Form, goal: int) -> Form:
-    """Leave out a last row and column for the goal itself, at which nobody is asked."""
+    """Leave out a last row and column for the goal itself, where the game is over."""
     rows = table.rows
     size = goal + 1
     if isinstance(rows, np.ndarray) and rows.shape == (size, size):
@@ -139,24 +143,27 @@ def _from_object(content: Any, goal: int) -> Form:
     if content.get("format") == "hogeq transcript":
         raise StrategyError("is a saved game; allowed: a table; `hogeq review` opens games")
     tables = [value for value in content.values() if isinstance(value, list | dict)]
+    # One table among a few keys. In a game to 1 point, the one row of a table looks the same.
     if len(tables) == 1 and len(content) <= _MOST_KEYS and goal > 1:
         names = [content[key] for key in content if key.lower() in _NAMES]
         player = next((name for name in names if isinstance(name, str)), None)
         return _from_object(tables[0], goal)._replace(player_name=player)
-    if tables and len(tables) == len(content) and any(_scores(key) is None for key in content):
+    # Rows by own score; keys of two scores would be cells whose values are faulty.
+    are_rows = len(tables) == len(content) and any(_read_key(key) is None for key in content)
+    if tables and are_rows:
         cells_by_key: dict[str, Any] = {}
         for own, row in content.items():
             cells = row if isinstance(row, dict) else dict(enumerate(row))
             cells_by_key |= {f"{own},{other}": value for other, value in cells.items()}
-        return Form(_by_keys(cells_by_key, goal), "an object of rows by score")
-    return Form(_by_keys(content, goal))
+        return Form(_from_keys(cells_by_key, goal), "an object of rows by score")
+    return Form(_from_keys(content, goal))
 
 
-def _by_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
+def _from_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
     """Fill a table from an object whose keys are two scores, the own first."""
     cells = []
     for key, value in values.items():
-        scores = _scores(key)
+        scores = _read_key(key)
         if scores is None or max(scores) > goal:
             raise StrategyError(
                 f"key {shown(key)}; allowed: two scores from 0 to {goal - 1}, "
@@ -166,8 +173,8 @@ def _by_keys(values: dict[str, Any], goal: int) -> list[list[Any]]:
     return _filled(cells, goal)
 
 
-def _scores(key: str) -> tuple[int, int] | None:
-    """Read the two scores of a key; None if it is of another form."""
+def _read_key(key: str) -> tuple[int, int] | None:
+    """Read the two scores of a key; None if it has another form."""
     if len(key) > _KEY_LENGTH:  # the pattern takes quadratic time where spaces are many
         return None
     match = _KEY.fullmatch(key)
@@ -177,8 +184,11 @@ def _scores(key: str) -> tuple[int, int] | None:
 def _from_records(
     header: Sequence[str], records: Iterable[Sequence[Any]], goal: int
 ) -> list[list[Any]]:
-    """Fill a table from records of two scores and a number of dice, by the names of the columns."""
-    titles = list(map(_title, header))
+    """Fill a table from records of two scores and a number of dice.
+
+    The titles in `header` say which columns these are; others are ignored.
+    """
+    titles = list(map(_normalise_title, header))
     columns: list[int] = []  # of the own score, the opponent's and the dice
     for names in (SCORE, OPPONENT, ROLLS):
         matches = [column for column, title in enumerate(titles) if title in names]
@@ -203,12 +213,12 @@ def _from_records(
 def _filled(cells: list[_CellValue], goal: int) -> list[list[Any]]:
     """Fill a table, goal rows of goal values, from its cells in any order.
 
-    At the goal nobody is asked: such cells are left out.
+    Cells at the goal, where the game is over, are left out.
     """
     values: dict[tuple[int, int], Any] = {}
-    for row, column, value, place in cells:
+    for row, column, value, where in cells:
         if (row, column) in values:
-            raise StrategyError(f"cell (row {row}, column {column}) stands twice, {place}")
+            raise StrategyError(f"cell (row {row}, column {column}) stands twice, {where}")
         values[row, column] = value
     for row, column in product(range(goal), range(goal)):
         if (row, column) not in values:
@@ -225,11 +235,12 @@ def _from_brackets(text: str, goal: int) -> Form:
     if "..." in text:
         raise StrategyError("is a list printed with parts left out (...); allowed: all of it")
     text = text.translate(_BRACKETS)
-    rows = re.findall(r"\[([^\[\]]*)\]", text)
-    around = re.sub(r"\[[^\[\]]*\]", "", text)  # all but the rows: one list of nothing
-    if not re.fullmatch(r"\s*\[[\s,]*\](?:[\s,]*dtype=[\w.]+)?[\s;,\]]*", around):
+    rows = re.findall(r"\[([^\[\]]*)\]", text)  # innermost brackets
+    around_rows = re.sub(r"\[[^\[\]]*\]", "", text)
+    # What is left has to be one pair of brackets, with commas, and what ends a declaration.
+    if not re.fullmatch(r"\s*\[[\s,]*\](?:[\s,]*dtype=[\w.]+)?[\s;,\]]*", around_rows):
         raise StrategyError(f"is no list of {goal} lists of {goal} numbers")
-    parse = cache(_number)  # a table has few different cells
+    parse = cache(_parse_cell)  # a table has few different cells
     table = []
     for row in rows:
         line = row.rstrip().removesuffix(",")
@@ -239,43 +250,49 @@ def _from_brackets(text: str, goal: int) -> Form:
 
 
 def _from_lines(lines: Sequence[str], goal: int, max_dice: int) -> Form:
-    """Read a table from lines: one digit a cell, a line for each position, or rows of cells.
+    """Read a table from lines, in the first of these forms that fits.
+
+    1. One digit a cell, ``a`` for 10.
+    2. A line for each position, below a line of titles.
+    3. A line for each position, without titles.
+    4. Rows of cells, with or without the scores beside and above them.
 
     Above the last two there may be a line with the player's name.
     """
     lines = [line for line in lines if line.strip()]
     digits = re.compile(rf"\s*[0-9aA]{{{goal}}}\s*")
     if goal > 1 and len(lines) == goal and all(digits.fullmatch(line) for line in lines):
-        cells = [[int(digit, 36) for digit in line.strip()] for line in lines]  # a is 10
+        cells = [[int(digit, 36) for digit in line.strip()] for line in lines]
         return Form(cells, "one digit a cell")
-    rows = _split(lines)
+    rows = _split_lines(lines)
     if not rows:
         return Form(rows)
     if all(isinstance(cell, str) for cell in rows[0]):
-        titles = set(map(_title, rows[0]))
+        titles = set(map(_normalise_title, rows[0]))
         if titles & SCORE and titles & OPPONENT:
             table = _from_records(rows[0], rows[1:], goal)
             return Form(table, "a line for each position")
-    player = None
+    player_name = None
     if len(rows) > goal and len(rows[0]) != len(rows[1]) and lines[0].strip()[0].isalpha():
-        player = lines[0].strip().rstrip(",;")
-        rows = _split(lines[1:])
+        player_name = lines[0].strip().rstrip(",;")
+        rows = _split_lines(lines[1:])
     if goal > 1 and len(rows) >= goal * goal:
         by_position = _from_untitled_records(rows, goal)
         if by_position is not None:
-            return Form(by_position, "a line for each position", player)
+            return Form(by_position, "a line for each position", player_name)
     if all(row[-1] == "" for row in rows):  # a separator ends each line
         rows = [row[:-1] for row in rows]
     unlabelled = _without_labels(rows, goal, max_dice)
     if unlabelled is not None:
-        return Form(unlabelled, "cells beside their scores", player)
-    return Form(rows, "", player)
+        return Form(unlabelled, "cells beside their scores", player_name)
+    return Form(rows, "", player_name)
 
 
 def _from_untitled_records(rows: list[list[Any]], goal: int) -> list[list[Any]] | None:
     """Fill a table from lines of own score, opponent's score, dice and chance to win.
 
-    None if a line is not three whole numbers and one from 0 to 1, or all chances are whole too.
+    None if a line is not three whole numbers and one from 0 to 1, or if all chances are whole
+    numbers: then the lines may be rows of four cells.
     """
     widths = {len(row) for row in rows}
     if widths == {3}:
@@ -288,8 +305,9 @@ def _from_untitled_records(rows: list[list[Any]], goal: int) -> list[list[Any]] 
     for *whole_numbers, chance in rows:
         if any(type(number) is not int for number in whole_numbers) or not 0 <= chance <= 1:
             return None
-    # The chance to win rises with the own score: otherwise the first may be the opponent's.
-    if sum((own - other) * chance for own, other, _, chance in rows) < 0:
+    # The chance to win rises with the own score: else the first score may be the opponent's.
+    correlation = sum((own - other) * chance for own, other, _, chance in rows)
+    if correlation < 0:
         raise StrategyError(
             "has lines of 4 cells and no header, whose chance falls with the first; "
             "allowed: the own score first, or a first line that names the columns"
@@ -297,20 +315,24 @@ def _from_untitled_records(rows: list[list[Any]], goal: int) -> list[list[Any]] 
     return _from_records(("score", "opponent", "rolls", "chance"), rows, goal)
 
 
-def _title(cell: str) -> str:
+def _normalise_title(cell: str) -> str:
     """Write the title of a column in lower case, with an underscore for all but letters."""
     return re.sub(r"[^a-z]+", "_", cell.lower()).strip("_")
 
 
-def _split(lines: Sequence[str]) -> list[list[Any]]:
-    """Split lines by commas or semicolons, whichever is in most of them, or else by white space."""
+def _split_lines(lines: Sequence[str]) -> list[list[Any]]:
+    """Split lines by commas or semicolons, whichever is in most of them, or else by white space.
+
+    Cells that are numbers become so; others stay texts.
+    """
     counts = {mark: sum(mark in line for line in lines) for mark in ",;"}
     separator = max(counts, key=lambda mark: counts[mark])
     has_separator = counts[separator] > 0
-    parse = cache(_number)  # a table has few different cells ...
+    parse = cache(_parse_cell)  # a table has few different cells ...
 
     @cache  # ... and one of a million rows has few different rows
     def split_line(line: str) -> list[Any]:
+        """Split a line into cells; one that is no valid CSV is one cell."""
         if not has_separator:
             return [parse(cell) for cell in line.split()]
         try:
@@ -323,16 +345,16 @@ def _split(lines: Sequence[str]) -> list[list[Any]]:
 
 
 def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[list[Any]] | None:
-    """Remove a first row and column of the scores 0, 1, ...; None if it has neither.
+    """Remove a first row and a first column of the scores 0, 1, ...; None if there are none.
 
-    One alone is removed if it holds scores that could not be rolls.
+    If only one of the two is there, it is removed if its scores are too high to be dice.
     """
-    for size in (goal, goal + 1):
+    for size in (goal, goal + 1):  # with the goal itself, where the game is over, or without
         scores = list(range(size))
         has_top_labels = len(rows) == size + 1 and rows[0][-size:] == scores
         below = rows[1:] if has_top_labels else rows
-        has_side_labels = [row[0] for row in below] == scores
-        has_side_labels = has_side_labels and all(len(row) == size + 1 for row in below)
+        are_all_longer = all(len(row) == size + 1 for row in below)
+        has_side_labels = [row[0] for row in below] == scores and are_all_longer
         corner = rows[0][0] if has_top_labels and len(rows[0]) > size else ""
         if has_top_labels and has_side_labels and isinstance(corner, str) and size > 1:
             if re.search(r"opp|other", corner.lower()):
@@ -346,10 +368,10 @@ def _without_labels(rows: list[list[Any]], goal: int, max_dice: int) -> list[lis
     return None
 
 
-def _number(cell: str) -> int | float | str:
-    """Turn a cell into a number if it is one; otherwise keep it, for a message to show."""
+def _parse_cell(cell: str) -> int | float | str:
+    """Turn a cell into a number if it is one; otherwise return its text, for a message to show."""
     cell = cell.strip()
-    # int() and float() alone take more than a table should hold, 1_0 say.
+    # int() and float() alone accept texts that no table should hold: 1_0, nan.
     if re.fullmatch(r"[+-]?[0-9]{1,9}", cell):
         return int(cell)
     if re.fullmatch(r"[+-]?[0-9]{1,30}\.[0-9]{0,30}([eE][+-]?[0-9]{1,3})?", cell):

@@ -34,7 +34,7 @@ from hogeq.support.text import csv_rows
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SHOWN: Final = 20  # information sets in a notebook
+SHOWN: Final = 20  # most information sets that a notebook is shown
 
 PROBABILITY: Final = "probability"  # the last column of a table
 _PROBABILITY: Final = re.compile(
@@ -103,15 +103,17 @@ class ScoreRows:
     @cached_property
     def places(self) -> dict[Cells, tuple[int, ...]]:
         """Place in a policy of each line of a table."""
-        dice = [*enumerate(self.choices)]
-        return {(*at, roll): (*at, k) for at in np.ndindex(*self.shape[:2]) for k, roll in dice}
+        pairs = np.ndindex(*self.shape[:2])
+        actions = [*enumerate(self.choices)]
+        return {(*pair, dice): (*pair, action) for pair in pairs for action, dice in actions}
 
     def find(self, key: Hashable) -> NamedRow:
-        """Find a pair of scores, of the player to move and of the other."""
+        """Find a pair of scores below the goal, of the player to move and of the other."""
         scores = key if isinstance(key, tuple) else ()
-        known = all(isinstance(one, int | np.integer) for one in scores)
+        are_numbers = all(isinstance(score, int | np.integer) for score in scores)
         goal = self.shape[0]
-        if len(scores) != 2 or not known or not all(0 <= one < goal for one in scores):
+        is_pair = len(scores) == 2 and are_numbers
+        if not is_pair or not all(0 <= score < goal for score in scores):
             raise StrategyError(refusal("scores", key, f"two, own and other, 0 to {goal - 1}"))
         return self._row((int(scores[0]), int(scores[1])))
 
@@ -119,9 +121,10 @@ class ScoreRows:
         """List all pairs of scores."""
         return map(self._row, np.ndindex(*self.shape[:2]))
 
-    def _row(self, at: tuple[int, ...]) -> NamedRow:
-        states = tuple(f"player {seat}: {at[0]}-{at[1]}" for seat in (0, 1))
-        return NamedRow(at, at, None, self.choices, states, range(len(self.choices)))
+    def _row(self, scores: tuple[int, ...]) -> NamedRow:
+        """Return the names of a pair of scores, which is its place in arrays, too."""
+        states = tuple(f"player {seat}: {scores[0]}-{scores[1]}" for seat in (0, 1))
+        return NamedRow(scores, scores, None, self.choices, states, range(len(self.choices)))
 
 
 def policy_csv(rows: NamedRows, policy: Floats) -> str:
@@ -140,24 +143,41 @@ def is_policy_csv(rows: NamedRows, text: str) -> bool:
 
 
 def read_policy_csv(rows: NamedRows, text: str, where: str) -> Floats:
-    """Read a policy, not checked; actions that have no line have probability 0."""
-    policy = np.full(rows.shape, np.nan)
+    """Read a policy as `policy_csv` writes it; actions that have no line have probability 0.
+
+    It is not checked that rows sum to 1. `where` begins messages.
+    """
+    policy = np.full(rows.shape, np.nan)  # NaN: no line yet
     places = {tuple(map(str, cells)): place for cells, place in rows.places.items()}
     with refusals_of(where, StrategyError):
-        _fill(policy, places, rows.columns, csv_rows(text))
+        _fill_policy(policy, places, rows.columns, csv_rows(text))
     return np.nan_to_num(policy)
 
 
-def _fill(
+def _fill_policy(
     policy: Floats,
     places: Mapping[tuple[str, ...], tuple[int, ...]],
     columns: tuple[str, ...],
     lines: Iterator[tuple[int, list[str]]],
 ) -> None:
-    (number, header), wanted = next(lines, (1, [])), [*columns, PROBABILITY]
-    if header != wanted:
-        columns_at = f"line {number}: columns"
-        raise BadInputError(refusal(columns_at, ",".join(header), ",".join(wanted)))
+    """Write the probabilities of the lines of a table into `policy`, whose entries are NaN.
+
+    Parameters
+    ----------
+    policy : float64 array
+        Changed in place.
+    places : mapping
+        Index of an entry of `policy` by the cells of its line, but for the probability.
+    columns : tuple of str
+        Titles of those cells.
+    lines : iterator of (int, list of str)
+        Number and cells of each line, the titles first.
+    """
+    number, header = next(lines, (1, []))
+    titles = [*columns, PROBABILITY]
+    if header != titles:
+        line_columns = f"line {number}: columns"
+        raise BadInputError(refusal(line_columns, ",".join(header), ",".join(titles)))
     for number, line in lines:
         where = f"line {number}"
         place = places.get(tuple(line[:-1]))
@@ -166,6 +186,7 @@ def _fill(
             raise BadInputError(refusal(where, ",".join(line), allowed))
         if not np.isnan(policy[place]):
             raise BadInputError(f"{where}: {shown(','.join(line[:-1]))} is there twice")
+        # What is no number becomes 2, which is refused.
         probability = float(line[-1]) if _PROBABILITY.fullmatch(line[-1]) else 2.0
         if not 0.0 <= probability <= 1.0:
             raise BadInputError(refusal(f"{where}: {PROBABILITY}", line[-1], "0 to 1"))
@@ -181,15 +202,16 @@ def policy_frame(rows: NamedRows, policy: Floats, seat: int | None = None) -> "D
     lines = [
         (*cells, float(policy[place]))
         for cells, place in rows.places.items()
-        if seat in {None, cells[0]}
+        if seat in {None, cells[0]}  # the first cell names the player, if a seat does
     ]
     return pd.DataFrame(lines, columns=[*rows.columns, PROBABILITY])
 
 
 def policy_json(rows: NamedRows, policy: Floats) -> str:
-    """Write a policy as OpenSpiel's ``TabularPolicy.to_dict`` has it: of each state its actions.
+    """Write a policy as JSON, in the form of OpenSpiel's ``TabularPolicy.to_dict``.
 
-    An action has its number in OpenSpiel and its probability. States of one name are refused.
+    By the name of a state, that is a list of pairs: number of an action, probability. Two states of
+    one name raise `StrategyError`.
     """
     lines: dict[str, str] = {}
     for row in rows.listed():
@@ -197,31 +219,35 @@ def policy_json(rows: NamedRows, policy: Floats) -> str:
         pairs = [[int(move), chance] for move, chance in zip(row.moves, chances, strict=False)]
         for state in row.states:
             if state in lines:
-                several = f"{rows.name}: several information sets are named {shown(state)}"
-                raise StrategyError(f"{several}; allowed: different names, or a .csv or .npz file")
+                fault = f"{rows.name}: several information sets are named {shown(state)}"
+                raise StrategyError(f"{fault}; allowed: different names, or a .csv or .npz file")
             lines[state] = f"{json.dumps(state)}: {json.dumps(pairs)}"
     return "{\n" + ",\n".join(lines.values()) + "\n}\n"
 
 
 def read_policy_dict(rows: NamedRows, given: Mapping[Any, Any]) -> tuple[Floats, int | None] | None:
-    """Read what `Strategy.to_dict` gives, not checked, and its seat if it has one alone.
+    """Read a mapping of `Strategy.to_dict`, by information set and action; None of any other.
 
-    None of other mappings. The rows of the other seat are uniform, and not to be used.
+    Returns the policy, not checked, and the seat that it plays if it plays one alone. Then the rows
+    of the other seat are uniform, and mean nothing.
     """
-    keyed = [(row.key if row.key in given else str(row.key), row) for row in rows.listed()]
-    seats = {row.seat for key, row in keyed if key in given}
-    wanted = [key for key, row in keyed if row.seat in seats]
-    if len({*wanted}) < len(wanted) or {*wanted} != {*given}:
+    # JSON turns keys into texts.
+    keyed_rows = [(row.key if row.key in given else str(row.key), row) for row in rows.listed()]
+    seats = {row.seat for key, row in keyed_rows if key in given}
+    wanted_keys = [key for key, row in keyed_rows if row.seat in seats]
+    is_each_once = len({*wanted_keys}) == len(wanted_keys)
+    if not is_each_once or {*wanted_keys} != {*given}:
         return None
     policy = np.zeros(rows.shape)
-    for key, row in keyed:
-        chances = given.get(key, dict.fromkeys(row.actions, 1.0 / len(row.actions)))
+    for key, row in keyed_rows:
+        uniform = dict.fromkeys(row.actions, 1.0 / len(row.actions))
+        chances = given.get(key, uniform)
         if not isinstance(chances, Mapping) or {*chances} != {*row.actions}:
             return None
         in_order = [chances[name] for name in row.actions]
         try:
-            numbers = [float(one) for one in in_order if isinstance(one, Real)]
-        except OverflowError:  # a whole number or a fraction that no double stands for
+            numbers = [float(chance) for chance in in_order if isinstance(chance, Real)]
+        except OverflowError:  # a whole number or a fraction too large for float64
             numbers = []
         if len(numbers) < len(row.actions):
             allowed = "probabilities of its actions"
@@ -233,10 +259,14 @@ def read_policy_dict(rows: NamedRows, given: Mapping[Any, Any]) -> tuple[Floats,
 def policy_html(
     listed: Iterator[tuple[NamedRow, dict[Hashable, float]]], count: int, caption: str
 ) -> str:
-    """Write the first of so many information sets, with their probabilities, for a notebook."""
-    lines = [
-        (row.key, ", ".join(f"{action} {percent(one)}" for action, one in chances.items()))
-        for row, chances in islice(listed, SHOWN)
-    ]
-    shown = f"; {SHOWN} of {count:,} information sets" * (count > SHOWN)
-    return html.table(lines, ("information set", "probabilities"), f"{caption}{shown}")
+    """Write a table in HTML of information sets and their probabilities, for a notebook.
+
+    `listed` yields `count` of them; the table has the first `SHOWN`.
+    """
+    lines = []
+    for row, chances in islice(listed, SHOWN):
+        texts = [f"{action} {percent(chance)}" for action, chance in chances.items()]
+        lines.append((row.key, ", ".join(texts)))
+    if count > SHOWN:
+        caption = f"{caption}; {SHOWN} of {count:,} information sets"
+    return html.table(lines, ("information set", "probabilities"), caption)

@@ -39,7 +39,7 @@ ROUNDING: Final = 1e-4  # by how much the printed probabilities of a row may mis
 _TABLES: Final = "policy_table", "to_dict"  # compiled, in Python
 _OTHERS: Final = "to_tabular", "get_state_policy"  # policies without a table: in Python, compiled
 
-_HEAD: Final = 4096
+_HEAD: Final = 4096  # bytes of a file that show what it holds
 _STARTS: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(NE,|\[\s*\[\s*\[|\{)")
 _OF_HOG: Final = re.compile(r'\s*(NE,|\[|\{\s*"(player [01]: |[01]-[01]-\d))')
 _NUMBER: Final = re.compile(r"(\d{1,20})(?:/(\d{1,20})|(\.\d{0,40})?(e[+-]?\d{1,3})?)")
@@ -52,133 +52,171 @@ class Infoset(NamedTuple):
     moves: Sequence[int]  # OpenSpiel's numbers of its actions, in the order of the game
 
 
-def profile_rows(given: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
-    """Probabilities of the actions of every information set, in Gambit's order."""
+def profile_rows(profile: Any, infosets: Sequence[Infoset], where: str) -> list[Floats]:
+    """Read the probabilities of every information set from a profile of OpenSpiel or Gambit.
+
+    Parameters
+    ----------
+    profile : str, list, mapping or policy
+        The text of a profile; numbers in Gambit's order; or states of OpenSpiel, by key.
+    infosets : sequence of Infoset
+        Those of the game, in Gambit's order.
+    where : str
+        What messages begin with.
+
+    Returns
+    -------
+    list of float64 arrays
+        One for each information set: the probability of each action.
+    """
     try:
-        if isinstance(given, str):
-            given = parse_json(given) if given.lstrip().startswith("{") else _numbers(given)
-        if isinstance(given, list):
-            return list(_by_order(given, infosets))
-        if not is_profile(given):
+        if isinstance(profile, str):
+            is_json = profile.lstrip().startswith("{")
+            profile = parse_json(profile) if is_json else _parse_numbers(profile)
+        if isinstance(profile, list):
+            return list(_split_by_infoset(profile, infosets))
+        if not is_profile(profile):
             allowed = "a policy of OpenSpiel, or a dict"
-            raise StrategyError(f"got {type(given).__name__}; allowed: {allowed}")
-        states = _states(given, infosets)
-        found = [_row_of(states, one) for one in infosets]
-        known = {key for one in infosets for key in one.keys}
-        other = next((key for key in states if key not in known), None)
-        if other is not None:
-            raise StrategyError(f"state {shown(other)}: is none of this game")
+            raise StrategyError(f"got {type(profile).__name__}; allowed: {allowed}")
+        states = _states(profile, infosets)
+        rows = [_row_of(states, infoset) for infoset in infosets]
+        known = {key for infoset in infosets for key in infoset.keys}
+        unknown = next((key for key in states if key not in known), None)
+        if unknown is not None:
+            raise StrategyError(f"state {shown(unknown)}: is none of this game")
     except ValueError as error:
         raise StrategyError(f"{where}: {one_line(error)}") from error
-    return found
+    return rows
 
 
-def is_profile(given: object) -> bool:
-    """Whether a Python object is a policy of OpenSpiel, or made of one."""
-    if isinstance(given, Strategy):  # our own, which has a to_dict too
+def is_profile(candidate: object) -> bool:
+    """Whether a Python object is a policy of OpenSpiel, or a mapping as one gives it."""
+    if isinstance(candidate, Strategy):  # it has a to_dict, too
         return False
-    return isinstance(given, Mapping) or any(hasattr(given, name) for name in _TABLES + _OTHERS)
+    return isinstance(candidate, Mapping) or any(
+        hasattr(candidate, name) for name in _TABLES + _OTHERS
+    )
 
 
-def _states(given: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
-    """Give the information states of a policy, each with its probabilities."""
-    if isinstance(given, Mapping):
-        return given
+def _states(policy: Any, infosets: Sequence[Infoset]) -> Mapping[str, Any]:
+    """Return the information states of a policy of OpenSpiel, each with its probabilities.
+
+    A policy without a table is asked for the state of each key.
+    """
+    if isinstance(policy, Mapping):
+        return policy
     for name in _TABLES:
-        if hasattr(given, name):
-            states: Mapping[str, Any] = getattr(given, name)()
+        if hasattr(policy, name):
+            states: Mapping[str, Any] = getattr(policy, name)()
             return states
-    if hasattr(given, "to_tabular"):
-        return _states(given.to_tabular(), infosets)
-    rows = {key: given.get_state_policy(key) for one in infosets for key in one.keys}
+    if hasattr(policy, "to_tabular"):
+        return _states(policy.to_tabular(), infosets)
+    rows = {key: policy.get_state_policy(key) for infoset in infosets for key in infoset.keys}
     return {key: row for key, row in rows.items() if row}
 
 
 def _row_of(states: Mapping[str, Any], infoset: Infoset) -> Floats:
+    """Read the probabilities of one information set, in the order of its moves.
+
+    Its state in `states` is a list of probabilities, or of pairs (action, probability), or a
+    mapping of such. Other actions than its moves may have probability 0.
+    """
     key = next((key for key in infoset.keys if key in states), None)
     if key is None:
         raise StrategyError(f"state {shown(infoset.keys[0])} is missing")
-    given, moves = states[key], list(infoset.moves)
+    probabilities = states[key]
+    moves = list(infoset.moves)
     allowed = f"state {shown(key)}: allowed: probabilities of the actions {shown(moves)}, sum 1"
     try:
-        if isinstance(given, Mapping):
-            given = [*given.items()]
-        if len(np.shape(given)) == 2:
-            pairs = [(_move(move), chance) for move, chance in given]
+        if isinstance(probabilities, Mapping):
+            probabilities = [*probabilities.items()]
+        if len(np.shape(probabilities)) == 2:
+            pairs = [(_parse_move(move), probability) for move, probability in probabilities]
+            # Moves that are left out have probability 0; others than moves may have it.
             played = {move: chance for move, chance in pairs if chance or move in moves}
             chances = dict.fromkeys(moves, 0.0) | played
-            is_whole = len(chances) == len(moves) and len(dict(pairs)) == len(pairs)
-            given = [chances[move] for move in moves] if is_whole else []
-        if any(isinstance(chance, str | bool) for chance in given):
+            has_only_moves = len(chances) == len(moves)
+            is_each_once = len(dict(pairs)) == len(pairs)
+            # An empty list is refused below.
+            probabilities = (
+                [chances[move] for move in moves] if has_only_moves and is_each_once else []
+            )
+        if any(isinstance(chance, str | bool) for chance in probabilities):
             raise StrategyError(allowed)
-        return _row([float(chance) for chance in given], len(moves), allowed)
+        return _checked_row([float(chance) for chance in probabilities], len(moves), allowed)
     except (TypeError, ValueError, OverflowError) as error:
         raise StrategyError(allowed) from error
 
 
-def _move(given: Any) -> int:
+def _parse_move(move: Any) -> int:
     """Read the number of an action, which is text where it is a key of JSON."""
-    if isinstance(given, str) and re.fullmatch("[0-9]{1,9}", given):
-        return int(given)
-    if isinstance(given, bool):
+    if isinstance(move, str) and re.fullmatch("[0-9]{1,9}", move):
+        return int(move)
+    if isinstance(move, bool):
         raise TypeError
-    return operator.index(given)
+    return operator.index(move)
 
 
-def _row(chances: Sequence[float], count: int, allowed: str) -> Floats:
-    row: Floats = np.array(chances, np.float64)
-    missing = abs(float(row.sum()) - 1.0)
-    if row.shape != (count,) or not (row >= 0.0).all() or missing > ROUNDING:
+def _checked_row(probabilities: Sequence[float], count: int, allowed: str) -> Floats:
+    """Make a row of `count` probabilities that sum to 1; divide by the sum if it is rounded.
+
+    `allowed` is the message of the error otherwise.
+    """
+    row: Floats = np.array(probabilities, np.float64)
+    error = abs(float(row.sum()) - 1.0)
+    if row.shape != (count,) or not (row >= 0.0).all() or error > ROUNDING:
         raise StrategyError(allowed)
-    return row if missing <= ROW_SUM_TOLERANCE else row / row.sum()
+    return row if error <= ROW_SUM_TOLERANCE else row / row.sum()
 
 
-def _numbers(text: str) -> list[float]:
-    """Numbers of one profile in Gambit's order."""
+def _parse_numbers(text: str) -> list[float]:
+    """Read the numbers of a profile of Gambit: a line ``NE,...``, or lists as Python shows them."""
     lines = [line for line in text.splitlines() if line.startswith("NE,")]
     if lines:
         if len(lines) > 1:
             raise StrategyError(f"holds {len(lines)} profiles; allowed: one line NE,...")
-        return [_number(cell) for cell in lines[0].split(",")[1:]]
-    plain = re.sub(r"Rational\((\d+), ?(\d+)\)", r"\1/\2", text)
-    return [_number(cell) for cell in re.split(r"[\[\],'\s]+", plain) if cell]
+        return [_parse_number(cell) for cell in lines[0].split(",")[1:]]
+    without_class = re.sub(r"Rational\((\d+), ?(\d+)\)", r"\1/\2", text)  # as pygambit prints 1/2
+    return [_parse_number(cell) for cell in re.split(r"[\[\],'\s]+", without_class) if cell]
 
 
-def _number(cell: str) -> float:
-    found = _NUMBER.fullmatch(cell.strip())
-    if found is None or (found[2] and not int(found[2])):
+def _parse_number(cell: str) -> float:
+    """Read a probability, a decimal number or a fraction of whole numbers."""
+    match = _NUMBER.fullmatch(cell.strip())
+    if match is None or (match[2] and not int(match[2])):  # no number, or a denominator 0
         raise StrategyError(f"holds {shown(cell)}; allowed: probabilities, 1/3 or 0.25 say")
-    return int(found[1]) / int(found[2]) if found[2] else float(found[0])
+    return int(match[1]) / int(match[2]) if match[2] else float(match[0])
 
 
-def _by_order(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator[Floats]:
-    wanted = sum(len(one.moves) for one in infosets)
-    if len(numbers) != wanted:
+def _split_by_infoset(numbers: Sequence[float], infosets: Sequence[Infoset]) -> Iterator[Floats]:
+    """Split numbers in Gambit's order into checked rows, one for each information set."""
+    num_actions = sum(len(infoset.moves) for infoset in infosets)
+    if len(numbers) != num_actions:
         raise StrategyError(
-            f"holds {len(numbers)} numbers; allowed: {wanted}, one for each action of each of the "
-            f"{len(infosets)} information sets"
+            f"holds {len(numbers)} numbers; allowed: {num_actions}, one for each action of each of "
+            f"the {len(infosets)} information sets"
         )
     first = 0
-    for number, one in enumerate(infosets, 1):
-        last = first + len(one.moves)
-        yield _row(
-            numbers[first:last], len(one.moves), f"information set {number}: probabilities, sum 1"
-        )
-        first = last
+    for number, infoset in enumerate(infosets, 1):
+        end = first + len(infoset.moves)
+        allowed = f"information set {number}: probabilities, sum 1"
+        yield _checked_row(numbers[first:end], len(infoset.moves), allowed)
+        first = end
 
 
 # --- Hog ------------------------------------------------------------------------------------------
 
 
 def rows_of(rules: Rules) -> ScoreRows:
-    """Names of the rows of a game of Hog."""
+    """Return the names of the rows of a game of Hog."""
     shape = rules.size, rules.size, rules.num_actions
     return ScoreRows(shape, rules.choices, rules.name)
 
 
 def read_table(path: Path, rules: Rules) -> Strategy | None:
     """Read a policy of a game of Hog from a table; None of a file that holds something else."""
-    names, where = rows_of(rules), printable(path)
+    names = rows_of(rules)
+    where = printable(path)
     data = b"" if is_folder(path) else read_bytes(path)
     if not is_policy_csv(names, data[:_HEAD].decode("utf-8-sig", "replace")):
         return None
@@ -189,7 +227,7 @@ def read_table(path: Path, rules: Rules) -> Strategy | None:
 
 
 def read_profile(path: Path, rules: Rules) -> Strategy | None:
-    """Read a profile of a game of Hog; None if the file holds none, whatever else is in it."""
+    """Read a profile of a game of Hog; None of a file that holds something else."""
     text = profile_text(path)
     if text is None or not _OF_HOG.match(text) or _is_table(text):
         return None
@@ -197,7 +235,7 @@ def read_profile(path: Path, rules: Rules) -> Strategy | None:
 
 
 def _is_table(text: str) -> bool:
-    """Whether nested lists are no profile, which has one of each of two seats."""
+    """Whether a text is nested lists that are no profile: it has one list for each of two seats."""
     try:
         seats = parse_json(text) if text.lstrip().startswith("[") else [[], []]
     except ValueError as error:  # numbers of pygambit, or lists that are nested too deeply
@@ -216,46 +254,58 @@ def profile_text(path: Path) -> str | None:
         return text_of(data)
 
 
-def hog_profile(given: object, rules: Rules, where: str = "strategy") -> Strategy:
-    """Take a profile of a game of Hog, or what `Strategy.to_dict` gives."""
-    named = read_policy_dict(rows_of(rules), given) if isinstance(given, Mapping) else None
-    if named is not None:
-        return strategy_of_shape(rows_of(rules).shape, named[0], where, rules.least_answer)
-    states = _every_state(given, rules)
-    tables = seat_tables(given, rules, where) if states is None else _filled(states, rules, where)
+def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strategy:
+    """Make a strategy of a profile of a game of Hog, or of a dict as `Strategy.to_dict` gives it.
+
+    If the two seats play alike, it is a policy; otherwise a mixture that draws one of them.
+    """
+    policy_and_seat = (
+        read_policy_dict(rows_of(rules), profile) if isinstance(profile, Mapping) else None
+    )
+    if policy_and_seat is not None:
+        shape = rows_of(rules).shape
+        return strategy_of_shape(shape, policy_and_seat[0], where, rules.least_answer)
+    states = _states_of_all_scores(profile, rules)
+    if states is None:
+        tables = seat_tables(profile, rules, where)
+    else:
+        tables = _tables_of_states(states, rules, where)
     if np.array_equal(*tables):
         return Strategy.unchecked(tables[0])
     return Strategy.unchecked(tables, np.array([0.5, 0.5]))
 
 
-def _every_state(given: object, rules: Rules) -> Mapping[str, Any] | None:
-    """Give the states of a profile that has all scores, those where no play comes, too."""
-    if isinstance(given, str):
-        if not given.lstrip().startswith("{"):
+def _states_of_all_scores(profile: object, rules: Rules) -> Mapping[str, Any] | None:
+    """Return the states of a profile that has all scores, even those that no play reaches.
+
+    None of any other profile.
+    """
+    if isinstance(profile, str):
+        if not profile.lstrip().startswith("{"):
             return None
         try:
-            given = parse_json(given)
+            profile = parse_json(profile)
         except ValueError:
-            return None  # is refused by who reads it next
-    count = 2 * rules.size**2
-    if not isinstance(given, Mapping) or len(given) != count:
+            return None  # `profile_rows` parses it once more, and refuses it
+    num_states = 2 * rules.size**2
+    if not isinstance(profile, Mapping) or len(profile) != num_states:
         return None
-    return (
-        given
-        if all(state in given for row in rows_of(rules).listed() for state in row.states)
-        else None
-    )
+    wanted = (state for row in rows_of(rules).listed() for state in row.states)
+    return profile if all(state in profile for state in wanted) else None
 
 
-def _filled(states: Mapping[str, Any], rules: Rules, where: str) -> Floats:
-    """Policies (2, G, G, K) of both seats, of all scores."""
+def _tables_of_states(states: Mapping[str, Any], rules: Rules, where: str) -> Floats:
+    """Make the policies (2, G, G, K) of both seats from the states of all scores."""
     rows = [*rows_of(rules).listed()]
     infosets = [Infoset((row.states[seat],), row.moves) for seat in (0, 1) for row in rows]
     return np.reshape(profile_rows(states, infosets, where), (2, *rows_of(rules).shape))
 
 
-def seat_tables(given: object, rules: Rules, where: str) -> Floats:
-    """Policies (2, G, G, K) of both seats; positions to which no play comes roll at random."""
+def seat_tables(profile: object, rules: Rules, where: str) -> Floats:
+    """Make the policies (2, G, G, K) of both seats from a profile of the positions of play.
+
+    Positions that no play reaches are uniform.
+    """
     if rules.size > MOST_GOAL or isinstance(rules.goal, tuple):
         raise StrategyError(
             f"{where}: is a profile of a game tree; allowed: for rules with one goal up to "
@@ -263,36 +313,41 @@ def seat_tables(given: object, rules: Rules, where: str) -> Floats:
         )
     shape = rules.size, rules.size, rules.num_actions
     tables = np.full((2, *shape), 1.0 / shape[2])
-    places = sorted(_positions(rules), key=lambda place: place[0])  # stable: as they are met
-    numbers = [0, 0]
+    # Gambit's order: by player, then as a walk meets them, since the sort is stable.
+    positions = sorted(_reached_positions(rules), key=lambda position: position[0])
+    num_infosets = [0, 0]  # so far, by player
     infosets = []
-    for player, own, other in places:
-        numbers[player] += 1
+    for player, own, other in positions:
+        num_infosets[player] += 1
+        # Names of OpenSpiel: in the game of hogeq, and in a game that it reads from an .efg file.
         state = f"player {player}: {own}-{other}"
-        in_file = f"{player}-{player}-{numbers[player]}-({own}, {other})"
-        infosets.append(Infoset((state, in_file), range(shape[2])))
-    for place, row in zip(places, profile_rows(given, infosets, where), strict=True):
-        tables[place] = row
+        efg_name = f"{player}-{player}-{num_infosets[player]}-({own}, {other})"
+        infosets.append(Infoset((state, efg_name), range(shape[2])))
+    for position, row in zip(positions, profile_rows(profile, infosets, where), strict=True):
+        tables[position] = row
     return tables
 
 
-def _positions(rules: Rules) -> list[tuple[int, int, int]]:
-    """Player, own and other's score of all information sets, as a walk of the tree meets them."""
+def _reached_positions(rules: Rules) -> list[tuple[int, int, int]]:
+    """List the information sets that play reaches: (player, own score, opponent's score).
+
+    The order is that in which a depth-first walk of the tree first meets them.
+    """
     table = TurnTable(rules)
-    waiting = [(player, 0, 0, Memory()) for player in (1, 0)]
-    known: set[tuple[int, int, int, Memory]] = set()
-    found: dict[tuple[int, int, int], None] = {}
-    while waiting:
-        here = waiting.pop()
-        if here in known:
+    stack = [(player, 0, 0, Memory()) for player in (1, 0)]
+    visited: set[tuple[int, int, int, Memory]] = set()
+    positions: dict[tuple[int, int, int], None] = {}  # a set in the order of discovery
+    while stack:  # what is pushed last is visited first: all lists are reversed
+        state = stack.pop()
+        if state in visited:
             continue
-        known.add(here)
-        player, own, other, memory = here
-        found[player, own, other] = None
+        visited.add(state)
+        player, own, other, memory = state
+        positions[player, own, other] = None
         for choice in reversed(rules.choices):
-            waiting.extend(
-                (player if way.again else 1 - player, *way.following)
-                for way in reversed(table.outcomes(own, other, memory, choice))
-                if way.landing.winner is None
+            stack.extend(
+                (player if turn.again else 1 - player, *turn.following)
+                for turn in reversed(table.outcomes(own, other, memory, choice))
+                if turn.landing.winner is None
             )
-    return list(found)
+    return list(positions)

@@ -30,8 +30,8 @@ from hogeq.support.channel import CRASH, Cell, EntryOutput
 from hogeq.support.messages import printable
 from hogeq.support.sandbox import Entry, run_entry
 
-_MOST_KINDS: Final = 20  # of faults
-_RUNS: Final = 8  # of code that draws random numbers: each is another table, if chance matters
+_MOST_KINDS: Final = 20  # most groups of faults
+_RUNS: Final = 8  # processes of code that draws random numbers: tables differ if chance matters
 
 
 def examine(
@@ -41,29 +41,43 @@ def examine(
 
     It is run with nothing beside it. If that gives no valid table, and there are other files in its
     folder, it is run again and sees them.
+
+    Parameters
+    ----------
+    path : Path
+        Its ``final_strategy`` is asked.
+    goal, max_dice : int
+        Sizes of the game.
+    time_limit : float
+        Seconds that each process is given.
+    least, most : int
+        Lowest and highest answer allowed; those above `max_dice` count as that.
     """
     path = path.parent.resolve() / path.name
-    table = _Table(goal, max_dice, range(least, max(most, max_dice) + 1))
-    alone = _judged(Entry(path, True, time_limit), table)
-    kinds = {fault.kind for fault in alone.faults}
+    table = _TableSizes(goal, max_dice, range(least, max(most, max_dice) + 1))
+    verdict_alone = _judge_answers(Entry(path, True, time_limit), table)
+    kinds = {fault.kind for fault in verdict_alone.faults}
     if not kinds:
-        return replace(alone, alone=True)
-    if kinds & {"time", "crash"} or not _may_see(path.parent, path.name):
-        return alone
-    beside = _judged(Entry(path, False, time_limit), table)
-    return replace(beside, alone=None if beside.faults else False)
+        return replace(verdict_alone, alone=True)
+    if kinds & {"time", "crash"} or not _may_see_folder(path.parent, path.name):
+        return verdict_alone
+    verdict = _judge_answers(Entry(path, False, time_limit), table)
+    return replace(verdict, alone=None if verdict.faults else False)
 
 
-class _Table(NamedTuple):
-    """Sizes of the table that is asked for."""
+class _TableSizes(NamedTuple):
+    """Sizes of the table of answers."""
 
     goal: int
     max_dice: int
     choices: range  # answers allowed; those above max_dice are cut to it
 
 
-def _may_see(folder: Path, name: str) -> bool:
-    """Whether an entry may see its folder, no home nor above one, and has a use for it."""
+def _may_see_folder(folder: Path, name: str) -> bool:
+    """Whether the file `name` may see its folder, and has a use for it.
+
+    It may not if a home or the folder of temporary files lies in it. It has a use for other files.
+    """
     private_folders = [tempfile.gettempdir()]
     with contextlib.suppress(RuntimeError):
         private_folders.append(str(Path.home()))
@@ -75,13 +89,16 @@ def _may_see(folder: Path, name: str) -> bool:
 
 
 def order_again(count: int) -> list[int]:
-    """Order in which positions are asked for again: answers may not depend on earlier calls."""
+    """Return the order in which `count` positions are asked for twice more: shuffled, and reversed.
+
+    So an answer that depends on earlier calls differs.
+    """
     order = list(range(count))
     Random(0).shuffle(order)  # noqa: S311 - any other order will do
     return [*order, *reversed(order)]
 
 
-def _judged(entry: Entry, table: _Table) -> Submission:
+def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
     """Ask processes of an entry for its whole table, and judge the answers.
 
     1. A process is asked for every position. Each answer has to be a number of dice.
@@ -105,18 +122,18 @@ def _judged(entry: Entry, table: _Table) -> Submission:
         runs.append(run_entry(entry, cells_again, len(runs) + 1))
         for cell, answer in zip(cells_again, runs[-1].answers, strict=False):
             if cell not in faults.cells and answer != rolls[cell]:
-                line = f"is {rolls[cell]}, and {_answer_text(answer, again=True)}"
+                line = f"is {rolls[cell]}, and {_describe_answer(answer, again=True)}"
                 faults.add(cell, "impure", "", line)
     submission = Submission(
-        0,
-        runs[0].name,
-        None,
-        faults.ranked(),
-        runs[0].seconds,
-        len(rolls),
+        size=0,  # the caller has it
+        name=runs[0].name,
+        strategy=None,
+        faults=faults.ranked(),
+        seconds=runs[0].seconds,
+        answered=len(rolls),
         prints=any(run.prints for run in runs),
         draws=any(run.draws for run in runs),
-        attempts=_each_once(run.attempts for run in runs),
+        attempts=_unique_texts(run.attempts for run in runs),
     )
     if runs[-1].is_stopped:
         is_first = len(runs) == 1
@@ -124,21 +141,24 @@ def _judged(entry: Entry, table: _Table) -> Submission:
         fault, asked = _stop_fault(runs[-1], asked_cells, None if is_first else len(rolls))
         return replace(submission, faults=(*submission.faults, fault), seconds={}, asked=asked)
     if not submission.faults:
-        submission = replace(submission, strategy=_strategy(list(rolls.values()), table))
-    files = _files(entry, _each_once(run.files for run in runs))
+        submission = replace(submission, strategy=_make_strategy(list(rolls.values()), table))
+    files = _files(entry, _unique_texts(run.files for run in runs))
     return replace(submission, files=tuple(map(printable, files)))
 
 
 def _needs_another_run(runs: Sequence[EntryOutput], faults: "_Faults") -> bool:
-    """Whether another process may give other answers than these, which no run has shown."""
+    """Whether another process should be asked: a second one always, more if chance may matter.
+
+    No more than `_RUNS` are, and none once two answers for one position differed.
+    """
     if len(runs) == 1:
         return True
     is_pure = all(kind != "impure" for kind, _ in faults.first)
     return is_pure and len(runs) < _RUNS and any(run.draws or run.may_draw for run in runs)
 
 
-def _strategy(rolls: Sequence[int | str], table: _Table) -> Strategy:
-    """Make the strategy of a valid table, its rolls given row by row, (G * G,)."""
+def _make_strategy(rolls: Sequence[int | str], table: _TableSizes) -> Strategy:
+    """Make the strategy of a valid table; `rolls` are its cells row by row, (G * G,)."""
     goal, max_dice, choices = table
     rows = np.array(rolls).reshape(goal, goal)
     matrix = check_matrix(rows, goal, max_dice, "table", choices[0], choices[-1])
@@ -146,7 +166,8 @@ def _strategy(rolls: Sequence[int | str], table: _Table) -> Strategy:
     return strategy_of_shape(shape, matrix, least=choices[0])
 
 
-def _each_once(texts: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _unique_texts(texts: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """Join sequences of texts, each text once, in the order of its first place."""
     return tuple(dict.fromkeys(chain.from_iterable(texts)))
 
 
@@ -154,11 +175,15 @@ class _Faults:
     """Faults of answers, grouped: the first of each group, with the number of its faults."""
 
     def __init__(self) -> None:
-        self.cells: set[Cell] = set()  # that have a fault
+        self.cells: set[Cell] = set()  # those that have a fault
         self.first: dict[tuple[str, str], Fault] = {}  # by kind and group
 
     def add(self, cell: Cell, kind: str, group: str, line: str) -> None:
-        """Count a fault; if there are too many groups, all new ones of a kind are one."""
+        """Count a fault of a cell, and keep its message if it is the first of its kind and group.
+
+        Kinds are "raises", "range" and "impure". The message is the call, then `line`. Once there
+        are `_MOST_KINDS` groups, all new ones of a kind are counted together.
+        """
         self.cells.add(cell)
         if len(self.first) >= _MOST_KINDS and (kind, group) not in self.first:
             group = ""
@@ -173,8 +198,11 @@ class _Faults:
 
 
 def _roll_fault(answer: int | str, choices: range) -> tuple[str, str, str]:
-    """Describe an answer that is no roll: the kind of its fault, its group and a line."""
-    text = _answer_text(answer)
+    """Describe an answer that is no roll, as `_Faults.add` takes it: kind, group and line.
+
+    Answers of one group have the same error, the same type, or are too low.
+    """
+    text = _describe_answer(answer)
     if text.startswith("raised "):
         error = text.partition(":")[0]
         return "raises", error, text
@@ -186,8 +214,12 @@ def _roll_fault(answer: int | str, choices: range) -> tuple[str, str, str]:
     return "range", group, f"{text}; allowed: ints from {choices[0]} to {choices[-1]}"
 
 
-def _answer_text(answer: int | str, *, again: bool = False) -> str:
-    """Describe an answer, a number or a text with the mark of `child` for an error or a value."""
+def _describe_answer(answer: int | str, *, again: bool = False) -> str:
+    """Describe an answer of a process, the first or one when it was asked `again`.
+
+    That is a number; or a text whose first character says whether it is an error, `child.ERROR`, or
+    a value that is no number.
+    """
     if isinstance(answer, str) and answer.startswith(child.ERROR):
         return f"when asked again raised {answer[1:]}" if again else f"raised {answer[1:]}"
     value = answer[1:] if isinstance(answer, str) else answer
@@ -208,7 +240,7 @@ def _stop_fault(
     if output.load_failure:
         line = output.load_failure if is_first else f"when run again, {output.load_failure}"
         return Fault("code", 1, line), None
-    kind, line = output.fault or CRASH  # one that is stopped has a fault
+    kind, line = output.fault or CRASH
     count = len(output.answers)
     if output.is_loaded and count < len(cells):
         again = "" if is_first else ", asked again,"
@@ -223,7 +255,10 @@ def _stop_fault(
 
 
 def _files(entry: Entry, opened: Sequence[str]) -> tuple[str, ...]:
-    """List the other files in the folder of an entry among those that it says it opened."""
+    """List the other files in an entry's folder among those that it says it `opened`, sorted.
+
+    Names are relative to the folder.
+    """
     if entry.is_alone:
         return ()
     folder = entry.path.parent

@@ -67,7 +67,7 @@ class Mixture:
 
 
 def shape_like(tables: Sequence[NDArray[Any]]) -> tuple[int, int, int]:
-    """Give the shape of a policy for tables of Hog: of as many dice as can be without one."""
+    """Return the shape of a policy that fits tables of Hog; without a policy K is the largest."""
     actions = max((table.shape[2] for table in tables if table.ndim == 3), default=0)
     goal = tables[0].shape[0] if tables[0].ndim else 1
     return goal, goal, actions or MOST_DICE + 1
@@ -93,10 +93,9 @@ class Strategy:
     kind : {"matrix", "policy", "mixture"}
         A pure, a behaviour or a mixed strategy.
     array : array
-        A matrix, int8 (G, G): dice to roll by own and opponent's score, the choice -1 being
-        K - 1, the last action. A policy, float64
-        (G, G, K): probability of every roll. Of a mixture its components, one after the other:
-        (n, G, G) or (n, G, G, K). Not to be written to.
+        A matrix, int8 (G, G): dice to roll by own and opponent's score; K - 1 is the choice -1,
+        the last action. A policy, float64 (G, G, K): probability of every roll. Of a mixture its
+        components, one after the other: (n, G, G) or (n, G, G, K). Not to be written to.
     weights : float64 (n,)
         Probability of each component; ``[1.0]`` unless it is a mixture.
     shape : tuple of int
@@ -137,7 +136,7 @@ class Strategy:
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
-        """Strategy of policies that a solver has made: one (G, G, K), or several with weights."""
+        """Make a strategy of policies, not checked: one (G, G, K), or n with weights (n,)."""
         if weights is None or len(weights) == 1:
             policy = policies if weights is None else policies[0]
             return cls("policy", policy.copy(), np.ones(1), policy.shape)
@@ -166,15 +165,15 @@ class Strategy:
         return policy_html(self.listed(), self.shape[0], repr(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the names of its game behind: they may be large, and of anybody's classes."""
+        """Pickle it without the names of its game, which may be large and of a user's classes."""
         return {**self.__dict__, "rows": None}
 
     # --- by name ----------------------------------------------------------------------------------
 
-    __iter__ = None  # one asks for an information set, and not for the first
+    __iter__ = None  # without it Python would iterate by `__getitem__` of 0, 1, ...
 
     def __getitem__(self, infoset: Hashable) -> dict[Hashable, float]:
-        """Probabilities at an information set, by action.
+        """Return the probabilities at an information set, by action.
 
         Parameters
         ----------
@@ -188,15 +187,14 @@ class Strategy:
             If there is no such information set, it is of a seat that the strategy does not play, or
             this is a mixture, which draws one of its components before the game.
         """
-        names = self._names
-        row = names.find(infoset)
+        row = self._names.find(infoset)
         if self.seat not in {None, row.seat}:
             allowed = f"those of the {SEATS[self.seat or 0]} seat, which the strategy plays alone"
             raise StrategyError(refusal("infoset", infoset, allowed))
         return self._chances(row)
 
     def to_dict(self) -> dict[Hashable, dict[Hashable, float]]:
-        """Probabilities by information set and action.
+        """Return the probabilities by information set and action.
 
         In Hog by the own score and the opponent's, and the dice. Of a strategy of one seat, those
         of its player.
@@ -224,6 +222,7 @@ class Strategy:
 
     @property
     def _names(self) -> NamedRows:
+        """The names of the game's information sets; `StrategyError` without them."""
         if self.rows is None:
             allowed = "game.strategy(it), which has the names of its game"
             raise StrategyError(f"strategy: its information sets have no names; allowed: {allowed}")
@@ -236,17 +235,19 @@ class Strategy:
                 yield row, self._chances(row)
 
     def _chances(self, row: NamedRow) -> dict[Hashable, float]:
-        entry = self.unmixed().array[row.place]
+        """Return the probabilities at an information set, by the names of its actions."""
+        num_actions = len(row.actions)
+        entry = self.unmixed().array[row.place]  # of a matrix an action, of a policy (K,)
         if self.kind == "matrix":
-            entry = np.arange(len(row.actions)) == entry
-        return dict(zip(row.actions, entry[: len(row.actions)].astype(float).tolist(), strict=True))
+            entry = np.arange(num_actions) == entry
+        return dict(zip(row.actions, entry[:num_actions].astype(float).tolist(), strict=True))
 
     def named(self, name: str) -> "Strategy":
-        """Give it a name, as one printable line."""
+        """Return the strategy with a name, made one printable line."""
         return replace(self, name=one_line(name))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Be its array where numpy or a figure asks for one; always a copy."""
+        """Return a copy of its array, where numpy or a figure asks for one."""
         return self.array.astype(self.array.dtype if dtype is None else dtype)
 
     @property
@@ -308,7 +309,7 @@ class Strategy:
         return [(weight, component) for weight, component in pairs if weight > 0.0]
 
     def unmixed(self, name: str = "strategy") -> "Strategy":
-        """Be itself; `StrategyError` for a mixture, where a matrix or a policy is needed."""
+        """Return itself, where a matrix or a policy is needed; a mixture raises `StrategyError`."""
         if self.kind == "mixture":
             raise StrategyError(
                 f"{name}: is a mixture of {len(self.weights)} strategies, one of which is drawn "
@@ -318,11 +319,11 @@ class Strategy:
         return self
 
     def whole(self, name: str = "strategy") -> "Strategy":
-        """Be itself; `StrategyError` for a strategy of one seat, where one of both is needed."""
+        """Return itself, where both seats are needed; one of one seat raises `StrategyError`."""
         if self.seat is not None:
-            called = self.name if name == "strategy" and self.name else name
+            where = self.name if name == "strategy" and self.name else name
             raise StrategyError(
-                f"{called}: plays in the {SEATS[self.seat]} seat alone, and the rows of the "
+                f"{where}: plays in the {SEATS[self.seat]} seat alone, and the rows of the "
                 f"{SEATS[1 - self.seat]} are missing; allowed: a strategy of both seats: the "
                 ".profile of an equilibrium, or game.joined(FIRST, SECOND)"
             )
@@ -360,7 +361,7 @@ class HasStrategy(Protocol):
 
     @property
     def strategy(self) -> Strategy:
-        """The strategy that was found."""
+        """The strategy of the result."""
 
 
 class HasProfile(Protocol):
@@ -376,19 +377,19 @@ StrategyLike: TypeAlias = Strategy | Mixture | ArrayLike | Rule | HasStrategy | 
 many dice to roll by both scores, the own one first; or a result that has one."""
 
 
-def of_result(given: Any) -> Any:
-    """Strategy of a result: the `profile` of an equilibrium, the `strategy` of others."""
-    found = getattr(given, "profile", getattr(given, "strategy", None))
-    return found if isinstance(found, Strategy) else given
+def of_result(candidate: Any) -> Any:
+    """Return the `profile` or `strategy` that a result has; anything else as it is."""
+    strategy = getattr(candidate, "profile", getattr(candidate, "strategy", None))
+    return strategy if isinstance(strategy, Strategy) else candidate
 
 
 def least_choice(game: Sized) -> int:
-    """Lowest choice of a game: -1 where its last action is that, otherwise the fewest dice."""
+    """Return the lowest choice of a game: the fewest dice, or -1 where the last action is that."""
     rules = getattr(game, "rules", None)
     return getattr(rules, "least_answer", 0)
 
 
-def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Strategy:
+def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> Strategy:
     """Make a checked strategy of a game; one that was checked is returned as it is.
 
     Raises
@@ -399,97 +400,97 @@ def strategy_of(game: Sized, given: StrategyLike, name: str = "strategy") -> Str
         If `game` is none.
     """
     check_game(game)
-    return strategy_of_shape(game.shape, given, name, least_choice(game)).whole(name)
+    return strategy_of_shape(game.shape, strategy, name, least_choice(game)).whole(name)
 
 
 def strategy_of_shape(
-    shape: tuple[int, ...] | None, given: StrategyLike, name: str = "strategy", least: int = 0
+    shape: tuple[int, ...] | None, spec: StrategyLike, name: str = "strategy", least: int = 0
 ) -> Strategy:
-    """Make a checked strategy of any game whose policies have a shape; None: its own, of Hog.
+    """Make a checked strategy of a game whose policies have a shape; None: of Hog, of its own size.
 
-    Where `least` is -1, a matrix may hold that for the last action; fewer dice than `least` are as
-    many.
+    Where `least` is -1, a matrix may hold it for the last action. Dice below `least` become it.
     """
-    given = of_result(given)
-    if isinstance(given, Strategy):
-        if shape not in {None, given.shape}:
-            raise StrategyError(f"{name}: is of shape {given.shape}; allowed: {shape}")
-        return given
-    if isinstance(given, Mixture):
-        return _mixed(given, shape, "mixture" if name == "strategy" else name, least)
-    if callable(given) and not hasattr(given, "__array__"):
+    spec = of_result(spec)
+    if isinstance(spec, Strategy):
+        if shape not in {None, spec.shape}:
+            raise StrategyError(f"{name}: is of shape {spec.shape}; allowed: {shape}")
+        return spec
+    if isinstance(spec, Mixture):
+        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least)
+    if callable(spec) and not hasattr(spec, "__array__"):
         if shape is None or not has_scores(shape):
             raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
-        found = strategy_of_shape(shape, table_of_function(given, shape, name, least), name, least)
-        called = name_of_function(given)
-        return found if called == "<lambda>" else found.named(called)
-    table = as_array(given, name)
+        table = table_of_function(spec, shape, name, least)
+        strategy = strategy_of_shape(shape, table, name, least)
+        function_name = name_of_function(spec)
+        return strategy if function_name == "<lambda>" else strategy.named(function_name)
+    table = as_array(spec, name)
     if table.ndim == 0:
-        raise StrategyError(refusal(name, given, f"{TABLES}, or a function of two scores"))
+        raise StrategyError(refusal(name, spec, f"{TABLES}, or a function of two scores"))
     shape = shape or shape_like([table])
     if least < 0 and table.ndim == len(shape) - 1:
         table = np.where(table == least, shape[-1] - 1, table)
     table = check_table(table, shape, name)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
-    if kind == "matrix" and least > 0:  # where nothing wins, algorithms give the first action
+    if kind == "matrix" and least > 0:  # where no action wins, algorithms return action 0
         table = np.maximum(table, np.int8(least))
     return Strategy(kind, table, np.ones(1), shape, least)
 
 
-def _mixed(given: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
-    """Check and copy a mixture."""
+def _mixed(mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
+    """Check and copy a mixture; if all parts are matrices, they stay so, else all are policies."""
     try:
-        parts = list(given.parts)
+        parts = list(mixture.parts)
     except TypeError as error:
         allowed = "a list of parts, each a matrix (G, G) or a policy (G, G, K)"
-        raise StrategyError(refusal(name, given.parts, allowed)) from error
+        raise StrategyError(refusal(name, mixture.parts, allowed)) from error
     tables = []
     for number, part in enumerate(parts, 1):
         where = f"{name}, part {number}"
-        asked = strategy_of_shape(shape, part, where, least) if callable(part) else part
-        tables.append(as_array(asked, where))
-    weights = check_weights(given.weights, len(tables), name)
+        unchecked = strategy_of_shape(shape, part, where, least) if callable(part) else part
+        tables.append(as_array(unchecked, where))
+    weights = check_weights(mixture.weights, len(tables), name)
     shape = shape or shape_like(tables)
-    pure = all(table.ndim != len(shape) for table in tables)
+    is_pure = all(table.ndim != len(shape) for table in tables)
+    size = shape[:-1] if is_pure else shape
     # One by one into the array: there may be many.
-    size = shape[:-1] if pure else shape
-    checked = np.empty((len(tables), *size), matrix_type(shape[-1]) if pure else np.float64)
-    for number, table in enumerate(tables):
-        part = strategy_of_shape(shape, table, f"{name}, part {number + 1}", least).array
-        checked[number] = part if part.ndim == checked.ndim - 1 else one_hot(part, shape[-1])
-    return Strategy("mixture", checked, weights, shape, least)
+    components = np.empty((len(tables), *size), matrix_type(shape[-1]) if is_pure else np.float64)
+    for index, table in enumerate(tables):
+        part = strategy_of_shape(shape, table, f"{name}, part {index + 1}", least).array
+        components[index] = part if part.ndim == len(size) else one_hot(part, shape[-1])
+    return Strategy("mixture", components, weights, shape, least)
 
 
 def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strategy:
     """Make one strategy for both seats of a tree, whose rows have `seats` (R,).
 
-    A player draws from the strategy of its own seat. The other's draw means nothing to it, so both
-    may be one: each component of the result has a component of either.
+    A player uses the rows of its own seat alone. So both may be drawn by one number from 0 to 1:
+    its intervals in which neither strategy changes component are the components of the result.
     """
-    ends = [np.cumsum(one.chances) for one in (first, second)]
-    cuts = np.unique(np.concatenate(ends).clip(max=1.0))
-    cuts[-1] = 1.0
+    ends = [np.cumsum(strategy.chances) for strategy in (first, second)]  # of their intervals
+    cuts = np.unique(np.concatenate(ends).clip(max=1.0))  # ends of those of the result
+    cuts[-1] = 1.0  # which rounding may have missed
     middles = (cuts + np.concatenate([[0.0], cuts[:-1]])) / 2.0
-    mine, theirs = (
-        one.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
-        for one, end in zip((first, second), ends, strict=True)
+    first_policies, second_policies = (
+        strategy.policies[np.searchsorted(end, middles).clip(max=len(end) - 1)]
+        for strategy, end in zip((first, second), ends, strict=True)
     )
-    policies: Floats = np.where(seats[:, None] == 0, mine, theirs)
+    policies: Floats = np.where(seats[:, None] == 0, first_policies, second_policies)
     return replace(Strategy.unchecked(policies, np.diff(cuts, prepend=0.0)), rows=first.rows)
 
 
-def table_of(game: Sized, given: StrategyLike) -> Strategy:
+def table_of(game: Sized, strategy: StrategyLike) -> Strategy:
     """Check a matrix or a policy; a mixture is refused."""
-    return strategy_of(game, given).unmixed()
+    return strategy_of(game, strategy).unmixed()
 
 
 def policy_of(game: Sized, strategy: StrategyLike) -> Policy:
-    """Policy (G, G, K) of a matrix or a policy, checked: a fresh array."""
+    """Return the policy (G, G, K) of a matrix or a policy, checked: a fresh array."""
     return table_of(game, strategy).policy.copy()
 
 
 def policies_of(game: Sized, *strategies: StrategyLike) -> Floats:
-    """Policies of some strategies, one after the other: float64 (n, G, G, K)."""
+    """Stack the policies of n strategies: float64 (n, G, G, K)."""
     return np.stack([table_of(game, strategy).policy for strategy in strategies])
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from hogeq.support.kinds import require_unpacked
 from hogeq.support.messages import BadInputError, refusal
 
-HEADER_BYTES: Final = 2**12  # most of an array's header
-COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+HEADER_BYTES: Final = 2**12  # most bytes of an array's header
+COMPRESSED: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # as numpy writes archives
 
 
 @contextlib.contextmanager
@@ -40,26 +40,32 @@ def open_archive(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        is_locked = type(error) is RuntimeError
-        what = "a zip that is encrypted" if is_locked else "no zip, or one that is not whole"
-        raise BadInputError(f"is not an .npz file: {what}") from error
+        is_encrypted = type(error) is RuntimeError
+        reason = "a zip that is encrypted" if is_encrypted else "no zip, or one that is not whole"
+        raise BadInputError(f"is not an .npz file: {reason}") from error
 
 
 def _require_arrays(names: list[str]) -> None:
+    """Refuse a zip of other files than arrays."""
     if names and not any(name.endswith(".npy") for name in names):
         allowed = "arrays, as numpy.savez writes them; unpack other files first"
         raise BadInputError(refusal("", names, allowed))
 
 
 def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Read shape, order and type of an array, and where its numbers begin."""
+    """Read the header of an array in numpy's format from the first bytes of a file.
+
+    Returns its shape, whether it is in Fortran's order, its type, and the byte at which its numbers
+    begin.
+    """
     file = io.BytesIO(start)  # numpy would read as long a header as the file says
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             version = npy.read_magic(file)
-            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, is_fortran, dtype = read(file, max_header_size=HEADER_BYTES)
+            is_first = version == (1, 0)
+            read_header = npy.read_array_header_1_0 if is_first else npy.read_array_header_2_0
+            shape, is_fortran, dtype = read_header(file, max_header_size=HEADER_BYTES)
     except Exception as error:  # numpy evaluates a header, which may raise anything
         raise BadInputError("is not an array in numpy's format") from error
     return shape, is_fortran, dtype, file.tell()
@@ -68,18 +74,19 @@ def npy_header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]
 def read_member(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, dtype: npt.DTypeLike, axes: int
 ) -> npt.NDArray[Any]:
-    """Read an array of a type and a number of axes; one of another is refused in a line."""
+    """Read an array of an archive; `BadInputError` unless it has this type and number of axes."""
     name = member.filename.removesuffix(".npy")
-    wanted = np.dtype(dtype)
+    required_type = np.dtype(dtype)
     if member.compress_type not in COMPRESSED:
         raise BadInputError(f"{name}: is not compressed as numpy does it")
     with archive.open(member) as file:
-        shape, _, given, header_bytes = npy_header(file.read(HEADER_BYTES))
-    if given.str != wanted.str or len(shape) != axes:
-        allowed = f"{wanted.str} and {'one axis' if axes == 1 else f'{axes} axes'}"
-        raise BadInputError(f"{name}: has type {given.str} and shape {shape}; allowed: {allowed}")
+        shape, _, array_type, header_bytes = npy_header(file.read(HEADER_BYTES))
+    if array_type.str != required_type.str or len(shape) != axes:
+        has = f"has type {array_type.str} and shape {shape}"
+        allowed = f"{required_type.str} and {'one axis' if axes == 1 else f'{axes} axes'}"
+        raise BadInputError(f"{name}: {has}; allowed: {allowed}")
     num_bytes = member.file_size - header_bytes
-    if math.prod(shape) * wanted.itemsize != num_bytes:
+    if math.prod(shape) * required_type.itemsize != num_bytes:
         raise BadInputError(f"{name}: has shape {shape}, but {num_bytes} bytes")
-    with archive.open(member) as file:  # in blocks, and its checksum is looked at
+    with archive.open(member) as file:  # anew: numpy reads the header, too, and the zip's checksum
         return npy.read_array(file, allow_pickle=False)

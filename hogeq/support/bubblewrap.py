@@ -63,7 +63,7 @@ PYTHON: Final = ("-P", "-s", "-B")
 
 
 def _environment(seed: int) -> dict[str, str]:
-    """Give the environment variables of a process of an entry; none of ours."""
+    """Make the environment variables of an entry's process; it has none of this process."""
     threads = {f"{kind}_NUM_THREADS": "1" for kind in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
     # A Python that finds its library beside itself needs /proc for that.
     library = {"LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"} if sys.platform == "linux" else {}
@@ -73,7 +73,7 @@ def _environment(seed: int) -> dict[str, str]:
 
 @functools.cache
 def _mounts() -> tuple[str, ...]:
-    """Options of bubblewrap that show Python and the system's libraries, and no folder above."""
+    """List options of bubblewrap that show Python and the system's libraries, and nothing else."""
     program = os.path.realpath(sys.executable)
     paths = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"]
     for prefix in (sys.base_prefix, sys.base_exec_prefix, sys.prefix):
@@ -82,7 +82,7 @@ def _mounts() -> tuple[str, ...]:
     paths += [path for path in sys.path if path.endswith(("/site-packages", "/dist-packages"))]
     paths += [f"{sys.prefix}/pyvenv.cfg", "/etc/ld.so.cache", program]
     options: list[str] = []
-    for path in dict.fromkeys(paths):  # each once
+    for path in dict.fromkeys(paths):  # each once; those that are missing are passed over
         options += ("--ro-bind-try", path, path)
     if program != sys.executable:
         options += ("--symlink", program, sys.executable)
@@ -124,17 +124,18 @@ def sandboxed(
 
 
 def _seccomp_rules() -> bytes:
-    """Write a seccomp filter in BPF, which allows all system calls but those refused.
+    """Write a seccomp filter, a program in BPF that is run at each system call.
 
-    Refused are `_REFUSED`, some uses of fcntl and clone, and all calls of another processor. An
-    instruction is (code, how many instructions to skip if true, and if false, number). No bytes:
-    the numbers of this processor's calls are not known here.
+    It refuses `_REFUSED`, some uses of fcntl and clone, and all calls of another processor; others
+    are allowed. An instruction is (code, number of instructions to skip if a comparison is true,
+    number if it is false, operand). The filter is empty if the numbers of this processor's calls
+    are not known.
     """
     machine = os.uname().machine
     if machine not in _PROCESSORS:
         return b""
     processor, clone, fcntl = _PROCESSORS[machine]
-    column = 1 + [*_PROCESSORS].index(machine)
+    column = 1 + [*_PROCESSORS].index(machine)  # the first one has the names
     refused_calls = [line.split()[column] for line in _REFUSED.split(",")]
     rules = [
         (_LOAD, 0, 0, _PROCESSOR),
@@ -147,9 +148,11 @@ def _seccomp_rules() -> bytes:
         if call != "-":  # this processor lacks it
             rules += [(_IF_EQUAL, 0, 1, int(call)), _REFUSE]
     rules += [
+        # Of fcntl: allowed are commands below _LEASE, and _DUPLICATE.
         (_IF_EQUAL, 0, 5, fcntl),
         (_LOAD, 0, 0, _SECOND_ARGUMENT),
         *((_IF_EQUAL, 1, 0, _DUPLICATE), (_IF_AT_LEAST, 1, 0, _LEASE), _ALLOW, _REFUSE),
+        # Every other call but clone is allowed, and clone if it makes a thread.
         *((_IF_EQUAL, 1, 0, clone), _ALLOW),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
         *((_IF_BIT, 0, 1, _CLONE_THREAD), _ALLOW, _REFUSE),
@@ -161,7 +164,11 @@ def _seccomp_rules() -> bytes:
 def process_of(
     command: Sequence[str], folder: str, seed: int, questions: IO[bytes] | None, *descriptors: int
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process with two pipes, in a folder; kill it, and its group, after the block."""
+    """Start a process in a folder, its output in pipes; kill it and its group after the block.
+
+    ``seed`` is of Python's hashes, ``questions`` its standard input, and ``descriptors`` are files
+    that stay open in it.
+    """
     process = subprocess.Popen(  # noqa: S603 - the user trusts this file
         command,
         bufsize=0,

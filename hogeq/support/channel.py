@@ -12,8 +12,8 @@ from typing import Final
 from hogeq.support import child
 from hogeq.support.messages import one_line
 
-LONGEST: Final = 4096  # bytes of a line
-MOST_NOTES: Final = 200  # lines after the answers
+LONGEST: Final = 4096  # most bytes of a line
+MOST_NOTES: Final = 200  # most lines after the answers
 
 CRASH: Final = "crash", "ended without an answer (out of memory or time, or it crashed)"
 FORM: Final = "code", "gave an answer of no form that answers have"
@@ -35,12 +35,13 @@ class EntryOutput:
     """
 
     def __init__(self, data: bytes, questions: int, fault: tuple[str, str] | None = None) -> None:
+        """Read the output line by line; what is of no known form is a fault."""
         self.is_ready = False  # it has started
         self.is_loaded = False  # the file has run, or raised an error
         self.load_failure = ""  # why there is no function to ask; empty if there is one
         self.name: str | None = None  # of its player
         self.answers: list[int | str] = []  # numbers, and other lines of child.answer
-        # The rest is its own word, at the end.
+        # The rest is what the process says of itself, at the end.
         self.prints = False
         self.draws = False  # random numbers without a seed of its own
         self.may_draw = False
@@ -62,7 +63,10 @@ class EntryOutput:
         return bool(self.load_failure or self.fault)
 
     def _read(self, lines: Iterator[bytes], questions: int) -> None:
-        """Read all lines in their order; StopIteration if they end early."""
+        """Read all lines, in the order that `child` describes.
+
+        `StopIteration` if they end early, and `_FormError` if one is of no known form.
+        """
         if next(lines) != child.READY.encode():
             raise StopIteration
         self.is_ready = True
@@ -76,7 +80,7 @@ class EntryOutput:
         self.is_loaded = True
         if not self.load_failure:
             for _ in range(questions):
-                self.answers.append(_answer(next(lines)))
+                self.answers.append(_read_answer(next(lines)))
         for _ in range(MOST_NOTES):
             line = next(lines)
             if line == child.END.encode() and next(lines, None) is None:
@@ -104,8 +108,8 @@ class EntryOutput:
             raise _FormError
 
 
-def _answer(line: bytes) -> int | str:
-    """Read an answer: a number, or the mark of another value or of an error, and its text."""
+def _read_answer(line: bytes) -> int | str:
+    """Read an answer: a number; or a text that begins with the mark of an error or other value."""
     if _NUMBER.fullmatch(line):
         return int(line)
     mark = line[:1].decode(errors="replace")
@@ -122,7 +126,7 @@ def _printable_text(text: bytes) -> str:
 
 
 def _json_text(line: bytes) -> str:
-    """Read a text in JSON."""
+    """Read a line that is one text in JSON; `_FormError` if it is another."""
     if not line.startswith(b'"') or len(line) > LONGEST:
         raise _FormError
     try:

@@ -41,26 +41,26 @@ FILE, ATTEMPT, TIMES = "f", "t", "s"
 DRAWS, MAY_DRAW, PRINTS = "r", "n", "p"
 END = "."
 LINE = 200  # most characters of a text in a line
-_MOST_FILES = 100
-_MOST_ATTEMPTS = 20
+_MOST_FILES = 100  # most files that are noted
+_MOST_ATTEMPTS = 20  # most attempts that are noted
 _TOO_LARGE = 10**9  # integers from here on are described by their size
 
-# Of the audit events of these modules, all but those that change the process alone.
+# Audit events that are attempts: those of these modules, unless they change the process alone.
 _MODULES = ("os.", "socket.", "subprocess.", "shutil.")
 _HARMLESS = {"os.putenv", "os.unsetenv", "os.chdir", "os.walk", "os.fwalk"}
-_LOOKS = {"open", "os.listdir", "os.scandir"}
+_LOOKS = {"open", "os.listdir", "os.scandir"}  # events with a path, which decides
 
 
 def answer(strategy: Callable[[int, int], Any], own: int, other: int) -> str:
     """Call the function for one position, and write what it returns or raises as a line."""
     try:
         dice = strategy(own, other)
-    except BaseException as error:  # noqa: BLE001 - SystemExit too: this must answer
+    except BaseException as error:  # noqa: BLE001 - SystemExit too: each question needs a line
         return raised(error)
-    # By type: True == 1, and 6.0 == 6.
+    # Types are compared, since True == 1 and 6.0 == 6.
     if type(dice) is int and -_TOO_LARGE < dice < _TOO_LARGE:
         return str(dice)
-    return OTHER_VALUE + _described(dice)
+    return OTHER_VALUE + _describe_value(dice)
 
 
 def raised(error: BaseException) -> str:
@@ -69,20 +69,20 @@ def raised(error: BaseException) -> str:
     try:
         kind = _one_line(type(error).__name__)
         text = _one_line(f"{kind}: {error}".removesuffix(": "))
-    except BaseException:  # noqa: BLE001 - somebody's class of errors may raise anything
+    except BaseException:  # noqa: BLE001 - a user's class of errors may raise anything
         text = kind
     place = ""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if [code.co_filename] == sys.argv[:1]:
+        if [code.co_filename] == sys.argv[:1]:  # the entry's file
             function = "" if code.co_name == "<module>" else f"in {_one_line(code.co_name[:60])}, "
             place = f" ({function}line {trace.tb_lineno})"
         trace = trace.tb_next
-    return ERROR + _shortened(text, LINE - len(place)) + place
+    return ERROR + _shorten(text, LINE - len(place)) + place
 
 
-def _described(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     """Write a value that is no small integer, with its type."""
     if type(value) is int:
         return f"a whole number of {value.bit_length()} bits (int)"
@@ -97,32 +97,35 @@ def _described(value: Any) -> str:
 def _one_line(text: str) -> str:
     """Write a text in one line of printable ASCII."""
     escaped = ascii(" ".join(text[: 4 * LINE].split()))
-    return _shortened(escaped[1:-1], LINE)  # without its quotation marks
+    return _shorten(escaped[1:-1], LINE)  # without its quotation marks
 
 
-def _shortened(text: str, size: int) -> str:
+def _shorten(text: str, size: int) -> str:
+    """Cut a text to at most `size` characters, with dots at its end."""
     return text if len(text) <= size else text[: size - 3] + "..."
 
 
 class _RandomSources:
-    """Random numbers of Python, seeded by the judge so that a run can be repeated, and their use.
+    """Seeds all random numbers of Python, so that a run can be repeated, and notes their use.
 
-    These are `random`, `os.urandom` and what draws from them: `secrets`, `uuid` and numpy. Clocks,
-    addresses of objects and threads are not. Draws by code in `folder` are noted.
+    It replaces functions of `random` and `os.urandom`, on which `secrets`, `uuid` and numpy draw.
+    Clocks, addresses of objects and threads stay random. Draws by code in `folder` are noted.
     """
 
     def __init__(self, seed: int, folder: str) -> None:
+        """Replace Python's sources of random numbers by seeded ones."""
         self._folder = f"{folder}{os.sep}"
         self._is_drawn = False
         self._system = random.Random(seed)  # noqa: S311 - in place of the system's; it has to repeat
-        # random.random() and others are methods of this one.
+        # The generator of which random.random() and others are methods.
         self._shared = random._inst  # noqa: SLF001
         self._shared.seed(seed)
         self._start: Any = self._shared.getstate()  # None once the entry has given its own seed
         self._original_seed = random.Random.seed
 
+        # A function and no bound method: as an attribute of the class it gets the generator.
         def seed_generator(generator: random.Random, a: Any = None, version: int = 2) -> None:
-            self._seed(generator, a, version)  # a function: as an attribute it binds its generator
+            self._seed(generator, a, version)
 
         os.urandom = random._urandom = self._urandom  # type: ignore[attr-defined]  # noqa: SLF001
         random.Random.seed = seed_generator  # type: ignore[method-assign,assignment]
@@ -158,7 +161,7 @@ class _RandomSources:
 
 
 class _Output(io.TextIOWrapper):
-    """Standard output of the strategy: text is lost, and its use is noted."""
+    """Standard output of the strategy: text is lost, and that there was any is noted."""
 
     is_used = False
 
@@ -174,12 +177,13 @@ class _AccessNotes:
         self.files: dict[str, None] = {}  # relative to the folder, each once
         self.attempts: dict[str, None] = {}
         self._folder = f"{folder}{os.sep}"
-        # This file too: a warning reads its lines.
+        # Python reads these by itself; this file, too, to show its lines in a warning.
         system = ("/usr", "/lib", "/lib64", "/dev", __file__)
         libraries = (sys.prefix, sys.base_prefix, *sys.path, *system)
         self._libraries = tuple(f"{library}{os.sep}" for library in libraries if library)
 
     def __call__(self, event: str, details: tuple[Any, ...]) -> None:
+        """Take an audit event of Python, with the arguments that it documents."""
         if event in _LOOKS:
             path = details[0] if details else None
             if isinstance(path, str | bytes | Path):
@@ -187,7 +191,7 @@ class _AccessNotes:
                 absolute = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - as fast as it can
                 self._note_access(event, absolute, bool(writes))
         elif event.startswith(_MODULES) and event not in _HARMLESS:
-            # Values of these types alone: to write others would run code of their own.
+            # Only values of these types are written: those of others would run their own code.
             words = [str(value) for value in details if type(value) in {str, bytes, int, tuple}]
             self._note_attempt(" ".join([event, *words]))
 
@@ -197,7 +201,7 @@ class _AccessNotes:
             self._note_attempt(f"open to write {path}")
         elif path.startswith(self._folder):
             if event == "open" and len(self.files) < _MOST_FILES:
-                with suppress(ValueError):  # it is no file of bytecode
+                with suppress(ValueError):  # raised unless it is a file of bytecode
                     path = source_from_cache(path)
                 self.files[path.removeprefix(self._folder)] = None
         elif not f"{path}{os.sep}".startswith((self._folder, *self._libraries)):
@@ -209,7 +213,10 @@ class _AccessNotes:
 
 
 def _limit_resources(cpu_seconds: int, memory: int, threads: int) -> None:
-    """Limit this process; `memory` is in bytes of address space, and 0 `threads` are no limit."""
+    """Limit the resources of this process; `memory` is address space in bytes, 0 threads no limit.
+
+    A limit is only ever lowered.
+    """
     try:
         import resource
     except ImportError:  # Windows has none
@@ -230,7 +237,10 @@ def _limit_resources(cpu_seconds: int, memory: int, threads: int) -> None:
 
 
 def _load(file: str, notes: _AccessNotes) -> tuple[Any, str]:
-    """Run the file; give its function, or None, and the line that stands for its name."""
+    """Run the file; return its function, or None, and the line with its name or what is wrong.
+
+    `notes` become an audit hook before it runs.
+    """
     namespace: dict[str, Any] = {"__name__": "final_strategy", "__file__": file}
     # Last, so that files beside the strategy cannot stand in for the standard library.
     sys.path.append(str(Path(file).parent))
@@ -249,14 +259,19 @@ def _load(file: str, notes: _AccessNotes) -> tuple[Any, str]:
 
 
 def _run() -> None:
-    """Answer the questions on standard input; the lines are those listed at the top."""
+    """Answer the questions on standard input; the lines are those listed at the top of this file.
+
+    1. Read all questions, and move standard output out of reach of the code.
+    2. Limit resources, seed random numbers, and run the file.
+    3. Answer each question, then write the notes.
+    """
     file, folder, seed, *limits = sys.argv[1:7]
     # What the strategy prints must not mix with the answers, nor may it read the questions.
     questions = os.fdopen(0, "rb", closefd=False).read().splitlines()
     answers = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for standard in range(3):
-        os.dup2(nowhere, standard)
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for standard_stream in range(3):
+        os.dup2(null_device, standard_stream)
     sys.stdout = sys.__stdout__ = _Output(os.fdopen(1, "wb", closefd=False))  # type: ignore[misc]
     _limit_resources(*map(int, limits))
 
@@ -283,7 +298,7 @@ def _run() -> None:
     write_line(TIMES + " ".join(str(time // 1000) for time in nanoseconds))
     if sources.is_drawn:
         write_line(DRAWS)
-    if "numpy.random" in sys.modules:  # whose own generator is not looked into
+    if "numpy.random" in sys.modules:  # draws of numpy's generators are not noted
         write_line(MAY_DRAW)
     if _Output.is_used:
         write_line(PRINTS)

@@ -7,7 +7,7 @@ from typing import Final
 from hogeq.support.progress import working_time
 
 PACE: Final = 2_000_000
-"""Entries of sparse arrays that are made in a second, at least: of work that nothing interrupts."""
+"""Entries of sparse arrays that are made in a second, at least, by work without interruption."""
 
 
 class Deadline:
@@ -37,7 +37,7 @@ class Deadline:
 
     @staticmethod
     def usual_clock() -> float:
-        """Give seconds; a benchmark sets processor time in its place."""
+        """Return seconds; a benchmark sets processor time in its place."""
         return working_time()
 
     @classmethod

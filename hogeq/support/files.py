@@ -18,7 +18,10 @@ TEMPORARY: Final = ".tmp-"  # prefix of files that are not complete yet
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a file whole or not at all: the temporary file at the path given takes its place."""
+    """Write a file whole or not at all: a block writes to the path that it gets, a temporary file.
+
+    After the block that file takes the place of the one at `path`; if the block fails, it is gone.
+    """
     path = Path(path)
     temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(4)}-{path.name}")
     try:
@@ -28,7 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
         _sync_folder(path.parent)
     except OSError as error:
-        # Nobody knows it by its temporary name, and a disk that is full names no file at all.
+        # A message should not have the temporary name; errors of a full disk have no name at all.
         if error.filename in {None, temporary, str(temporary)}:
             error.filename = str(path)
         raise
@@ -85,10 +88,10 @@ def opened(
     def opener(name: str, flags: int) -> int:
         if within is not None:
             return open_within(within, PurePath(name))
-        # Not to wait for whoever might write into a pipe.
+        # Without waiting for a program that might write into a pipe.
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
-    # What was opened is asked what it is, since what stands at a path may change.
+    # The open file is examined and not the path, where another may stand by now.
     with open(path, "rb", opener=opener) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -132,7 +135,7 @@ def open_within(folder: Path, path: PurePath) -> int:
 
 
 def scan_within(folder: Path, path: PurePath) -> list[tuple[str, os.stat_result]]:
-    """List a folder in a folder, each name with its status; as `open_within`."""
+    """List a folder in a folder, each name with its status; `OSError` if a link is on its way."""
     has_handles = os.scandir in os.supports_fd
     opened_folder = open_within(folder, path) if has_handles else _without_links(folder, path)
     try:
@@ -144,7 +147,10 @@ def scan_within(folder: Path, path: PurePath) -> list[tuple[str, os.stat_result]
 
 
 def _without_links(folder: Path, path: PurePath) -> Path:
-    """Look for links on the way to a path: on Windows that is all that can be done."""
+    """Return the path of a file in a folder; `OSError` if there is a link on its way.
+
+    Another may stand there when it is opened: on Windows no more can be done.
+    """
     for reached in (path, *path.parents[:-1]):
         if (folder / reached).resolve() != folder.resolve() / reached:
             raise OSError(errno.ELOOP, "is a link", os.fspath(folder / reached))
@@ -153,20 +159,23 @@ def _without_links(folder: Path, path: PurePath) -> Path:
 
 @contextlib.contextmanager
 def redirected(stream: int, to: int | None = None) -> Iterator[None]:
-    """Send what is written to a stream of the process, 1 or 2, to another, or nowhere."""
+    """Redirect a stream of the process, descriptor 1 or 2, to another, in a block; None: nowhere.
+
+    So output of compiled code is caught, too.
+    """
     sys.stdout.flush()
-    before = os.dup(stream)
+    original = os.dup(stream)
     try:
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno() if to is None else to, stream)
+        with Path(os.devnull).open("wb") as null_device:
+            os.dup2(null_device.fileno() if to is None else to, stream)
         yield
     finally:
-        os.dup2(before, stream)
-        os.close(before)
+        os.dup2(original, stream)
+        os.close(original)
 
 
 def _sync_folder(folder: Path) -> None:
-    # A rename is on the disk only once its folder is. Not every file system can, and none must.
+    """Write a folder to the disk, if the file system can: else a rename in it may be lost."""
     if sys.platform == "win32":
         return
     with contextlib.suppress(OSError):

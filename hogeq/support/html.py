@@ -25,15 +25,17 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[object], caption: s
 def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str:
     """Draw a colour for the choice at each pair of scores, with a legend, as HTML with a PNG in it.
 
-    `actions` (G, G) are by own and opponent's score; of `choices` -1 is the last, if it is one.
+    `actions` (G, G) are numbers of actions by own and opponent's score; `choices` are their dice,
+    of which -1 can be the last.
     """
     import_matplotlib()
     import matplotlib as mpl
     from matplotlib.colors import to_hex, to_rgba
     from matplotlib.image import imsave
 
-    shades = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, sum(dice >= 0 for dice in choices)))
-    colours = np.array([*shades, to_rgba("#CC79A7")])[: len(choices)]
+    num_dice = sum(dice >= 0 for dice in choices)
+    shades = mpl.colormaps["viridis"](np.linspace(0.0, 1.0, num_dice))
+    colours = np.array([*shades, to_rgba("#CC79A7")])[: len(choices)]  # the last one is for -1
     picture = BytesIO()
     imsave(picture, colours[actions], format="png", origin="lower")
     legend = "".join(

@@ -16,9 +16,9 @@ CODE: Final = "Python code"
 MAX_BYTES: Final = 64 * 2**20  # largest strategy file that is opened at all
 
 SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".npy", ".npz", ".py")
-"""Of strategy files in a folder; a file that is named may have any."""
+"""Suffixes of strategy files in a folder; a file that a user names may have any."""
 
-PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")
+PICKLES: Final = (".pickle", ".pkl", ".p", ".pck", ".joblib")  # suffixes of refused files
 
 SUBMISSION: Final = "final_strategy.py"
 """Name of a student's file, whatever else lies in the student's folder."""
@@ -27,8 +27,8 @@ IN_FOLDER: Final = "matrix.csv"  # the matrix in the folder of a run
 
 NEEDS_TRUST: Final = "reading a .py runs its code, allowed only with --trust"
 
-_HEAD: Final = 2**20  # bytes that are looked at: comments may come first
-_BOM: Final = b"\xef\xbb\xbf"
+_HEAD: Final = 2**20  # first bytes that tell the kind: comments may come before it
+_BOM: Final = b"\xef\xbb\xbf"  # mark of UTF-8
 _PACKERS: Final = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
@@ -37,7 +37,7 @@ _PACKERS: Final = {
     "7-Zip": re.compile(rb"7z\xbc\xaf\x27\x1c"),
     "RAR": re.compile(rb"Rar!\x1a\x07"),
 }
-"""How what a program compressed begins."""
+"""How compressed files begin, by program."""
 _STARTS: Final = {
     EFG: re.compile(rb"\s*EFG\s"),
     # A line of a game, after lines that are empty or comments.
@@ -54,7 +54,7 @@ _STARTS: Final = {
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """Tell what a regular file holds; empty if it is of no known kind, or cannot be read."""
+    """Name the kind of a regular file by its content; empty if it is unknown or unreadable."""
     try:
         with opened(Path(path), 2**63 - 1) as (file, _):
             return kind_of_bytes(file.read(_HEAD) or b"")
@@ -63,7 +63,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def kind_of_bytes(data: bytes) -> str:
-    """Tell what the content of a file is; empty if it is of no known kind."""
+    """Name the kind of a content; empty if it is unknown."""
     if data.startswith(b"PK\x03\x04"):
         return ARCHIVE
     head = data[:_HEAD].removeprefix(_BOM).replace(b"\r", b"\n")
@@ -71,7 +71,7 @@ def kind_of_bytes(data: bytes) -> str:
 
 
 def not_a_strategy(data: bytes) -> str:
-    """Say what a file holds that is surely no strategy; empty if it may be one."""
+    """Describe a content that is surely no strategy; empty if it may be one."""
     kind = kind_of_bytes(data)
     if kind == CODE:
         return "holds Python code, and its name does not end in .py"
@@ -79,7 +79,7 @@ def not_a_strategy(data: bytes) -> str:
 
 
 def require_unpacked(data: bytes) -> None:
-    """Refuse what a program compressed; an archive of arrays is none."""
+    """Refuse a content that is compressed; an archive of arrays is allowed."""
     packer = next((name for name, start in _PACKERS.items() if start.match(data)), "")
     if packer:
         raise BadInputError(f"is compressed by {packer}; allowed: its content, unpack it first")

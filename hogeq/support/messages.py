@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 MOST: Final = 200  # most characters of what a message quotes
 LONGEST_NAME: Final = 64  # most characters of a player's name
 LONGEST_TITLE: Final = 200  # most characters of what a game or an entrant is called
-LIKE: Final = 0.6  # least likeness, from 0 to 1, of a word that a message suggests
+LIKE: Final = 0.6  # least similarity, from 0 to 1, of a word that a message suggests
 LONGEST_WORD: Final = 100
-"""Characters of a word that is compared with those known; no known one has as many."""
+"""Most characters of a word that is compared with known ones, all of which are shorter."""
 
 _PACKAGE: Final = Path(__file__).parents[1]
 """The folder of hogeq's own code."""
@@ -74,6 +74,7 @@ class HogeqError(ValueError):
 
     @property
     def _parts(self) -> tuple[str, object, str]:
+        """Where, what was given, and what is allowed: from a `Refusal`, or read from the text."""
         message = self.args[0] if self.args else ""
         if isinstance(message, Refusal):
             return message.where, message.got, message.allowed
@@ -101,7 +102,7 @@ class ExplainedError(RuntimeError):
 
 
 class _Shown(reprlib.Repr):
-    """Writes values by walking a few of their parts: the time taken has a bound, too."""
+    """Writes values in a bounded time, by a few of their parts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,42 +138,43 @@ def one_line(what: object, most: int = MOST) -> str:
     """Write a text or an error as one printable line of at most `most` characters."""
     try:
         text = " ".join(str(what).split())
-    except Exception:  # noqa: BLE001 - somebody's class of errors may not even say what it is
+    except Exception:  # noqa: BLE001 - a user's class of errors may fail to be written
         text = ""
     if not text and isinstance(what, BaseException):
         text = type(what).__name__
-    return _short(text, most)
+    return _shorten(text, most)
 
 
 def shown(value: object) -> str:
     """Write a value as a message repeats it: as Python would in ASCII, but short."""
     text = " ".join(_SHOWN.repr(value).splitlines())
-    return _short(text.encode("ascii", "backslashreplace").decode(), MOST)
+    return _shorten(text.encode("ascii", "backslashreplace").decode(), MOST)
 
 
 def is_title(text: str) -> bool:
-    """Whether a text can stand in a figure, a page and a line: printable, and of a title's size."""
+    """Whether a text is printable, not blank, and short enough for a title."""
     return text.isprintable() and not text.isspace() and 0 < len(text) <= LONGEST_TITLE
 
 
 def unreadable(path: Path, error: Exception) -> str:
-    """Say that a file cannot be read, and why."""
+    """Write that a file cannot be read, and why."""
     reason = getattr(error, "strerror", None) or error
     return f"{printable(path)}: cannot be read: {one_line(reason)}"
 
 
 def raised(error: Exception) -> str:
-    """Write an exception of somebody's code: its class, its message and the line that raised it."""
+    """Write an exception of a user's code: its class, its message and the line that raised it."""
     kind = type(error).__name__
     text = one_line(error)  # the class's name if there is no message
-    what = kind if text == kind else f"{kind}: {text}"
-    return f"{what}{_place(error)}"
+    description = kind if text == kind else f"{kind}: {text}"
+    return f"{description}{_user_line(error)}"
 
 
-def _place(error: Exception) -> str:
-    """Name the innermost frame that is neither of hogeq nor of what is installed, if there is one.
+def _user_line(error: Exception) -> str:
+    """Name in brackets the innermost line of a traceback that is of the user's code.
 
-    Of what is installed, a line would say nothing about the code at fault.
+    Lines of hogeq and of installed packages say nothing about the code at fault. Empty if there is
+    no other.
     """
     installed = [sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")]
     skipped_folders = tuple(f"{folder}{os.sep}" for folder in (_PACKAGE, *installed))
@@ -187,7 +189,7 @@ def _place(error: Exception) -> str:
 
 
 def nearest(given: object, known: Iterable[str]) -> str:
-    """Name the known word most like the one given, as the end of a message, if one is like it."""
+    """End a message with the known word most similar to the one given; empty if none is similar."""
     if not isinstance(given, str | list):
         return ""
     by_lower_case = {name.lower(): name for name in sorted(known)}
@@ -197,7 +199,10 @@ def nearest(given: object, known: Iterable[str]) -> str:
 
 
 def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ()) -> str:
-    """Say that a value is not allowed."""
+    """Write that a value is not allowed, and the nearest of `choices`.
+
+    `path` names the parameter, key or file. The text is a `Refusal`, which keeps its parts.
+    """
     where = f"{path}: " if path else ""
     text = f"{where}got {shown(given)}; allowed: {allowed}{nearest(given, choices)}"
     message = Refusal(text)
@@ -208,7 +213,7 @@ def refusal(path: str, given: object, allowed: str, choices: Iterable[str] = ())
 
 
 def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> str:
-    """Say that a key is not known."""
+    """Write that a key of the mapping at `path` is not known; `given` is its value."""
     word = key if isinstance(key, str) else shown(key)
     where = one_line(f"{path}.{word}" if path else word)
     names = sorted(known)
@@ -219,16 +224,17 @@ def unknown_key(path: str, key: object, given: object, known: Iterable[str]) -> 
 
 
 def missing(path: str, allowed: str) -> str:
-    """Say that a key is not there."""
+    """Write that a key is missing."""
     return f"{path}: missing; allowed: {allowed}"
 
 
 def not_installed(what: str, purpose: str, package: str) -> str:
-    """Say that an optional library is missing, and how to get it without knowing our source."""
+    """Write that an optional library is missing, and how to install it."""
     return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
 
 
-def _short(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
+    """Make a text printable, and cut it to at most `most` characters, with dots at its end."""
     line = printable(text[: most + 1])
     return line if len(line) <= most else line[: most - 3] + "..."
 
@@ -240,12 +246,15 @@ DIGITS: Final = 2  # decimals of per cents and percentage points, unless a user 
 digits: ContextVar[int] = ContextVar("digits", default=DIGITS)
 """Decimals that the user of a command asks for."""
 
-EXACT: Final = 1e-12  # what rounding alone may make of nothing
-ROUNDED: Final = 1e-8  # more than passes over any game of Hog round a probability by
+EXACT: Final = 1e-12  # most that rounding alone makes of 0
+ROUNDED: Final = 1e-8  # more than the error of a probability that passes over a game of Hog leave
 
 
 def percent(probability: float) -> str:
-    """Write a probability in per cent; one near 0 or 1 as below or above the last number shown."""
+    """Write a probability in per cent.
+
+    One that would be rounded to 0 or 100 %, and is neither, reads "<0.01 %" or ">99.99 %".
+    """
     decimals = digits.get()
     unit = 10.0**-decimals  # of the last digit
     per_cent = 100.0 * probability
@@ -257,33 +266,39 @@ def percent(probability: float) -> str:
 
 
 def at_most(bound: float, rounding_error: float | None = None) -> str:
-    """Write an upper bound in per cent, rounded up, less its error: 0 for a proved bound."""
-    error = _rounding_error() if rounding_error is None else rounding_error
-    return f"{_rounded(bound - error, ROUND_CEILING)} %"
+    """Write an upper bound in per cent, rounded up after its error is subtracted.
+
+    The error is 0 for a proved bound, by default `_bound_correction`.
+    """
+    error = _bound_correction() if rounding_error is None else rounding_error
+    return f"{_per_cent(bound - error, ROUND_CEILING)} %"
 
 
 def at_least(bound: float) -> str:
     """Write a lower bound in per cent, rounded down."""
-    return f"{_rounded(bound + _rounding_error(), ROUND_FLOOR)} %"
+    return f"{_per_cent(bound + _bound_correction(), ROUND_FLOOR)} %"
 
 
-def _rounding_error() -> float:
-    """Give what rounding may have added to a number, and bounds are written without.
+def _bound_correction() -> float:
+    """Return the number by which bounds are moved inward before they are rounded outward.
 
-    It is negative, which moves bounds outward by all it can be, where so many digits are shown that
-    it might be seen.
+    With few digits it undoes the error of rounding, which would else cost a whole last digit. With
+    so many that the error may be seen, it is negative: it moves bounds outward by the largest one.
     """
     return EXACT if 10.0 ** -(digits.get() + 2) > ROUNDED else -ROUNDED
 
 
-def _rounded(probability: float, rounding: str) -> str:
+def _per_cent(probability: float, rounding: str) -> str:
     """Write a number in per cent without the sign, rounded as one of `decimal`'s constants says."""
     per_cent = 100 * Decimal(probability)  # exact, which a product of floats is not
     return f"{per_cent.quantize(Decimal(10) ** -digits.get(), rounding):zf}"
 
 
 def pp(difference: float, *, signed: bool = True) -> str:
-    """Write a difference of probabilities in percentage points; a plus only if `signed`."""
+    """Write a difference of probabilities in percentage points; a plus only if `signed`.
+
+    One that would be rounded to 0, and is not 0, reads "<0.01 pp", without a sign.
+    """
     decimals = digits.get()
     unit = 10.0**-decimals  # of the last digit
     points = 100.0 * abs(difference)
@@ -303,25 +318,27 @@ def loss(difference: float) -> str:
 
 
 def between(lower: float, upper: float, *, are_one: bool = False) -> str:
-    """Write an interval of differences in percentage points, of one number as exact.
+    """Write an interval of differences in percentage points, or one number as exact.
 
-    It is one if that is known; else if no rounding of both ends could change what is written.
+    It is one number if the caller knows that (`are_one`), or if its ends are equal and no error of
+    rounding could change the text.
     """
-    least = _rounded(lower - ROUNDED, ROUND_HALF_EVEN)
-    largest = _rounded(upper + ROUNDED, ROUND_HALF_EVEN)
-    if are_one or (upper - lower <= EXACT and least == largest):
-        return f"{_rounded(lower, ROUND_HALF_EVEN)} pp, exact"
-    error = _rounding_error()
-    lower_text = _rounded(lower + error, ROUND_FLOOR)
-    return f"{lower_text} to {_rounded(upper - error, ROUND_CEILING)} pp"
+    lowest_text = _per_cent(lower - ROUNDED, ROUND_HALF_EVEN)
+    highest_text = _per_cent(upper + ROUNDED, ROUND_HALF_EVEN)
+    if are_one or (upper - lower <= EXACT and lowest_text == highest_text):
+        return f"{_per_cent(lower, ROUND_HALF_EVEN)} pp, exact"
+    correction = _bound_correction()
+    lower_text = _per_cent(lower + correction, ROUND_FLOOR)
+    upper_text = _per_cent(upper - correction, ROUND_CEILING)
+    return f"{lower_text} to {upper_text} pp"
 
 
 def duration(seconds: float) -> str:
-    """Write a short time in the unit that fits, to two figures."""
-    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-    fitting = [unit for unit, unit_seconds in units.items() if seconds >= unit_seconds]
-    unit = fitting[-1] if fitting else "us"
-    number = seconds / units[unit]
+    """Write a short time to two figures, in the largest unit that it has at least one of."""
+    seconds_of_unit = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+    fitting_units = [unit for unit, size in seconds_of_unit.items() if seconds >= size]
+    unit = fitting_units[-1] if fitting_units else "us"
+    number = seconds / seconds_of_unit[unit]
     if number >= 100.0:
         return f"{10 * round(number / 10.0)} {unit}"
     if number >= 9.95:  # one decimal would make it 10.0, which is three figures
@@ -338,7 +355,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def player_name_fault(name: object) -> str:
-    """Say why a contest does not take a name, or a ``.py`` cannot hold it; empty if both do."""
+    """Explain why a contest refuses a player's name, or a ``.py`` cannot hold it; else empty."""
     if not isinstance(name, str) or not name.strip():
         return f"player name {shown(name)}: allowed: a text that is not blank"
     if len(name) > LONGEST_NAME:
@@ -388,7 +405,7 @@ class Part(NamedTuple):
 
 
 def laid_out(parts: Iterable[Part]) -> Text:
-    """Lay out tables, each below its heading."""
+    """Lay out tables, each below its heading, with empty lines between."""
     text: Text = []
     for part in parts:
         if part.heading:
@@ -400,7 +417,7 @@ def laid_out(parts: Iterable[Part]) -> Text:
 
 
 def as_dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """Give named tuples as plain values."""
+    """Return named tuples as dictionaries."""
     return [row._asdict() for row in rows]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final, Literal
 
-MOMENT: Final = 0.1  # seconds that a call of a solver may take, signals and progress waiting
+MOMENT: Final = 0.1  # seconds that a call of a solver may take: signals and progress wait for it
 
 
 def schedule(iterations: int, every: int | Literal["log"]) -> list[int]:
@@ -26,12 +26,16 @@ class Pace:
     def steps(
         self, steps: Callable[[Any, int], tuple[Any, int]], state: Any, left: int
     ) -> tuple[Any, int]:
-        """State after more iterations, at most those left, and how many; adapts the next number."""
-        begun = perf_counter()
-        state, done = steps(state, min(self.most, left))
-        spent = perf_counter() - begun
-        if done == self.most and spent < MOMENT / 2.0:
+        """Call a solver once, and adapt the number of iterations of the next call.
+
+        `steps` does at most so many iterations from a state; at most `left` of them are asked for.
+        Returns the new state and the number of iterations done.
+        """
+        start_time = perf_counter()
+        state, num_done = steps(state, min(self.most, left))
+        seconds = perf_counter() - start_time
+        if num_done == self.most and seconds < MOMENT / 2.0:
             self.most *= 2
-        elif spent > MOMENT:
+        elif seconds > MOMENT:
             self.most = max(1, self.most // 2)
-        return state, done
+        return state, num_done

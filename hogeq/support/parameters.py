@@ -52,7 +52,7 @@ class NotAllowedError(ValueError):
 
 
 def one_of(known: Collection[str]) -> BeforeValidator:
-    """Allow the words that are known when a value is given: a registry may still grow."""
+    """Make the validator of a word that is a key of `known`, which may still grow."""
 
     def check(value: object) -> object:
         if not isinstance(value, str) or value not in known:
@@ -80,22 +80,22 @@ def parameters(kind: type[Kind]) -> type[Kind]:
     ...
     hogeq.support.parameters.ParameterError: size: got 'half'; allowed: numbers
     """
-    made = cast("type[Kind]", dataclass(kind, frozen=True, config=_STRICT))
-    initialise = made.__init__
+    parameter_class = cast("type[Kind]", dataclass(kind, frozen=True, config=_STRICT))
+    initialise = parameter_class.__init__
 
     @functools.wraps(initialise)
     def checked(self: Kind, *args: Any, **given: Any) -> None:
         try:
             initialise(self, *args, **given)
         except ValidationError as error:
-            raise ParameterError(_problem(made, error)) from error
+            raise ParameterError(_first_problem(parameter_class, error)) from error
 
-    cast("Any", made).__init__ = checked
-    return made
+    cast("Any", parameter_class).__init__ = checked
+    return parameter_class
 
 
 def read(kind: type[Kind], given: object) -> Kind:
-    """Make parameters of a mapping, as files have them."""
+    """Make parameters of a class from a mapping, as files have them."""
     known = keys(kind)
     if not isinstance(given, Mapping):
         raise NotAllowedError(f"a mapping with {', '.join(sorted(known))}")
@@ -116,13 +116,13 @@ def section(kind: type[Any]) -> BeforeValidator:
 
 
 def check(kind: Any, **given: object) -> None:
-    """Refuse arguments that are not allowed."""
+    """Refuse arguments, by name, whose values an annotated type `kind` does not allow."""
     for name, value in given.items():
         try:
             _adapter(kind).validate_python(value)
         except ValidationError as error:
             schema = _adapter(kind).json_schema()
-            raise ParameterError(_refused(name, error, schema)) from error
+            raise ParameterError(_refusal_of_value(name, error, schema)) from error
 
 
 def plain(given: Any) -> dict[str, Any]:
@@ -146,8 +146,8 @@ def _properties(kind: type) -> dict[str, dict[str, Any]]:
     return dict(TypeAdapter(kind).json_schema().get("properties", {}))
 
 
-def _problem(kind: type, error: ValidationError) -> str:
-    """Say the first thing that is wrong with parameters of a class, by pydantic's error."""
+def _first_problem(kind: type, error: ValidationError) -> str:
+    """Write the first of pydantic's errors about parameters of a class as one of our messages."""
     first = error.errors(include_url=False)[0]
     if not first["loc"]:  # the class itself refused them
         return str(first["ctx"]["error"])
@@ -159,14 +159,17 @@ def _problem(kind: type, error: ValidationError) -> str:
     if first["type"] in {"unexpected_keyword_argument", "unexpected_positional_argument"}:
         text = unknown_key("", key, first["input"], properties)
         return text if properties else f"{text}none"  # its list of those allowed is empty
-    return _refused(key, error, properties[key])
+    return _refusal_of_value(key, error, properties[key])
 
 
-def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
-    """Say what is wrong with one value, whose JSON schema says what is allowed."""
+def _refusal_of_value(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
+    """Write the first of pydantic's errors about one value; its JSON schema says what is allowed.
+
+    A validator of our own, which raised an error of ours, knows that better.
+    """
     first = error.errors(include_url=False)[0]
     if first["type"] == "missing":
-        return missing(name, _described(schema))
+        return missing(name, _describe_schema(schema))
     reason = first.get("ctx", {}).get("error")
     if isinstance(reason, NotAllowedError):
         return refusal(name, first["input"], reason.allowed, reason.choices)
@@ -174,16 +177,15 @@ def _refused(name: str, error: ValidationError, schema: dict[str, Any]) -> str:
         return f"{name}.{reason}"
     if reason is not None:
         return str(reason)
-    given = first["input"]
-    return refusal(name, given, _described(schema), _choices(schema))
+    return refusal(name, first["input"], _describe_schema(schema), _choices(schema))
 
 
-def _described(schema: dict[str, Any]) -> str:
+def _describe_schema(schema: dict[str, Any]) -> str:
     """Describe in words the values that a JSON schema allows."""
     if "description" in schema:
         return str(schema["description"])
     if "anyOf" in schema:
-        return " or ".join(_described(part) for part in schema["anyOf"])
+        return " or ".join(_describe_schema(part) for part in schema["anyOf"])
     if "enum" in schema or "const" in schema:
         return " or ".join(_choices(schema))
     words = {
@@ -196,11 +198,11 @@ def _described(schema: dict[str, Any]) -> str:
         "null": "null",
     }
     parts = [words.get(schema.get("type", ""), "plain values")]
-    both = "minimum" in schema and "maximum" in schema
+    has_both_limits = "minimum" in schema and "maximum" in schema
     limits = (
         ("minimum", "from"),
         ("exclusiveMinimum", "above"),
-        ("maximum", "to" if both else "up to"),
+        ("maximum", "to" if has_both_limits else "up to"),
         ("exclusiveMaximum", "below"),
     )
     parts += [f"{word} {schema[key]:.15g}" for key, word in limits if key in schema]

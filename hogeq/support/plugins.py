@@ -21,14 +21,14 @@ from hogeq.support.messages import BadInputError, HogeqError, one_line, refusal,
 
 Registered = TypeVar("Registered", bound=type[Any])
 
-NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"
+NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,59}"  # of an entry of a registry
 
 
-_entered: list[tuple[MutableMapping[str, Any], str]] = []  # every name that was entered, and where
+_entered: list[tuple[MutableMapping[str, Any], str]] = []  # registry and name of every entry
 
 
 def enter(registry: MutableMapping[str, Any], what: str, name: str, value: object) -> None:
-    """Enter a value into a registry, under a name that is free."""
+    """Enter a value into a registry, under a name that is not taken; `what` begins messages."""
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise HogeqError(refusal(what, name, "a name of 1 to 60 letters, digits and . _ : -"))
     if name in registry:
@@ -41,13 +41,14 @@ def enter(registry: MutableMapping[str, Any], what: str, name: str, value: objec
 def entering(
     registry: MutableMapping[str, Any], what: str, name: str, base: type[Any]
 ) -> Callable[[Registered], Registered]:
-    """Class decorator that enters a class of parameters into a registry."""
+    """Make the decorator that enters a class of parameters, a subclass of `base`, by its name."""
 
     def decorate(kind: Registered) -> Registered:
-        fits = isinstance(kind, type) and issubclass(kind, base) and is_dataclass(kind)
-        lacking = sorted(getattr(kind, "__abstractmethods__", ()))
-        if not fits or lacking:
-            without = f" without {', '.join(lacking)}" if lacking else ""
+        """Check a class, and enter it; one that lacks a method of `base` is refused."""
+        is_allowed = isinstance(kind, type) and issubclass(kind, base) and is_dataclass(kind)
+        missing_methods = sorted(getattr(kind, "__abstractmethods__", ()))
+        if not is_allowed or missing_methods:
+            without = f" without {', '.join(missing_methods)}" if missing_methods else ""
             raise HogeqError(
                 f"{what} {name}: got {shown(kind)}{without}; allowed: a subclass of "
                 f"{base.__name__} with all its methods and the decorator parameters"
@@ -64,6 +65,7 @@ DOORS: Final = (
     "hogeq.rule_part, hogeq.edition, hogeq.baseline, hogeq.solver, hogeq.purifier, "
     "hogeq.register_game, pyspiel.register_game"
 )
+"""All functions by which a plugin registers something."""
 
 
 class PluginError(BadInputError):
@@ -142,7 +144,10 @@ def load_plugin(path: str | Path, trust: bool = False) -> Plugin:
 
 
 def load_named(tree: object, folder: Path, source: str, trust: bool) -> None:
-    """Load the plugins that a config names, as plain values of a file in `folder`."""
+    """Load the plugins that a config names, plain values of the file `source` in `folder`.
+
+    `trust` says whether they may be run; `ConfigError` if one cannot be loaded.
+    """
     from hogeq.support.yaml import ConfigError  # here: small commands need no YAML
 
     files = tree.get("plugins", []) if isinstance(tree, Mapping) else []
@@ -171,7 +176,10 @@ def read_plugin(path: str | Path) -> Plugin:
 
 
 def run_plugin(plugin: Plugin, where: str = "") -> None:
-    """Run a plugin in this process, unless that was done."""
+    """Run a plugin in this process, unless it was run before; `where` names it in messages.
+
+    If it fails, all that it registered is removed.
+    """
     where = where or plugin.file
     with _lock:
         if _loaded.get(plugin.file) == plugin:
@@ -187,7 +195,7 @@ def run_plugin(plugin: Plugin, where: str = "") -> None:
         sys.modules[module.__name__] = module  # where pickles look for its classes
         num_entered = len(_entered)
         try:
-            _run(plugin, where, module)
+            _execute(plugin, where, module)
         except BaseException:
             del sys.modules[module.__name__]
             for registry, entry in _entered[num_entered:]:
@@ -197,7 +205,7 @@ def run_plugin(plugin: Plugin, where: str = "") -> None:
         _loaded[plugin.file] = plugin
 
 
-def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
+def _execute(plugin: Plugin, where: str, module: ModuleType) -> None:
     """Run the code of a plugin in its module; `PluginError` if it fails or registers nothing."""
     num_entered = len(_entered)
     openspiel_games = _openspiel_games()
@@ -211,7 +219,7 @@ def _run(plugin: Plugin, where: str, module: ModuleType) -> None:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == where]
         line = f"line {lines[-1]}: " if lines else ""
-        # A refusal of hogeq says all; of other errors the class does.
+        # A refusal of hogeq explains itself; other errors need the name of their class.
         is_refusal = isinstance(error, ValueError) and not isinstance(error, UnicodeError)
         kind = "" if is_refusal else f"{type(error).__name__}: "
         raise PluginError(f"{where}: {line}{kind}{one_line(error)}") from error
@@ -240,8 +248,8 @@ def named(what: str, part: object) -> str:
 
 
 def run_with(plugins: tuple[Plugin, ...], function: bytes, task: bytes) -> object:
-    """Compute a task that came from a process with plugins."""
+    """Load plugins, then compute a pickled function of a pickled task, in a worker."""
     for plugin in plugins:
         run_plugin(plugin)
-    # As every task, from who started us.
+    # The pickles come from the process that started this one.
     return pickle.loads(function)(pickle.loads(task))  # noqa: S301

@@ -33,10 +33,12 @@ from hogeq.support.files import TEMPORARY, read_whole, write_whole
 from hogeq.support.messages import printable
 
 HAS_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-MOST_LINKS: Final = 40  # on the way to a folder, as Linux has it
-MOST_BYTES: Final = 2**31  # of a file
+MOST_LINKS: Final = 40  # most links on the way to a folder, as Linux has it
+MOST_BYTES: Final = 2**31  # most bytes of a file
+# Flags of os.open: to list a folder, to walk through one that may not be listed, to read a file,
+# and to make one; and the errors by which they fail at a link.
 _LIST: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_PASS: Final = _LIST | getattr(os, "O_PATH", 0)  # through a folder that may not be listed
+_PASS: Final = _LIST | getattr(os, "O_PATH", 0)
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _IS_LINK: Final = errno.ELOOP, errno.ENOTDIR, getattr(errno, "EMLINK", errno.ELOOP)
@@ -46,10 +48,11 @@ class PrivateFolder:
     """A private folder that is open; without handles, its path."""
 
     def __init__(self, path: Path, handle: int | None) -> None:
-        self.path, self._handle = path, handle
+        self.path = path
+        self._handle = handle
 
     def read(self, name: str) -> bytes:
-        """Read a file; `OSError` if it is not private either."""
+        """Read a file of the folder; `OSError` if others may change it."""
         if self._handle is None:
             return read_whole(self.path / name, MOST_BYTES)
         with os.fdopen(os.open(name, _READ, dir_fd=self._handle), "rb") as file:
@@ -62,7 +65,7 @@ class PrivateFolder:
             return file.read(status.st_size)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file whole or not at all."""
+        """Write a file whole or not at all: a temporary one takes its place."""
         if self._handle is None:
             write_whole(self.path / name, data)
             return
@@ -78,9 +81,9 @@ class PrivateFolder:
                 raise
 
     def names(self) -> list[str]:
-        """List what is in it."""
-        with os.scandir(self.path if self._handle is None else self._handle) as inside:
-            return [one.name for one in inside]
+        """List the names of its files and folders."""
+        with os.scandir(self.path if self._handle is None else self._handle) as entries:
+            return [entry.name for entry in entries]
 
     def note_use(self) -> None:
         """Set the time at which it was last used."""
@@ -90,7 +93,7 @@ class PrivateFolder:
 
 @contextmanager
 def private_folder(path: Path, *, make: bool = False) -> Iterator[PrivateFolder]:
-    """Open a folder by its absolute path, and make what is missing of it if asked.
+    """Open a folder by its absolute path; with `make`, it is made if it is missing.
 
     `OSError` says why it is not private, and names the folder on the way.
     """
@@ -107,10 +110,15 @@ def private_folder(path: Path, *, make: bool = False) -> Iterator[PrivateFolder]
 
 
 def _walk(path: Path, make: bool) -> int:
-    """Walk from the root of the file system to a folder; give the handle of that folder.
+    """Walk from the root of the file system to a folder, and return the handle of that folder.
 
-    One folder is open at a time, with `handle`, at the path `reached`. The parts of the path that
-    lie ahead are a stack, onto which the parts of a link's target go in its place.
+    1. Open the next part of the path in the folder that is open; if `make`, make it if missing.
+    2. If it is a link, put the parts of its target in its place, and begin anew at the root if the
+       target is absolute. A link as the last part is refused.
+    3. Otherwise require that nobody else may change it, and go on there.
+
+    `handle` is the folder that is open, `reached` its path, `parts_ahead` the stack of parts.
+    `OSError` if a folder is not private, or missing.
     """
     if not path.is_absolute():
         raise OSError(errno.EINVAL, "is not an absolute path", os.fspath(path))
@@ -164,10 +172,10 @@ def _open_or_make(part: str, above: int, flags: int, make: bool) -> int:
 
 
 def _link_target(part: str, above: int, reached: Path) -> Path | None:
-    """Tell where a link leads to; None if it is none. Links of other users are refused.
+    """Return the target of a link, the entry `part` of the folder `above`; None if it is none.
 
-    Here only the owner of an entry can exchange it, so a link of the user stays while it is read.
-    If the user's own programs exchange it meanwhile, what was read may be another's.
+    Links of other users are refused. In such a folder only the owner of an entry can exchange it,
+    so nobody else can while it is read. `OSError` if a program of the user does.
     """
     before = os.stat(part, dir_fd=above, follow_symlinks=False)
     if not stat.S_ISLNK(before.st_mode):
@@ -181,21 +189,28 @@ def _link_target(part: str, above: int, reached: Path) -> Path | None:
 
 
 def _require_owner(status: os.stat_result, where: str | Path) -> None:
+    """Refuse an entry that belongs neither to the user nor to root; `where` names it."""
     if status.st_uid not in {0, os.geteuid()}:
         raise OSError(errno.EPERM, f"{printable(where)} belongs to another user")
 
 
 def _require_private(status: os.stat_result, where: str | Path, passed: int | None = None) -> None:
-    """Refuse what others may change; `passed` is the handle of a folder above the last one."""
+    """Refuse a file or folder that others may change; `where` names it.
+
+    `passed` is the handle of a folder above the last one, to which two exceptions apply: the sticky
+    bit, and a group that has the user as its only member.
+    """
     _require_owner(status, where)
-    others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if not others:
+    write_bits = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    if not write_bits:
         return
-    if passed is not None and status.st_mode & stat.S_ISVTX:
-        return
-    own_group = others == stat.S_IWGRP and _is_own_group(status.st_gid)
-    if passed is not None and own_group and not _has_access_list(passed):
-        return
+    if passed is not None:
+        is_sticky = bool(status.st_mode & stat.S_ISVTX)
+        if is_sticky:
+            return
+        is_for_own_group = write_bits == stat.S_IWGRP and _is_own_group(status.st_gid)
+        if is_for_own_group and not _has_access_list(passed):
+            return
     raise OSError(errno.EPERM, f"others may write to {printable(where)}")
 
 
@@ -218,12 +233,12 @@ def _is_own_group(group: int) -> bool:
 
 
 def _has_access_list(handle: int) -> bool:
-    """Whether others than owner and group may have been given rights to what is open."""
-    read: Any = getattr(os, "getxattr", None)
-    if read is None:
+    """Whether a file or folder that is open has an access control list, with rights of others."""
+    read_attribute: Any = getattr(os, "getxattr", None)
+    if read_attribute is None:
         return False
     try:
-        read(f"/proc/self/fd/{handle}", "system.posix_acl_access")
+        read_attribute(f"/proc/self/fd/{handle}", "system.posix_acl_access")
     except OSError as error:
         return error.errno not in {errno.ENODATA, errno.ENOTSUP}
     return True

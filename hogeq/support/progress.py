@@ -30,13 +30,27 @@ HEARTBEAT: Final = 30.0  # seconds after which a plain line comes even if nothin
 
 
 class Phase:
-    """One part of a computation, as far as it has come; in another process nobody sees it."""
+    """One part of a computation, and how far it is; in another process it is not shown.
+
+    Attributes
+    ----------
+    name, unit : str
+        What people are shown; without a unit the steps are shown in per cent.
+    total : int or None
+        Number of steps, if it is known.
+    done : int
+        Steps done so far.
+    """
 
     def __init__(self, name: str, total: int | None = None, unit: str = "", done: int = 0) -> None:
-        self.name, self.total, self.unit, self.done = name, total, unit, done
+        self.name = name
+        self.total = total
+        self.unit = unit
+        self.done = done
         self.began = time.monotonic()
-        self.doing = self.figure = ""
-        self.write: Callable[[float], str] = percent  # of win rates
+        self.doing = ""  # present activity
+        self.figure = ""  # last measurement
+        self.write: Callable[[float], str] = percent  # writes win rates
         self._best = float("-inf")
         self._lock = Lock()
 
@@ -52,7 +66,7 @@ class Phase:
             self.doing = doing
 
     def reach(self, done: int) -> None:
-        """Say that at least so many steps are done."""
+        """Set the number of steps done, unless more are."""
         with self._lock:
             self.done = max(self.done, done)
 
@@ -61,14 +75,14 @@ class Phase:
         self.doing = doing
 
     def found(self, win_rate: float) -> None:
-        """Say that a win rate was found; the best one so far is shown."""
+        """Show a win rate if it is the best so far."""
         with self._lock:
             if win_rate > self._best:
                 self._best = win_rate
                 self.measured(f"best {self.write(win_rate)}")
 
     def measured(self, figure: str) -> None:
-        """Give the figure of the last measurement, as text."""
+        """Show the figure of the last measurement, a text."""
         self.figure = figure
 
     @property
@@ -78,7 +92,7 @@ class Phase:
 
     @property
     def steps(self) -> str:
-        """Steps done, of how many; empty where nothing is known."""
+        """Steps done, and of how many; empty without a unit and a total."""
         if self.unit:
             of = "" if self.total is None else f"/{self.total}"
             return f"{self.done}{of} {self.unit}"
@@ -93,17 +107,21 @@ class Phase:
 
 
 class _Display:
-    """Shows the phases that are open, the outermost first: a bar each, or one plain line."""
+    """Shows the phases that are open, the outermost first: a bar each, or one plain line.
+
+    A thread of its own draws them, until `end` is called.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.has_bars = False
-        with suppress(OSError, ValueError):  # on a terminal that knows its width bars fit
+        with suppress(OSError, ValueError):  # bars need a terminal that knows its width
             self.has_bars = stream.isatty() and os.get_terminal_size(stream.fileno()).columns > 0
-        self.bars: dict[Phase, tqdm[Any] | None] = {}
+        self.bars: dict[Phase, tqdm[Any] | None] = {}  # None: not drawn yet
         self.lock = RLock()
-        self._began = self._last = time.monotonic()
-        self._figures: list[str] = []
+        self._began = time.monotonic()
+        self._last_line_time = self._began
+        self._last_figures: list[str] = []  # those of the last plain line
         self._over = Event()
         self._clock = Thread(target=self._run, name="progress", daemon=True)
         self._clock.start()
@@ -123,8 +141,9 @@ class _Display:
         self._clock.join()
 
     def write(self, line: str) -> None:
+        """Write a line, above the bars if there are any."""
         with self.lock, suppress(OSError, ValueError):
-            self._last = time.monotonic()
+            self._last_line_time = time.monotonic()
             if self.has_bars:
                 from tqdm import tqdm
 
@@ -140,6 +159,7 @@ class _Display:
                     draw()
 
     def _draw_bars(self) -> None:
+        """Draw or update the bar of each phase; a new phase, and those inside it, have to wait."""
         for phase, old_bar in self.bars.items():
             if time.monotonic() - phase.began < PATIENCE:
                 return
@@ -159,21 +179,21 @@ class _Display:
     def _draw_line(self) -> None:
         """Write a line about all phases, if enough time has passed and something is new."""
         now = time.monotonic()
-        waited = now - self._last
+        seconds_since_line = now - self._last_line_time
         # The longer it takes, the rarer the lines: a log of hours need not be long.
         pause = max(LINE_SECONDS, min(HEARTBEAT, (now - self._began) / 50.0))
-        if not self.bars or waited < pause:
+        if not self.bars or seconds_since_line < pause:
             return
         figures = [f"{phase.name} {phase.figure}" for phase in self.bars]
-        if figures != self._figures or waited >= HEARTBEAT:
-            self._figures = figures
+        if figures != self._last_figures or seconds_since_line >= HEARTBEAT:
+            self._last_figures = figures
             self.write(f"hogeq: {'; '.join(phase.line for phase in self.bars)}")
 
 
 # --- who looks ------------------------------------------------------------------------------------
 
-_display: ContextVar[_Display | None] = ContextVar("progress", default=None)
-_shown: list[_Display] = []  # by any thread
+_display: ContextVar[_Display | None] = ContextVar("progress", default=None)  # of this thread
+_open_displays: list[_Display] = []  # of all threads
 
 
 @contextmanager
@@ -202,13 +222,13 @@ def show_progress(*, visible: bool = True) -> Iterator[None]:
     display = _Display(sys.stderr) if visible else None
     token = _display.set(display)
     if display is not None:
-        _shown.append(display)
+        _open_displays.append(display)
     try:
         yield
     finally:
         _display.reset(token)
         if display is not None:
-            _shown.remove(display)
+            _open_displays.remove(display)
             display.end()
 
 
@@ -229,7 +249,7 @@ def phase(name: str, total: int | None = None, unit: str = "", *, done: int = 0)
 
 def tell(line: str) -> None:
     """Write a line above the bars if any thread shows some, and else by the logger `hogeq`."""
-    display = _display.get() or (_shown[-1] if _shown else None)
+    display = _display.get() or (_open_displays[-1] if _open_displays else None)
     if display is None:
         logging.getLogger("hogeq").warning("%s", line)
     else:
@@ -239,9 +259,9 @@ def tell(line: str) -> None:
 # --- recorded times -------------------------------------------------------------------------------
 
 _clock_lock = Lock()
-_compiling = 0  # threads, and calls of one thread within each other
-_since = 0.0
-_seconds = 0.0
+_compiling = 0  # calls of `begin_compiling` that did not end, of all threads
+_since = 0.0  # when the first of them began
+_seconds = 0.0  # spent on compiling before
 
 
 def working_time() -> float:
@@ -257,7 +277,7 @@ def compiled_seconds() -> float:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Stop the clock in a block."""
+    """Stop the clock of `working_time` in a block."""
     begin_compiling()
     try:
         yield
@@ -266,7 +286,7 @@ def compiling() -> Iterator[None]:
 
 
 def begin_compiling() -> None:
-    """Stop the clock, until `end_compiling` was called as often."""
+    """Stop the clock of `working_time`, until `end_compiling` was called as often."""
     global _compiling, _since  # noqa: PLW0603 - one clock for the process
     with _clock_lock:
         if not _compiling:
@@ -275,7 +295,7 @@ def begin_compiling() -> None:
 
 
 def end_compiling() -> None:
-    """Let the clock go on."""
+    """Let the clock of `working_time` go on, if no other call of `begin_compiling` is open."""
     global _compiling, _seconds  # noqa: PLW0603
     with _clock_lock:
         _compiling -= 1

@@ -42,9 +42,9 @@ from hogeq.support.messages import BadInputError, one_line, printable
 from hogeq.support.progress import tell
 
 _MEMORY: Final = 4 * 2**30  # bytes of address space of a process
-_MOST_THREADS: Final = 16  # of the one process of an entry
+_MOST_THREADS: Final = 16  # most threads of the one process of an entry
 _PATIENCE: Final = 5.0  # seconds of silence before a message
-_LOOK: Final = 0.015  # seconds between two looks at a process that is waited for
+_LOOK: Final = 0.015  # seconds between two checks of a process that runs
 
 
 # --- what isolates --------------------------------------------------------------------------------
@@ -98,6 +98,7 @@ def require_isolation() -> None:
 
 @functools.cache
 def _warn_once() -> None:
+    """Log that code is not isolated; the cache lets only the first call do it."""
     text = "hogeq: the code of a trusted .py is isolated %s"
     logging.getLogger("hogeq").warning(text, isolation().text)
 
@@ -135,31 +136,32 @@ def _read_output(
 ) -> tuple[bytes, bytes, tuple[str, str] | None]:
     """Read standard output and error of a process until it ends or has to be killed.
 
-    The third value is (kind, line) of the fault for which it was killed, None if there is none.
+    It is killed when its time is over, it writes too much, or it starts other processes. Returns
+    output, error, and (kind, line) of the fault for which it was killed, or None.
     """
     started = time.monotonic()
     is_sandboxed = bool(isolation().bubblewrap)
-    most_bytes = LONGEST * (len(cells) + MOST_NOTES)
+    most_bytes = LONGEST * (len(cells) + MOST_NOTES)  # a line for each answer and note
     messages = _WaitMessages(entry, cells)
     fault: tuple[str, str] | None = None
     while fault is None:
         try:
             written, error = process.communicate(timeout=_LOOK)
-        except subprocess.TimeoutExpired as waiting:  # with all that was written so far
-            written = waiting.output or b""
-            error = waiting.stderr or b""
+        except subprocess.TimeoutExpired as timeout:  # it has all that was written so far
+            written = timeout.output or b""
+            error = timeout.stderr or b""
         else:
             return written, error, FORM if len(written) > most_bytes else None
-        passed = time.monotonic() - started
+        seconds = time.monotonic() - started
         if len(written) > most_bytes:
             fault = FORM
-        elif passed >= entry.seconds:
+        elif seconds >= entry.seconds:
             fault = "time", f"gave no answer within {entry.seconds:g} seconds"
         elif is_sandboxed and written and _has_other_processes(process.pid):
             allowed = f"1 process of {_MOST_THREADS} threads"
             fault = "code", f"started other processes or too many threads; allowed: {allowed}"
         else:
-            messages.update(written, passed)
+            messages.update(written, seconds)
     process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):  # Windows gives nothing before
         written, error = process.communicate(timeout=_LOOK)
@@ -167,22 +169,24 @@ def _read_output(
 
 
 class _WaitMessages:
-    """Messages about an entry that is waited for: it loads, is slow or does not go on."""
+    """Messages about an entry that takes long: it still loads, is slow, or does not answer."""
 
     def __init__(self, entry: Entry, cells: Sequence[Cell]) -> None:
-        self.entry, self.cells = entry, cells
-        self.lines = 0  # that the process has written so far
+        self.entry = entry
+        self.cells = cells
+        self.lines = 0  # number of lines that the process has written so far
         self.last_line_time = 0.0  # seconds after its start
         self.shown: set[str] = set()  # kinds of messages: each is shown once
 
-    def update(self, written: bytes, passed: float) -> None:
+    def update(self, written: bytes, seconds: float) -> None:
         """Show a message if one is due, by all output so far and the seconds since the start."""
         lines = written.count(b"\n")
         if lines != self.lines:
             self.lines = lines
-            self.last_line_time = passed
-        silence = passed - self.last_line_time
-        if passed < _PATIENCE or _PATIENCE / 2 < silence < _PATIENCE:
+            self.last_line_time = seconds
+        silence = seconds - self.last_line_time
+        # After some silence it may be slow or hang: that is decided when the silence is longer.
+        if seconds < _PATIENCE or _PATIENCE / 2 < silence < _PATIENCE:
             return
         answered = lines - 2  # after "ready" and its name
         if not 0 <= answered < len(self.cells):
@@ -229,9 +233,10 @@ def _started(entry: Entry, questions: IO[bytes], seed: int) -> Iterator[subproce
 
 
 def _has_other_processes(bubblewrap: int) -> bool:
-    """Whether a sandbox, by the process id of bubblewrap, has more than one Python and its threads.
+    """Whether a sandbox has other processes than one Python, or too many threads.
 
-    Bubblewrap starts the first process of the sandbox, which starts Python.
+    `bubblewrap` is the id of its process. That starts the first process of the sandbox, and this
+    starts Python.
     """
     with contextlib.suppress(OSError, ValueError):  # ValueError: Python is not there yet, or gone
         (first,) = _child_processes(bubblewrap)

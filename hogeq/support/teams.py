@@ -18,15 +18,15 @@ def players_of(teams: Teams) -> list[list[int]]:
     """Read the players of each team, in rising order; `ValueError` if they are no whole numbers."""
     lists: Any = teams
     if isinstance(teams, str):
-        lists = _read(teams.replace(" ", ""))
+        lists = _split(teams.replace(" ", ""))
     are_lists = isinstance(lists, Sequence) and all(isinstance(team, Sequence) for team in lists)
     if are_lists and all(type(player) is int for team in lists for player in team):
         return [sorted(team) for team in lists]
     raise HogeqError(refusal("teams", teams, "numbers of players in two teams, 01/2 say"))
 
 
-def _read(text: str) -> list[list[int]] | list[list[str]]:
-    """Part a text, 01/2 or 0,1/2, into teams of players; they stay texts unless all are digits."""
+def _split(text: str) -> list[list[int]] | list[list[str]]:
+    """Split a text, 01/2 or 0,1/2, into teams of players; they stay texts unless all are digits."""
     parts = [team.split(",") if "," in text else [*team] for team in text.split("/")]
     if text.isascii() and all(player.isdecimal() for team in parts for player in team):
         return [[*map(int, team)] for team in parts]

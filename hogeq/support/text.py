@@ -46,20 +46,27 @@ def text_of(data: bytes) -> str:
 
 
 def misplaced(text: str, place: int, what: str, allowed: str) -> str:
-    """Say where a text is not `what` it should be, what stands there, and what is allowed there."""
+    """Write where a text is faulty, what stands there and what is allowed.
+
+    `place` is the index of the faulty character, and `what` the fault: "is not JSON".
+    """
     place = min(place, len(text))
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)
-    ahead = text[place : place + _QUOTED].split("\n", maxsplit=1)[0].rstrip()
-    after = "the end of the line" if text[place:].strip() else "the end of the file"
-    got = shown(ahead) if ahead else after
+    rest_of_line = text[place : place + _QUOTED].split("\n", maxsplit=1)[0].rstrip()
+    end = "the end of the line" if text[place:].strip() else "the end of the file"
+    got = shown(rest_of_line) if rest_of_line else end
     return f"line {line}, column {column}: {what}: got {got}; allowed: {allowed}"
 
 
 def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
-    """Read JSON, no key twice and no NaN in it; `BadInputError` says in a line why it is none."""
+    """Parse JSON; `BadInputError` says in a line why it is none, or has a key twice, or NaN.
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    NaN and infinities are allowed with `allow_nan`.
+    """
+
+    def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Make the dict of an object; a key that stands twice is refused."""
         entries: dict[str, Any] = {}
         for key, value in pairs:
             if key in entries:
@@ -67,32 +74,32 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
             entries[key] = value
         return entries
 
-    def constant(name: str) -> float:
+    def make_constant(name: str) -> float:
         if allow_nan:
             return float(name)
         raise BadInputError(f"is not JSON: got {name}; allowed: finite numbers")
 
     text = data if isinstance(data, str) else text_of(data)
     try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+        return json.loads(text, object_pairs_hook=make_object, parse_constant=make_constant)
     except BadInputError:
         raise
     except RecursionError as error:
         raise BadInputError("is not JSON: nested too deeply; allowed: fewer levels") from error
     except json.JSONDecodeError as error:
-        known = (words for start, words in _OF_JSON.items() if error.msg.startswith(start))
-        reason = misplaced(text, error.pos, "is not JSON", next(known, "JSON"))
+        matching = (allowed for start, allowed in _OF_JSON.items() if error.msg.startswith(start))
+        reason = misplaced(text, error.pos, "is not JSON", next(matching, "JSON"))
         raise BadInputError(reason) from None
-    except ValueError:
-        most = sys.get_int_max_str_digits()
-        reason = f"is not JSON: has a number of more than {most} digits; allowed: fewer"
+    except ValueError:  # Python's limit against slow conversions
+        most_digits = sys.get_int_max_str_digits()
+        reason = f"is not JSON: has a number of more than {most_digits} digits; allowed: fewer"
         raise BadInputError(reason) from None
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Give the rows of a CSV file, each with the number of its first line.
+    """Yield the rows of a CSV text, each with the number of its first line.
 
-    `BadInputError` says in a line which one is not valid.
+    `BadInputError` says in a line which row is not valid.
     """
     rows = csv.reader(StringIO(text, newline=""), strict=True)
     number = 1

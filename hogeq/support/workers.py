@@ -40,9 +40,9 @@ ATTEMPTS: Final = 3
 """Times that a task, alone in its process, may kill it before it counts as failed."""
 
 CONNECT_SECONDS: Final = 10  # seconds to wait for a scheduler to answer
-SLICE: Final = 0.1  # seconds of a wait, between which Python sees Ctrl-C on every system
+SLICE: Final = 0.1  # seconds of one wait; between two, Python sees Ctrl-C on every system
 HEAVY: Final = 2**14
-"""Bytes of a pickled function from which a cluster is sent it once, not with every task."""
+"""Bytes from which a pickled function is sent to a cluster once, and not with every task."""
 
 
 def cores() -> int:
@@ -74,9 +74,9 @@ class WorkersLostError(ExplainedError):
 
 
 class Threads:
-    """Threads of this process, kept for the next call from the same thread."""
+    """Threads of this process, kept for the next call from the same thread; `width` of them."""
 
-    here = True
+    here = True  # whether they are of this machine
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -87,10 +87,13 @@ class Threads:
         tasks: Sequence[Task],
         grace: float = 0.0,  # noqa: ARG002 - threads get no signals
     ) -> Generator[tuple[int, Result | Exception], None, None]:
-        """Compute tasks, each by one of the threads; the first error is raised."""
+        """Compute tasks; yield index and result in their order, and raise the first error.
+
+        If the caller stops early, or a task fails, tasks that have not begun are dropped.
+        """
         pools = _thread_pools.by_width
         if self.width not in pools:
-            # What a task computes in turn, it computes by itself.
+            # Tasks of a task are computed by its own thread.
             pools[self.width] = ThreadPool(self.width, lambda: _chosen.set(_CALLING_THREAD))
             atexit.register(pools[self.width].terminate)
         pool = pools[self.width]
@@ -98,7 +101,7 @@ class Threads:
             yield from enumerate(pool.imap(function, tasks))
         except BaseException:
             del pools[self.width]
-            pool.terminate()  # tasks that have not begun must not begin
+            pool.terminate()
             atexit.unregister(pool.terminate)
             raise
 
@@ -115,8 +118,8 @@ _thread_pools = _ThreadPools()
 
 def interruptible(
     function: Callable[..., Result],
-    *given: Any,
-    **more: Any,
+    *arguments: Any,
+    **named: Any,
 ) -> Result:
     """Call compiled code that releases the GIL, as HiGHS does, so that Ctrl-C ends the wait for it.
 
@@ -127,7 +130,7 @@ def interruptible(
 
     def run() -> None:
         try:
-            call.set_result(function(*given, **more))
+            call.set_result(function(*arguments, **named))
         except BaseException as error:  # noqa: BLE001 - it is raised in the calling thread
             call.set_exception(error)
 
@@ -143,12 +146,18 @@ def interruptible(
 class Remote:
     """Executors of `concurrent.futures` whose tasks run in other processes.
 
-    Each has one process and one task at a time, so a task whose process died is known. It is
-    computed again, and one that kills `ATTEMPTS` processes ends with that error. On a cluster one
-    executor has all tasks at once: a Dask scheduler counts by itself.
+    An executor has one process and one task at a time. So if a process dies, its task is known: it
+    is computed again, until it has killed `ATTEMPTS` processes. On a cluster one executor has all
+    tasks at once, and the Dask scheduler counts such deaths.
 
-    `start` starts an executor, or gives that of the cluster, and `width` is the number of tasks
-    computed at once. Of a cluster, `upload` takes pickled functions, and gives what tasks have.
+    Parameters
+    ----------
+    start : callable
+        Starts an executor, or returns that of the cluster.
+    width : int
+        Number of tasks computed at once.
+    upload : callable, optional
+        Of a cluster: sends a pickled function there once, and returns what stands for it in tasks.
     """
 
     def __init__(
@@ -168,15 +177,15 @@ class Remote:
     ) -> Generator[tuple[int, Result | Exception], None, None]:
         """Compute tasks; yield index and result, or error, as each ends.
 
-        Other processes find the function by name, so it must be a module's. Closing it cancels
-        those that are left; those under way have `grace` seconds.
+        Other processes find the function by name, so it must be a module's. If the generator is
+        closed, tasks that have not begun are cancelled; others have `grace` seconds to end.
         """
         waiting = deque(range(len(tasks)))  # indices of tasks
-        deaths = Counter[int]()  # processes that died of each task
-        idle = self._idle
+        deaths = Counter[int]()  # by task, processes that died while they computed it
+        idle = self._idle  # executors without a task
         if not self.here:  # the cluster's executor takes all tasks at once
             idle = [*idle, *[None] * len(tasks)]
-        shared_function = self._shared(function)
+        shared_function = self._pickle_shared(function)
         running: dict[Future[Result], tuple[int, Executor]] = {}
         ended: SimpleQueue[Future[Result]] = SimpleQueue()
         try:
@@ -190,24 +199,31 @@ class Remote:
                     future.add_done_callback(ended.put)
                 future = ended.get()
                 index, executor = running.pop(future)
-                result = _outcome(future)
+                result = _result_or_error(future)
                 if not isinstance(result, BrokenExecutor):
                     idle.append(executor)
                     yield index, result
                     continue
-                idle.append(None)
+                idle.append(None)  # its process died
                 deaths[index] += 1
                 if deaths[index] < ATTEMPTS:
                     waiting.append(index)
                 else:
                     yield index, result
         finally:
-            begun = {future: run[1] for future, run in running.items() if not future.cancel()}
+            # What cannot be cancelled has begun.
+            begun = {
+                future: executor for future, (_, executor) in running.items() if not future.cancel()
+            }
             idle += [executor for _, executor in running.values() if executor not in begun.values()]
             idle += self.stop(begun, grace)
 
     def stop(self, begun: Mapping[Future[Any], Executor], grace: float) -> list[Executor | None]:
-        """Stop tasks that have begun, by their executors; give executors in place of these."""
+        """Stop tasks that have begun, given their executors; return idle ones in place of these.
+
+        The executor of a process that was killed becomes None. This method stops nothing: tasks on
+        a cluster go on.
+        """
         del grace
         return list(begun.values())
 
@@ -228,7 +244,7 @@ class Remote:
         except BrokenExecutor:  # its process died with nothing to do
             return self._submit(None, call)
 
-    def _shared(self, function: Callable[[Task], Result]) -> Any:
+    def _pickle_shared(self, function: Callable[[Task], Result]) -> Any:
         """Pickle a function for all tasks; a large one is sent to a cluster once."""
         pickled = pickle.dumps(function)
         if self._upload is not None and len(pickled) >= HEAVY:
@@ -236,13 +252,13 @@ class Remote:
         return pickled
 
 
-def _outcome(future: "Future[Result]") -> Result | Exception:
-    """Give the result of a task, or its error; raise `WorkersLostError` if no worker is left."""
+def _result_or_error(future: "Future[Result]") -> Result | Exception:
+    """Return the result of a task, or its error; raise `WorkersLostError` if no worker is left."""
     try:
         return future.result()
     except CancelledError:
-        lost = "the scheduler is gone, and its workers with it; what is done is kept"
-        raise WorkersLostError(lost) from None
+        reason = "the scheduler is gone, and its workers with it; what is done is kept"
+        raise WorkersLostError(reason) from None
     except Exception as error:  # noqa: BLE001 - whatever it is, it is that task's
         return error
 
@@ -251,20 +267,21 @@ class Processes(Remote):
     """Processes of this machine."""
 
     def __init__(self, width: int) -> None:
+        """Prepare executors of loky, `width` of them, which start with their first task."""
         from loky import ProcessPoolExecutor
         from loky.backend import resource_tracker
 
-        # Python puts the current folder first where it looks for modules, and whose files lie there
-        # would run. Loky's cleaner takes its environment from this process, workers take their own.
+        # Python would look for modules in the current folder first, and run anybody's files there.
+        # Loky's cleaner takes its environment from this process, workers take their own.
         with _environment_with("PYTHONSAFEPATH", "1"):
             resource_tracker.ensure_running()
-        # Its processes keep this very object, by which `stop` knows them among the user's others.
+        # Processes keep this very object: `stop` tells them from other children by its identity.
         self._environment = {"HOGEQ_WORKER": "1", "PYTHONSAFEPATH": "1"}
         start = partial(ProcessPoolExecutor, 1, initializer=_ignore_signals, env=self._environment)
         super().__init__(start, width)
 
     def stop(self, begun: Mapping[Future[Any], Any], grace: float) -> list[Executor | None]:
-        """Ask tasks to stop, and kill those that have not in time, `grace` seconds."""
+        """Ask tasks to stop, and after `grace` seconds kill the processes of those that did not."""
         if begun and grace:
             for process in active_children():
                 if getattr(process, "env", None) is self._environment:
@@ -277,7 +294,7 @@ class Processes(Remote):
 
 @contextmanager
 def _environment_with(name: str, value: str) -> Iterator[None]:
-    """Give processes that start within a block a variable which this process does not keep."""
+    """Set an environment variable for processes that start in a block, and restore it after."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:
@@ -297,11 +314,11 @@ def _ignore_signals() -> None:
 
 @contextmanager
 def cluster(address: str) -> Iterator[Remote]:
-    """Have the workers of the Dask scheduler at HOST:PORT, for the time of a block.
+    """Connect to the workers of the Dask scheduler at HOST:PORT, for the time of a block.
 
-    What all tasks of a call share, the policy that they respond to say, is handed over as a task of
-    its own that gives it back. So it passes the scheduler once, workers fetch it from each other,
-    and if those that have it die, it is there again: the scheduler computes that task anew.
+    A function that all tasks of a call share may hold a large policy. It becomes the result of a
+    task of its own. So it passes the scheduler once, and workers fetch it from each other; if those
+    that have it die, the scheduler computes that task anew.
     """
     try:
         import dask
@@ -314,7 +331,7 @@ def cluster(address: str) -> Iterator[Remote]:
     except (OSError, ValueError) as error:
         allowed = "the address of a scheduler that answers"
         raise ExecutorError(refusal("on", f"{DASK}{address}", allowed)) from error
-    # A mixture of many policies is larger than what Dask warns of, and meant.
+    # Dask would warn of a mixture of many policies, which is as large as it has to be.
     with client, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"}):
         threads = sum(client.nthreads().values())
         # The same call twice is two tasks: pure ones would share a result.
@@ -327,7 +344,7 @@ Workers: TypeAlias = Threads | Remote
 """Those who compute independent tasks."""
 
 
-# --- which of them --------------------------------------------------------------------------------
+# --- the choice of workers ------------------------------------------------------------------------
 
 
 _CALLING_THREAD: Final[tuple[Workers, Threads]] = Threads(1), Threads(1)
@@ -382,7 +399,7 @@ def workers(jobs: int | None = None, on: str | None = None) -> Iterator[Workers]
 
 
 def _workers_on(on: str | None, threads: Threads) -> AbstractContextManager[Workers]:
-    """Start the workers that `workers` is asked for; `ExecutorError` if it can be none."""
+    """Start the workers for `on` (see `workers`); `ExecutorError` if it names none."""
     if on is None:
         return nullcontext(threads)
     if on == LOCAL:
@@ -413,7 +430,8 @@ def compute(
         chosen = threads
     tasks = list(tasks)
     results: dict[int, Result] = {}
-    if isinstance(chosen, Threads) and 1 in {chosen.width, len(tasks)}:  # by the calling thread
+    if isinstance(chosen, Threads) and (chosen.width == 1 or len(tasks) == 1):
+        # The calling thread computes them itself.
         for index, task in enumerate(tasks):
             results[index] = function(task)
             progress(index)
@@ -428,5 +446,5 @@ def compute(
 
 
 def width() -> int:
-    """Give the number of tasks that `compute` computes at once, at least 1."""
+    """Return the number of tasks that `compute` computes at once, at least 1."""
     return max(1, _chosen.get()[0].width)

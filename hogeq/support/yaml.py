@@ -34,25 +34,24 @@ def read_yaml(path: str | Path) -> Any:
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-_NOT_PLAIN: Final = ("timestamp", "binary", "set", "omap", "pairs")
+_NOT_PLAIN: Final = ("timestamp", "binary", "set", "omap", "pairs")  # types that JSON lacks
 
 
 class Loader(_Base):  # type: ignore[misc]
-    """YAML's safe loader of plain values, less repeated keys.
+    """YAML's safe loader, which refuses repeated keys and types that JSON lacks.
 
-    Floats are also read as people write them: ``1e-3``. What JSON could not hold is refused: dates,
-    bytes, sets, pairs.
+    Those are dates, bytes, sets and pairs. Floats may be written without a dot: ``1e-3``.
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Refuse a key that is given twice."""
-        seen = set()
+        """Make a mapping; refuse a key that is given twice."""
+        keys = set()
         for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key_node, yaml.ScalarNode):
                 continue
-            if key_node.value in seen:
+            if key_node.value in keys:
                 _refuse(key_node.start_mark, f"key {shown(key_node.value)} is given twice")
-            seen.add(key_node.value)
+            keys.add(key_node.value)
         return dict(super().construct_mapping(node, deep))
 
     yaml_constructors: Final = {
@@ -81,8 +80,11 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str, source: str) -> Any:
-    """Read one YAML document of plain values, or refuse it with a `ConfigError`."""
-    if "%TAG" in text:  # read in quadratic time, and of no use where there are no tags
+    """Parse one YAML document of plain values; `ConfigError` names the place of a fault.
+
+    `source` begins messages.
+    """
+    if "%TAG" in text:  # takes quadratic time, and plain values have no tags
         raise ConfigError(f"{source}: not plain YAML: %TAG is not allowed")
     try:
         _require_small(text)
@@ -90,15 +92,15 @@ def parse_yaml(text: str, source: str) -> Any:
     except _RefusedError as error:
         problem = error.problem or ""
     except yaml.MarkedYAMLError as error:
-        words = f"{error.context or ''} {error.problem or ''}"
-        allowed = next((is_allowed for part, is_allowed in _ALLOWED if part in words), _PLAIN)
+        message = f"{error.context or ''} {error.problem or ''}"
+        allowed = next((hint for part, hint in _ALLOWED if part in message), _PLAIN)
         mark = error.problem_mark or error.context_mark
         problem = misplaced(text, mark.index if mark else 0, "not plain YAML", allowed)
     except yaml.reader.ReaderError as error:
         # Its position counts bytes in libyaml, characters in Python.
         place = text.find(chr(error.character))
         problem = misplaced(text, place, "not plain YAML", "characters that can be seen")
-    # What is no number, say, fails in PyYAML's constructors, in each with errors of its own.
+    # Values that are malformed, numbers say, raise various errors in PyYAML's constructors.
     except (yaml.YAMLError, ValueError, ArithmeticError, LookupError):
         problem = f"not plain YAML: a value is none of those allowed; allowed: {_PLAIN}"
     raise ConfigError(f"{source}: {problem}")
@@ -120,23 +122,26 @@ _ALLOWED: Final = (
     ("constructor for the tag", f"{_PLAIN}; dates in quotes, and no tags"),
     ("unhashable key", "texts and numbers as keys"),
 )
-"""What is allowed, by a part of the words of PyYAML or libyaml."""
+"""What is allowed, by a part of the message of PyYAML or libyaml."""
 
 
 class _RefusedError(yaml.MarkedYAMLError):
-    """What YAML has and plain values do not; its problem is in our words."""
+    """YAML that is refused although it is valid; its problem is in our words."""
 
 
 def _require_small(text: str) -> None:
-    """Refuse a document that is too large, while it is only a stream of events."""
+    """Refuse a document that has too many nodes or levels, before any value is made.
+
+    The nodes of an alias are counted each time: aliases of aliases can stand for billions.
+    """
     num_nodes = 0
-    sizes: dict[str | None, int] = {}  # nodes of what an anchor names
+    sizes: dict[str | None, int] = {}  # number of nodes by anchor
     open_collections: list[tuple[str | None, int]] = []  # anchor, and nodes before its begin
     for event in yaml.parse(text, Loader=_Base):
         mark = event.start_mark
         if isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = open_collections.pop()
-            sizes[anchor] = num_nodes - before
+            anchor, nodes_before = open_collections.pop()
+            sizes[anchor] = num_nodes - nodes_before
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 _refuse(mark, f"alias {shown(event.anchor)} of nothing that ends before it")
@@ -156,5 +161,6 @@ def _require_small(text: str) -> None:
 
 
 def _refuse(mark: Any, problem: str) -> NoReturn:
+    """Raise a refusal that names the place of a mark."""
     place = f"line {mark.line + 1}, column {mark.column + 1}"
     raise _RefusedError(None, None, f"{place}: not plain YAML: {problem}")

@@ -22,7 +22,7 @@ from hogeq.contest.entries import entries_of
 from hogeq.contest.folders import entrants, named_entries
 from hogeq.contest.judging import Judge, facts, submission_from
 from hogeq.contest.submission import inspect_submission
-from hogeq.pages.entrants import _in_our_words
+from hogeq.pages.entrants import _without_own_text
 from hogeq.rules import rules_from
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import printable
@@ -222,14 +222,14 @@ def test_a_link_put_there_while_files_are_read_is_not_followed(
     three()
     put(Path("elsewhere/final_strategy.csv"), f"{CANARY},1\n")
     put(Path("class/eve") / name, table(9))
-    apart = Judge._judged_copy
+    apart = Judge._judge_copy
 
     def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
             to_link(here / swapped, here / target)
         return apart(judge, folder, path, **more)
 
-    monkeypatch.setattr(Judge, "_judged_copy", late)
+    monkeypatch.setattr(Judge, "_judge_copy", late)
     text = ok(*RUN)
     assert re.search(r"left out: eve/\S+: is a link; allowed: files and folders", text)
     without_secrets()
@@ -244,7 +244,7 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
     shutil.rmtree("out")
     twin = Path("class/eve/final_strategy.csv")
     put(twin, table(1))  # as ann's
-    apart = Judge._judged_copy
+    apart = Judge._judge_copy
 
     def late(judge: Judge, folder: Path, path: PurePath, **more: Any) -> Submission:
         if path.parts[0] == "eve":
@@ -253,7 +253,7 @@ def test_a_file_that_is_swapped_while_it_is_read_gives_no_verdict_for_another(
         put(twin, table(1))
         return found
 
-    monkeypatch.setattr(Judge, "_judged_copy", late)
+    monkeypatch.setattr(Judge, "_judge_copy", late)
     ok(*RUN)
     shutil.rmtree("class/eve")
     ok(*RUN)
@@ -391,7 +391,7 @@ def test_code_of_others_is_refused_where_nothing_isolates_it(
     ],
 )
 def test_a_page_says_a_fault_without_the_words_of_its_code(kind: str, line: str, told: Any) -> None:
-    assert _in_our_words(Fault(kind, 1, line)) == (line if told is ... else told)
+    assert _without_own_text(Fault(kind, 1, line)) == (line if told is ... else told)
 
 
 @pytest.mark.parametrize(
