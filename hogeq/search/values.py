@@ -110,7 +110,8 @@ def mean_of(values: Sequence[Value], scale: float) -> tuple[float, tuple[float, 
     if off <= unseen(scale, mean) and all(value.find_ends is not None for value in values):
         return mean, (mean, mean)
     lower, upper = (
-        sum(Fraction(value.ends[0][end]) for value in values) / len(values) for end in (0, 1)
+        sum((Fraction(value.ends[0][end]) for value in values), Fraction()) / len(values)
+        for end in (0, 1)
     )
     return float((lower + upper) / 2), (below(lower), above(upper))
 

@@ -215,7 +215,8 @@ def test_what_a_change_gains_is_true_as_written(tmp_path: Path, first: str, seco
     file = tmp_path / "beside.efg"
     file.write_text(BESIDE.format(first=first, second=second))
     game = hogeq.Game(file)
-    found = game.diff([[1.0, 0.0]], [[0.0, 1.0]], [[[0.5, 0.5]], "uniform"])
+    rivals: Any = [[[0.5, 0.5]], "uniform"]
+    found = game.diff([[1.0, 0.0]], [[0.0, 1.0]], rivals)
     gain = (Fraction(second) - Fraction(first)) / 4 + Fraction(1, 80)
     gains = {"before": -gain / 2, "after": gain / 2, "match": gain, "alone": gain}
     (change,), told = found.changes, found.to_json()
