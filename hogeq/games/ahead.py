@@ -71,7 +71,7 @@ def warmup(games: Iterable[Hog], parts: Iterable[str] = (), jobs: int | None = N
     >>> hogeq.warmup([hogeq.Hog("fa22")], ["matches"])
     """
     part_names = [*parts]
-    kernel_by_file: dict[Path, Any] = {}  # games share kernels: each file is compiled once
+    kernel_by_file: dict[str, Any] = {}  # games share kernels: each file is compiled once
     for game in games:
         for kernel in missing(game.engine, *(part_names or parts_of(game.engine))):
             kernel_by_file[kernel.file] = kernel
