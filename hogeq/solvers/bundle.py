@@ -390,7 +390,7 @@ class ProximalBundle(BundleMethod):
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
-        return self._final_point(state).parts[0].copy()
+        return self._final_point(state).components[0].copy()
 
     def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
         """Take a proximal step with a price of entropy, which rises with the iterations."""
@@ -460,8 +460,8 @@ class MixtureBundle(BundleMethod):
         If it has too few components, the likeliest is split in two until they are enough.
         """
         if not self.start:
-            policies = np.stack([self_played(game)] * self.parts)
-            return policies, np.full(self.parts, 1.0 / self.parts)
+            equal_policies = np.stack([self_played(game)] * self.parts)
+            return equal_policies, np.full(self.parts, 1.0 / self.parts)
         start = read_start(game, self.start)
         policies = list(start.policies)
         draw = list(start.chances)
