@@ -208,8 +208,13 @@ class Checkout:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Variables with which Python takes hogeq from a folder, and linear algebra one thread."""
-    return os.environ | {"PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    """Variables with which Python takes hogeq from a folder, and linear algebra one thread.
+
+    Bytecode is kept, as for every user: where it is not, each start compiles all sources again,
+    and what is compared is the length of docstrings.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}
 
 
 def passes(old: Path, games: Sequence[str], names: Sequence[str], rounds: int) -> Iterator[str]:
