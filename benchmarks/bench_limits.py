@@ -24,7 +24,7 @@ from timing import ASKED, Timing, report
 import hogeq
 from hogeq.benchmark.catalogue import Entry
 from hogeq.contest.submission import inspect_submission
-from hogeq.runs.summary import attacked
+from hogeq.runs.summary import response_interval
 from hogeq.search.certificate import certified_bound
 from hogeq.solvers.dags import METHODS
 from hogeq.support.deadline import Deadline
@@ -223,7 +223,7 @@ def of_tree(game: hogeq.Game, seconds: float) -> Runs:
         "attack --exact": partial(game.attack, "uniform", hogeq.Budget(exact_seconds=seconds)),
         "exploitability": partial(game.exploitability, "uniform", budget),
         "gaps": partial(game.gaps, "uniform", seconds),
-        "run, measure.attack.seconds": partial(attacked, game, uniform, budget),
+        "run, measure.attack.seconds": partial(response_interval, game, uniform, budget),
         "bench-games run, proof": partial(_entry(tree, "random").solve, 0, seconds),
         "bench-games run, game": partial(_entry(tree, "game").solve, 0, seconds),
     }
@@ -260,7 +260,7 @@ def of_hog(game: hogeq.Game, seconds: float) -> Runs:
         "attack --certify": partial(certified_bound, game.engine, six, seconds),
         "exploitability": partial(game.exploitability, six, budget),
         "improve --seconds": partial(game.improve, "always_roll:4", seconds=seconds),
-        "run, measure.attack.seconds": partial(attacked, game, six, budget),
+        "run, measure.attack.seconds": partial(response_interval, game, six, budget),
     }
 
 

@@ -1,20 +1,25 @@
-"""The table of editions: memory, what moving first is worth, and what best responses win.
+"""The table of editions: memory, value of moving first, and win rates of best responses.
 
     python experiments/editions.py
 
-prints it as Markdown and writes results/editions.md.
+prints it as Markdown and writes results/editions.md. It also writes results/edition_rules.md,
+the rules of each edition as `hogeq rules` prints them.
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from common import arguments, publish
+from typer.testing import CliRunner
 
 from hogeq.baselines.registry import builtin
+from hogeq.cli import app
 from hogeq.evaluation.tablebase import solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules
 from hogeq.search.bounds import respond_in_hog
 from hogeq.search.results import Budget
+from hogeq.support.files import replacing
 from hogeq.support.workers import workers
 
 EFFORT = Budget(starts=4, kicks=0)
@@ -48,9 +53,21 @@ def memory(game: HogEngine) -> str:
     return f"{game.memory_size} states" if game.has_memory else "none"
 
 
+def write_rules(out: Path) -> None:
+    """Write the rules of each edition, with a heading, as Markdown."""
+    sections = []
+    for name in EDITIONS:
+        printed = CliRunner().invoke(app, ["rules", name]).stdout
+        sections.append(f"### {name}\n\n```console\n$ hogeq rules {name}\n{printed}```\n")
+    out.mkdir(parents=True, exist_ok=True)
+    with replacing(out / "edition_rules.md") as path:
+        path.write_text("\n".join(sections), encoding="utf-8")
+
+
 def main() -> None:
-    """Print and write the table."""
+    """Print and write the table, and write the rules."""
     given = arguments(__doc__)
+    write_rules(given.out)
     games = {**EDITIONS, **VARIANTS}
     header = [
         "edition",

@@ -22,7 +22,7 @@ from common import arguments, publish
 from hogeq.baselines.registry import builtin
 from hogeq.evaluation.tablebase import solve
 from hogeq.evaluation.values import reach
-from hogeq.figures.style import PANEL, draw_map, label_outer, new_figure, of_dice
+from hogeq.figures.style import PANEL, dice_colours, draw_map, label_outer, new_figure
 from hogeq.model.game import compile_game
 from hogeq.rules import ALIASES, EDITIONS
 from hogeq.support.aliases import Matrix, Policy
@@ -114,7 +114,7 @@ def draw_sheet(path: Path, tables: dict[str, Matrix | Policy]) -> None:
     with new_figure(path, *size, dpi=150) as figure:
         panels = figure.subplots(rows, columns, squeeze=False)
         for axes, (name, table) in zip(panels.flat, tables.items(), strict=False):
-            image = draw_map(axes, table, name, **of_dice(11))
+            image = draw_map(axes, table, name, **dice_colours(11))
         label_outer(panels, len(tables))
         bar = figure.colorbar(image, ax=panels, label="dice to roll", shrink=0.9, aspect=25)
         bar.set_ticks(range(11))

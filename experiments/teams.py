@@ -22,10 +22,10 @@ from typing import Final
 from common import arguments, publish
 
 import hogeq
-from hogeq.trees.beliefs import whole_dag
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import load_tree
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.whole_dags import whole_dag
 
 THREE: Final = ("01/2", "02/1", "12/0")
 """Two players of three against each one."""

@@ -224,25 +224,29 @@ def test_asking_for_the_package_alone_is_cheap() -> None:
 
 
 def test_editions_are_described_as_they_are() -> None:
+    """The page includes their rules as the command prints them, and a table of their values."""
+    page = (DOCS / "editions.md").read_text("utf-8")
+    assert "```{include} ../results/edition_rules.md\n```" in page
     shown = dict(
         block.removeprefix("$ hogeq ").split("\n", 1)
-        for _, block in blocks("editions.md", "console")
+        for _, block in blocks("../results/edition_rules.md", "console")
     )
     assert list(shown) == [f"rules {name}" for name in EDITIONS]
     for command, output in shown.items():
         assert CliRunner().invoke(app, command.split()).stdout == output
 
 
-def test_editions_have_one_value_everywhere() -> None:
-    table = re.findall(
-        r"^\| (\w+) \| [^|]* \| ([0-9.]+) \| (\d+) \|",
-        (ROOT / "results" / "editions.md").read_text("utf-8"),
-        re.MULTILINE,
-    )
-    sections = (DOCS / "editions.md").read_text("utf-8").split("\n## ")[2:]
-    for section, (name, value, roll) in zip(sections, table, strict=True):
-        assert section.startswith(f"{name}: ")
-        assert f"Value {value}, first roll {roll}." in " ".join(section.split())
+def test_the_families_and_the_table_name_every_edition_once() -> None:
+    families = (DOCS / "games" / "index.md").read_text("utf-8")
+    named = [
+        name
+        for names in re.findall(r"^\| \[[^|]*\| ([^|]*) \|", families, re.MULTILINE)
+        for name in re.sub(r" \([^)]*\)", "", names).split(", ")
+    ]
+    assert sorted(named) == sorted(EDITIONS)
+    table = (ROOT / "results" / "editions.md").read_text("utf-8")
+    listed = re.findall(r"^\| (\w+) \| [^|]* \| [0-9.]+ \| -?\d+ \|", table, re.MULTILINE)
+    assert listed == list(EDITIONS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -23,11 +23,11 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import counted, percent, pp
 
-LEAST: Final = 0.005
+MIN_COST: Final = 0.005
 """Least loss of forgetting a rule, in win probability, for a position to be listed."""
 
-AROUND: Final = 2  # distance to which a position is compared with those around it
-MOST: Final = 6  # most positions listed for each rule
+NEIGHBOURHOOD: Final = 2  # distance in scores to which positions count as neighbours
+MAX_PER_RULE: Final = 6  # positions listed for each rule
 
 
 class Reason(NamedTuple):
@@ -50,52 +50,61 @@ class Reason(NamedTuple):
 
 
 def book(game: HogEngine) -> list[tuple[Any, ...]]:
-    """Reasons of strange positions, fit for JSON; none where each player has a goal.
+    """List the reasons of strange positions as tuples for JSON; none if each player has a goal.
 
-    Each has the rule's name, the position, the best roll, whether the rule helps that roll rather
-    than harms another, and a text.
+    A tuple has the rule's name, the scores of the player to move and of the other, the index of the
+    memory, the action of the best roll, whether the rule helps that roll rather than harms another,
+    and a text.
     """
     listed = [] if game.has_own_goals else reasons(game)
     return [
         (
             part_name(game.rules, reason.rule),
-            *(reason.own, reason.other, reason.memory, reason.best),
-            *(reason.helps, text_of(game, reason)),
+            reason.own,
+            reason.other,
+            reason.memory,
+            reason.best,
+            reason.helps,
+            text_of(game, reason),
         )
         for reason in listed
     ]
 
 
 def text_of(game: HogEngine, reason: Reason) -> str:
-    """Explain a reason: the rule's effect on the best roll, or on the one that would be best."""
+    """Explain a reason: the rule's effect on the best roll, or on the best one without it."""
     best_dice = game.choices[reason.best]
     dice_without = game.choices[reason.forgot]
     if reason.helps:
         gain = pp(reason.gain_best, signed=False)
-        effect = f"{_on_roll(game, reason, best_dice)}: that is worth {gain}"
+        effect = f"{_effect_text(game, reason, best_dice)}: that is worth {gain}"
     else:
         harm = pp(-reason.gain_forgot, signed=False)
-        effect = f"{_on_roll(game, reason, dice_without)}: that takes {harm}"
+        effect = f"{_effect_text(game, reason, dice_without)}: that takes {harm}"
     mistake = f"rolls {dice_in_words(dice_without)}, and loses {pp(reason.cost, signed=False)}"
     return f"{effect}. A player who forgets it {mistake}."
 
 
-def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
-    """Describe the result of no dice (or of -1), otherwise how often the rule fires in a roll."""
+def _effect_text(game: HogEngine, reason: Reason, dice: int) -> str:
+    """Describe what a rule does to a choice, for the text of a reason.
+
+    For no dice or the choice -1, whose result is certain, it is that result; for a roll of dice it
+    is the probability that the rule has an effect.
+    """
     rules = game.rules
     name = part_name(rules, reason.rule)
     memory = game.memories[reason.memory]
     if dice <= 0:
         turn = play_turn(rules, reason.own, reason.other, memory, dice, ())
-        scored = "No dice score" if dice == 0 else "-1 scores"
+        score_text = "No dice score" if dice == 0 else "-1 scores"
         faces = () if dice == 0 else None
         # The first effect is the score itself.
         _, *effects = turn_effects(rules, reason.own, reason.other, faces, turn)
-        return "; ".join([f"{scored} {counted(turn.points, 'point')}", *effects])
+        return "; ".join([f"{score_text} {counted(turn.points, 'point')}", *effects])
     if reason.rule == "hog_wild":
-        thrown = "the die" if dice == 1 else f"the {dice} dice"
+        dice_text = "the die" if dice == 1 else f"the {dice} dice"
         sides = dice_sides(rules, reason.own, reason.other, memory)
-        return f"{name} makes {thrown} {sides}-sided"
+        return f"{name} makes {dice_text} {sides}-sided"
     probability = fires(game, reason, dice)
     if probability is None:
         return f"{name} counts with {dice_in_words(dice)}"
@@ -103,16 +112,16 @@ def _on_roll(game: HogEngine, reason: Reason, dice: int) -> str:
 
 
 def fires(game: HogEngine, reason: Reason, dice: int) -> float | None:
-    """Probability that a rule acts in a roll of so many dice at its position.
+    """Probability that the reason's rule has an effect on a roll of so many dice at its position.
 
-    None for rules that change only the points of dice.
+    None for rules that change only the points of dice: they have no probability to name.
     """
     if reason.rule in {"prime_boost", "hog_wild"}:
         return None
     own = reason.own
     other = reason.other
-    prefix = f"{part_name(game.rules, reason.rule)}: "  # of the lines about the rule's effects
-    probabilities = []  # of the turns in which it acts
+    prefix = f"{part_name(game.rules, reason.rule)}: "  # begins each line about the rule's effects
+    probabilities = []  # of the outcomes in which the rule has an effect
     for turn in TurnTable(game.rules).outcomes(own, other, game.memories[reason.memory], dice):
         effects = end_effects(game.rules, own, other, turn)
         if any(line.startswith(prefix) for line in effects):
@@ -123,29 +132,29 @@ def fires(game: HogEngine, reason: Reason, dice: int) -> float | None:
 def reasons(game: HogEngine) -> list[Reason]:
     """List the positions where optimal play looks strange, and a rule is the reason.
 
-    A position looks strange if its best roll is not the commonest one around it. Of a hidden memory
-    the value is taken with which play most often comes there. Those whose loss costs most win
-    probability in a game come first.
+    A position looks strange if its best roll differs from the commonest one of its neighbours. Of
+    the memories of a position only the one that play reaches most often is looked at.
 
     1. Solve the game, and value all rolls of this turn with every rule, and without each.
-    2. Take the positions that look strange, and where the best roll without a rule loses much.
-    3. Order them by reach probability times loss, and thin them out.
+    2. Take the positions that look strange, and where the best roll without a rule loses at least
+       `MIN_COST`.
+    3. Order them by reach probability times loss, the largest first, and thin them out.
     """
     values = solve(game).values
     reach_probability = reach(game, builtin("ignore_memory", game))  # (G, G, H)
     memories = reach_probability.argmax(axis=2)
-    memory_weights = np.eye(game.memory_size)[memories]  # (G, G, H): 1 for that memory
+    memory_weights = np.eye(game.memory_size)[memories]  # (G, G, H): 1 for that memory, else 0
     roll_values = turn_values(game, values[None], memory_weights, game.rules)  # (G, G, K)
     if roll_values is None:
         return []
     best = _best_rolls(roll_values)
     is_strange = best != _commonest_around(best, game.num_actions)
-    candidates = []  # with the loss that a game expects of each
+    candidates = []  # pairs of the expected loss in a game, and the reason
     for rule, values_without in values_without_rules(game, values[None], memory_weights):
         forgot = _best_rolls(values_without)
         value_of_forgot = np.take_along_axis(roll_values, forgot[..., None], axis=2)[..., 0]
         cost = roll_values.max(axis=2) - value_of_forgot
-        for own, other in np.argwhere(is_strange & (cost >= LEAST)).tolist():
+        for own, other in np.argwhere(is_strange & (cost >= MIN_COST)).tolist():
             gains = roll_values[own, other] - values_without[own, other]
             reason = Reason(
                 rule=rule,
@@ -161,37 +170,44 @@ def reasons(game: HogEngine) -> list[Reason]:
             expected_loss = float(reach_probability[own, other].sum()) * reason.cost
             candidates.append((expected_loss, reason))
     candidates.sort(key=lambda candidate: -candidate[0])
-    return _thinned([reason for _, reason in candidates])
+    return _without_neighbours([reason for _, reason in candidates])
 
 
 def _best_rolls(roll_values: Floats) -> NDArray[np.int64]:
     """Best roll at each position, (G, G), by values (G, G, K); of ties the fewest dice."""
     is_best = roll_values >= roll_values.max(axis=2, keepdims=True) - TIE
-    return is_best.argmax(axis=2)
+    return is_best.argmax(axis=2)  # the first True
 
 
 def _commonest_around(best: NDArray[np.int64], actions: int) -> NDArray[np.int64]:
-    """Commonest of the best rolls (G, G) around each position, itself left out."""
+    """Commonest of the best rolls (G, G) among the neighbours of each position.
+
+    The neighbours are the positions within `NEIGHBOURHOOD` in both scores, without the position
+    itself. `actions` is the number K of actions.
+    """
     goal = len(best)
-    # Counts of each roll, with a margin so that neighbours beyond the edge have a place.
-    counts = np.zeros((goal + 2 * AROUND, goal + 2 * AROUND, actions))
+    # Counts of each roll, with a margin so that neighbours beyond the edge have an index.
+    counts = np.zeros((goal + 2 * NEIGHBOURHOOD, goal + 2 * NEIGHBOURHOOD, actions))
     is_chosen = one_hot(best, actions)
-    for down, right in product(range(2 * AROUND + 1), repeat=2):
-        if (down, right) != (AROUND, AROUND):
+    for down, right in product(range(2 * NEIGHBOURHOOD + 1), repeat=2):
+        if (down, right) != (NEIGHBOURHOOD, NEIGHBOURHOOD):  # that shift is the position itself
             counts[down : down + goal, right : right + goal] += is_chosen
-    return counts[AROUND:-AROUND, AROUND:-AROUND].argmax(axis=2)
+    return counts[NEIGHBOURHOOD:-NEIGHBOURHOOD, NEIGHBOURHOOD:-NEIGHBOURHOOD].argmax(axis=2)
 
 
-def _thinned(reasons: list[Reason]) -> list[Reason]:
-    """Choose at most `MOST` reasons of each rule, in their order, none near a chosen position."""
+def _without_neighbours(reasons: list[Reason]) -> list[Reason]:
+    """Choose reasons in their order, so that no two positions are neighbours.
+
+    Of each rule at most `MAX_PER_RULE` are chosen.
+    """
     chosen: list[Reason] = []
     for reason in reasons:
         distances = [
             max(abs(earlier.own - reason.own), abs(earlier.other - reason.other))
             for earlier in chosen
         ]
-        is_near = any(distance <= AROUND for distance in distances)
+        is_near = any(distance <= NEIGHBOURHOOD for distance in distances)
         num_of_rule = sum(earlier.rule == reason.rule for earlier in chosen)
-        if not is_near and num_of_rule < MOST:
+        if not is_near and num_of_rule < MAX_PER_RULE:
             chosen.append(reason)
     return chosen

@@ -36,16 +36,16 @@ from hogeq.support.messages import (
     pp,
 )
 
-LISTED = 10  # positions that are listed as those that cost most
-CHANGES = 3  # changes of single cells that are listed
-MEASURED = 12  # that are measured to find these: where positions recur, gains are exact only so
+MAX_POSITIONS = 10  # positions that are listed as those that cost most
+MAX_CHANGES = 3  # changes of single cells that are listed
+MAX_MEASURED = 12  # changes of single cells that are measured, to list the best of them
 
-GROUPED = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
-"""Groupings of the loss, and how they are headed."""
+GROUP_HEADINGS = {"loss": "mistake", "loss_by_phase": "phase", "loss_by_lead": "lead"}
+"""Fields of `Assessment` that group the loss, and the headings of their tables."""
 
-ENDLESS = 1e-9  # what is lost by games that never end, if it is more than rounding
-SEARCH = Budget(starts=1, kicks=0)
-"""Of the search for a response where something is hidden: little, since an answer is awaited."""
+MIN_ENDLESS = 1e-9  # loss by games that never end above which it is more than rounding
+SEARCH_BUDGET = Budget(starts=1, kicks=0)
+"""Effort of the search for a response with hidden memory: small, since a user waits for it."""
 
 
 class Loss(NamedTuple):
@@ -126,88 +126,92 @@ class Assessment(NamedTuple):
         return f"{rates}{link} nothing is lost at any position"
 
     def reasons(self) -> Iterator[Part]:
-        """Give the groups of what is lost, and the simple changes that gain most."""
-        total = self.best_response - self.win_rate or 1.0
+        """Give the tables of the groups of the loss, then of the changes that gain most."""
+        total = self.best_response - self.win_rate or 1.0  # 1 avoids a division by 0
         if self.loss:
-            for field, heading in GROUPED.items():
-                groups: list[Group] = getattr(self, field)
+            for field, heading in GROUP_HEADINGS.items():
+                groups: list[Group] = getattr(self, field)  # by kind, by phase, or by lead
                 rows = [(group.kind, loss(group.loss), f"{group.positions:,}") for group in groups]
                 bars = [(group.loss / total, "bad") for group in groups]
                 yield Part("", Table(rows, (heading, "loss", "positions")), bars)
         yield from _advice(self)
 
     def positions(self) -> Iterator[Part]:
-        """Give the positions that cost most."""
+        """Give the table of the positions that cost most, if there are any."""
         if self.losses:
             rows = [
-                (one.score, one.opponent, one.roll, one.best, loss(one.loss)) for one in self.losses
+                (cell.score, cell.opponent, cell.roll, cell.best, loss(cell.loss))
+                for cell in self.losses
             ]
             header = ("score", "opponent", "rolls", "best", "loss")
             yield Part("most is lost at", Table(rows, header, left=0))
 
-    def text(self, against: str, more: Iterable[Part] = ()) -> Text:
-        """Lay it out: what to change first, `more` tables, positions last."""
-        parts = chain(self.reasons(), more, self.positions())
+    def text(self, against: str, extra_parts: Iterable[Part] = ()) -> Text:
+        """Lay out the assessment: reasons, `extra_parts`, and the costliest positions last."""
+        parts = chain(self.reasons(), extra_parts, self.positions())
         return ["", self.summary(against), *laid_out(parts)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the arrays."""
+        """Return the assessment as plain values, without the arrays."""
         plain = self._asdict()
         for array in ("costs", "rolls", "best"):
             del plain[array]
-        for rows in (*GROUPED, "rule_changes", "losses", "changes"):
+        for rows in (*GROUP_HEADINGS, "rule_changes", "losses", "changes"):
             plain[rows] = as_dicts(plain[rows])
         plain["effort"] = self.effort and self.effort.fields()
         return plain
 
 
 def assess(game: HogEngine, strategy: StrategyLike, against: StrategyLike) -> Assessment:
-    """Find the losses of a matrix or a policy to an opponent, and the changes that gain most.
+    """Explain how a matrix or a policy does against an opponent: its losses, and changes that gain.
 
-    1. A best response to the opponent is computed; with hidden memory it is searched for.
-    2. The difference of both win rates is split by position, and grouped.
-    3. Changes of single cells and of thresholds are measured.
+    1. Compute a best response to the opponent; with hidden memory, search for one.
+    2. Split the difference of the win rates of response and strategy by position, and group it.
+    3. Measure changes of single cells and of thresholds; combine those of the best cells.
 
-    Games that never end are half wins.
+    A game that never ends counts as half a win.
     """
     against = table_of(game, against)
     table = table_of(game, strategy)
     rate = _win_rate(game, table.array, against)
     response = _best_response(game, table.array, against, rate)
     response_rate = _win_rate(game, response, against)
-    lost = losses_of(game, table, response, against, response_rate - rate)
-    costs = lost.rolls.sum(axis=2)
+    losses = losses_of(game, table, response, against, response_rate - rate)
+    costs = losses.rolls.sum(axis=2)
     choices = np.array(game.choices, np.int8)  # dice of each action
     rolls = choices[table.likeliest]
     best = choices[response]
-    worst = [
-        Loss(*cell, int(rolls[cell]), int(best[cell]), float(costs[cell]), float(lost.reach[cell]))
-        for cell in _largest_cells(costs, LISTED)
+    costliest = [
+        Loss(
+            *cell, int(rolls[cell]), int(best[cell]), float(costs[cell]), float(losses.reach[cell])
+        )
+        for cell in _largest_cells(costs, MAX_POSITIONS)  # pairs of scores
     ]
     changes = _cell_changes(game, table, against, rate)
-    changed = table.array.copy()
+    changed_table = table.array.copy()  # with all of these changes
     for change in changes:
-        changed[change.score, change.opponent] = _pure_cell(game, table, change.instead)
+        changed_table[change.score, change.opponent] = _pure_cell(game, table, change.instead)
     return Assessment(
         win_rate=rate,
         best_response=response_rate,
         bound=upper_bound(game, against) if game.has_memory else response_rate,
-        effort=SEARCH if game.has_memory else None,
-        loss=by_kind(game, lost, forgotten_rules(game, table, lost, against)),
-        loss_by_phase=by_phase(game, lost),
-        loss_by_lead=by_lead(game, lost),
+        effort=SEARCH_BUDGET if game.has_memory else None,
+        loss=by_kind(game, losses, forgotten_rules(game, table, losses, against)),
+        loss_by_phase=by_phase(game, losses),
+        loss_by_lead=by_lead(game, losses),
         rule_changes=rule_changes(game, table.likeliest, against) if table.is_pure else [],
         costs=costs,
         rolls=rolls,
         best=best,
-        losses=tuple(worst),
+        losses=tuple(costliest),
         changes=tuple(changes),
-        changed=_win_rate(game, changed, against) if changes else rate,
-        endless=lost.endless if abs(lost.endless) > ENDLESS else 0.0,
+        changed=_win_rate(game, changed_table, against) if changes else rate,
+        endless=losses.endless if abs(losses.endless) > MIN_ENDLESS else 0.0,
     )
 
 
 def _win_rate(game: HogEngine, table: NDArray[Any], against: Strategy) -> float:
+    """Win rate of a matrix or a policy, a game that never ends being half a win."""
     return win_rate(game, table, against, endless_is_draw=True).win_rate
 
 
@@ -216,15 +220,17 @@ def _best_response(
 ) -> Matrix:
     """Compute a best response at every position, reached or not, as actions (G, G).
 
-    With hidden memory it is the best that a search finds, or `table`, the strategy to assess, if
-    that is a matrix and its win rate `table_rate` is at least as high.
+    With hidden memory it is the best matrix that a search finds. It is `table`, the strategy to
+    assess, instead if that is a matrix and its win rate `table_rate` is at least as high.
     """
     if not game.has_memory:
         best_actions, *_ = best_rolls(game, policies_of(game, against, against))
-        return best_actions[:, :, 0]
-    found = attack(game, against, SEARCH)
-    is_matrix = table.ndim == found.matrix.ndim
-    return table.astype(np.int8) if is_matrix and table_rate >= found.win_rate else found.matrix
+        return best_actions[:, :, 0]  # of the only memory
+    searched = attack(game, against, SEARCH_BUDGET)
+    is_matrix = table.ndim == searched.matrix.ndim  # a policy has one axis more
+    if is_matrix and table_rate >= searched.win_rate:
+        return table.astype(np.int8)
+    return searched.matrix
 
 
 def _cell_changes(game: HogEngine, table: Strategy, against: Strategy, rate: float) -> list[Change]:
@@ -234,18 +240,19 @@ def _cell_changes(game: HogEngine, table: Strategy, against: Strategy, rate: flo
     measured. `rate` is the win rate of the table.
     """
     policies = policies_of(game, table, against)
-    found = counterfactual_values(shared_workspace(game, 2), policies)  # values are (G, G, K)
-    played_values = np.where(policies[0] > 0.0, found.values, 0.0)  # others may be infinite
-    gains = found.values.max(axis=2) - (played_values * policies[0]).sum(axis=2)
-    best_actions = found.values.argmax(axis=2)
+    action_values = counterfactual_values(shared_workspace(game, 2), policies).values  # (G, G, K)
+    # Values of actions that are not played may be infinite, and infinity times 0 is NaN.
+    played_values = np.where(policies[0] > 0.0, action_values, 0.0)
+    gains = action_values.max(axis=2) - (played_values * policies[0]).sum(axis=2)
+    best_actions = action_values.argmax(axis=2)
     changes = []
-    for cell in _largest_cells(gains, MEASURED):
+    for cell in _largest_cells(gains, MAX_MEASURED):
         instead = game.choices[best_actions[cell]]
         changed = table.array.copy()
         changed[cell] = _pure_cell(game, table, instead)
         gain = _win_rate(game, changed, against) - rate
         changes.append(Change(*cell, game.choices[table.likeliest[cell]], instead, gain))
-    return sorted(changes, key=lambda change: -change.gain)[:CHANGES]
+    return sorted(changes, key=lambda change: -change.gain)[:MAX_CHANGES]
 
 
 def _pure_cell(game: HogEngine, table: Strategy, choice: int) -> Any:
@@ -255,7 +262,10 @@ def _pure_cell(game: HogEngine, table: Strategy, choice: int) -> Any:
 
 
 def _largest_cells(table: Floats, count: int) -> list[tuple[int, int]]:
-    """Find the cells of the largest numbers above rounding, the largest first."""
+    """Find at most `count` cells of a square table, those of its largest numbers above rounding.
+
+    The largest comes first.
+    """
     order = np.argsort(-table, axis=None, kind="stable")[:count].tolist()
     cells = [divmod(index, len(table)) for index in order]
     return [cell for cell in cells if table[cell] > TIE]
@@ -265,10 +275,13 @@ def _largest_cells(table: Floats, count: int) -> list[tuple[int, int]]:
 
 
 def response_text(assessed: Assessment) -> str:
-    """Describe the win rate of a best response; or of the best found, with effort and bound."""
+    """Describe the win rate of a best response.
+
+    If a search found the response, the text has its effort, and a bound on all responses.
+    """
     rate = percent(assessed.best_response)
     effort = assessed.effort
-    if effort is None:
+    if effort is None:  # the response is exact
         text = f"a best response wins {rate}"
         if not assessed.endless:
             return text
@@ -282,11 +295,15 @@ def response_text(assessed: Assessment) -> str:
 
 
 def _advice(assessed: Assessment) -> Iterator[Part]:
-    """Give the changes that gain most, of thresholds and of single cells, the best first."""
-    changes = [(one.gain, one.change, one.positions) for one in assessed.rule_changes]
+    """Give a table of the changes that gain most, of rules and of single cells, the best first.
+
+    There is none if no change gains anything.
+    """
+    changes = [(simple.gain, simple.change, simple.positions) for simple in assessed.rule_changes]
     for cell in assessed.changes:
         rolls = f"{dice_in_words(cell.instead)}, not {dice_in_words(cell.roll)}"
-        changes.append((cell.gain, f"{rolls}, at {cell.score} to {cell.opponent}", 1))
+        num_positions = 1
+        changes.append((cell.gain, f"{rolls}, at {cell.score} to {cell.opponent}", num_positions))
     changes.sort(key=lambda change: -change[0])
     rows = [(change, pp(gain), f"{positions:,}") for gain, change, positions in changes]
     if rows:

@@ -35,10 +35,10 @@ from hogeq.trees.rows import Rows
 
 Objective = Literal["mean", "beaten"]
 
-LISTED: Final = 10  # changes of a text
-STEP_LIMIT: Final = 1000  # of an ascent, which has always ended in fewer than 100
-PERTURBED_SHARE: Final = 0.03  # of the cells, changed by a perturbation
-TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
+MAX_LISTED: Final = 10  # changes in each table of a text
+STEP_LIMIT: Final = 1000  # steps of an ascent; every ascent so far took fewer than 100
+PERTURBED_SHARE: Final = 0.03  # share of the cells that a perturbation changes
+MAX_TARGETS: Final = 8  # rivals not yet beaten that are tried one by one
 WIN_EDGES: Final = (0.03, 0.01, 0.003, 0.001)  # widths of the smooth step at a win, used in turn
 
 
@@ -62,10 +62,14 @@ def smooth_wins(width: float) -> Score:
 
 
 def shortfall(target: NDArray[np.bool_], width: float) -> Score:
-    """Score by minus the win rate missing to a win against some rivals, smoothed."""
+    """Score by minus the sum of what the win rates against some rivals lack to a win.
+
+    `target` (n,) marks the rivals. The kink at a win is smoothed over the given width.
+    """
 
     def score(rates: Floats) -> tuple[float, Floats]:
-        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)  # a smooth maximum with 0
+        # log(1 + exp(x)) is a smooth form of max(0, x).
+        missing = np.logaddexp(0.0, (WIN - rates[target]) / width)
         gradient = np.where(target, 1.0 - _smooth_step(rates, width), 0.0)
         return -width * float(missing.sum()), gradient
 
@@ -94,7 +98,7 @@ class Answer(NamedTuple):
         return int((self.win_rates > WIN).sum())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, without the strategy."""
+        """Return the win rates as plain values, without the strategy."""
         return {"win_rates": self.win_rates.tolist(), "mean": self.mean, "beaten": self.beaten}
 
     def rows(self, names: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -117,10 +121,14 @@ class Field(Population):
         if not len(rivals):
             raise HogeqError("field: 0 strategies; allowed: 1 or more")
         strategies = [strategy_of(game, rival) for rival in rivals]
-        super().__init__(game, [policy for one in strategies for policy in one.policies])
+        policies = [policy for strategy in strategies for policy in strategy.policies]
+        super().__init__(game, policies)
         self.weights = np.full(len(rivals), 1.0 / len(rivals))
-        owners = np.repeat(np.arange(len(rivals)), [len(one.chances) for one in strategies])
-        chances = np.concatenate([one.chances for one in strategies])
+        # A mixture has several policies. Row i of the matrix has their chances for rival i, and 0
+        # for the policies of other rivals.
+        num_policies = [len(strategy.chances) for strategy in strategies]
+        owners = np.repeat(np.arange(len(rivals)), num_policies)
+        chances = np.concatenate([strategy.chances for strategy in strategies])
         self.shares = one_hot(owners, len(rivals)).T * chances  # (n, policies)
 
     def rates_of(self, policy: Floats) -> Floats:
@@ -144,7 +152,10 @@ def answer_field(
     objective: Objective = "mean",
     budget: Budget | None = None,
 ) -> Answer:
-    """Search for the matrix with the best mean win rate, or that beats most rivals."""
+    """Search for the matrix with the best mean win rate, or for the one that beats most rivals.
+
+    `objective` is "mean" or "beaten". The result is the best of `budget.starts` searches.
+    """
     if objective not in {"mean", "beaten"}:
         raise HogeqError(f"objective: {shown(objective)}; allowed: mean, beaten")
     budget = budget or Budget(kicks=0)
@@ -162,7 +173,12 @@ def answer_field(
 def _search(
     field: Field, objective: Objective, budget: Budget, progress: Phase, start: int
 ) -> Answer:
-    """Search from one start: anneal a policy, ascend from its matrix, then perturb and ascend."""
+    """Search from one start by iterated local search.
+
+    1. Anneal a policy against the rivals: the uniform one at start 0, then random ones.
+    2. Take the likeliest roll of every cell, and ascend from this matrix.
+    3. `budget.kicks` times: perturb the best matrix, and ascend again.
+    """
     game = field.game
     random = np.random.default_rng([budget.seed, start])
     policy = np.full(game.shape, 1.0 / game.num_actions)
@@ -172,28 +188,34 @@ def _search(
         if objective == "beaten":
             # Who can be beaten together is not known: each start leans to some of the rivals.
             weights = random.dirichlet(np.ones(len(weights)))
-    which = f"start {start + 1} of {budget.starts}"
-    progress.now(f"{which}, annealing")
+    start_text = f"start {start + 1} of {budget.starts}"
+    progress.now(f"{start_text}, annealing")
     field.anneal(
         policy, budget.anneal_steps, budget.damping, weights=weights, progress=progress.step
     )
-    progress.now(f"{which}, ascent")
+    progress.now(f"{start_text}, ascent")
     best = _climb(field, likeliest(policy), objective)
     progress.step(ASCENT)
-    for kick in range(1, budget.kicks + 1):
+    for perturbation in range(1, budget.kicks + 1):
         best_matrix = np.array(best.strategy, np.int8)
         perturbed = with_random_rolls(best_matrix, PERTURBED_SHARE, game.num_actions, random)
         answer = _climb(field, perturbed, objective)
         best = max(best, answer, key=lambda answer: answer.rank(objective))
-        progress.step(ASCENT, f"{which}, kick {kick}/{budget.kicks}")
+        progress.step(ASCENT, f"{start_text}, kick {perturbation}/{budget.kicks}")
     return best
 
 
 def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
-    """Ascend from a matrix; the best answer by the objective on the way. `matrix` is rewritten.
+    """Ascend from a matrix, and return the best answer by the objective on the way.
 
-    For "beaten" the steps are: ever sharper scores of the share of rivals beaten; for some rivals
-    that are not, the score of beating this one and all those beaten; and last the mean win rate.
+    For "mean" the score is the mean win rate. "beaten" counts wins, which has no gradient, so:
+
+    1. Ascend by smoothed shares of rivals beaten, whose steps get ever sharper.
+    2. For the rivals that are nearest to being beaten, one by one, ascend by the shortfall against
+       this rival and all rivals beaten so far.
+    3. Ascend by the mean win rate.
+
+    `matrix` (G, G) is changed in place.
     """
     best = field.answer(matrix.copy())
 
@@ -205,40 +227,46 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
         return best_of_ascent(matrix, mean_wins)
     for width in WIN_EDGES:
         best = best_of_ascent(matrix, smooth_wins(width))
-    # The nearest to a win first.
-    missed = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
-    for rival in missed[:TARGETS]:
+    # Those with the highest win rate against them, the nearest to a win, come first.
+    unbeaten = [rival for rival in np.argsort(-best.win_rates) if best.win_rates[rival] <= WIN]
+    for rival in unbeaten[:MAX_TARGETS]:
         target = best.win_rates > WIN
         target[rival] = True
         best = best_of_ascent(np.array(best.strategy, np.int8), shortfall(target, WIN_EDGES[1]))
     return best_of_ascent(np.array(best.strategy, np.int8), mean_wins)
 
 
-def ascend(field: Field, matrix: Matrix, score: Score, most: int | None = None) -> Iterator[Answer]:
-    """Raise a score step by step, until no step does; gives the answer after each.
+def ascend(
+    field: Field, matrix: Matrix, score: Score, max_cells: int | None = None
+) -> Iterator[Answer]:
+    """Raise a score step by step until no step raises it; yield the answer after each step.
 
-    A step gives those cells their best roll that gain most to first order: twice as many as the
-    last step, at most `most`, and half as many as long as the score does not rise. `matrix` (G, G)
-    is rewritten.
+    1. Order the cells by what their best roll gains to first order, by the score's gradient.
+    2. Change the first of them to their best rolls: twice as many cells as in the last step, at
+       most `max_cells`.
+    3. While the score does not rise, change half as many. Stop if not even one cell raises it.
+
+    A step costs one counterfactual evaluation, and one of win rates for each size tried. `matrix`
+    (G, G) is changed in place.
     """
     num_actions = field.game.num_actions
     rates = field.rates_of(one_hot(matrix, num_actions))
-    size = matrix.size
+    step_size = matrix.size  # number of cells
     for _ in range(STEP_LIMIT):
         current_score, weights = score(rates)
         policy = one_hot(matrix, num_actions)
         measured = field.measure(policy, weights)
         cells = improvable(policy, measured.values, measured.infoset_reach)
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()
-        size = min(2 * size, len(cells), most or matrix.size)
-        while size > 0:
+        step_size = min(2 * step_size, len(cells), max_cells or matrix.size)
+        while step_size > 0:
             changed = matrix.copy()
-            changed.ravel()[cells[:size]] = best_actions[cells[:size]]
+            changed.ravel()[cells[:step_size]] = best_actions[cells[:step_size]]
             changed_rates = field.rates_of(one_hot(changed, num_actions))
             if score(changed_rates)[0] > current_score:
                 break
-            size //= 2
-        if size == 0:
+            step_size //= 2
+        if step_size == 0:
             return
         matrix[...] = changed
         rates = changed_rates
@@ -270,19 +298,20 @@ class RowChange(NamedTuple):
     reach: float  # probability that the first strategy, in that seat, comes there, or visits
 
 
-def _with_actions(field: object) -> object:
-    """Write the actions of an information set as a text; other fields stay as they are."""
-    if not isinstance(field, list):
-        return field
-    return ", ".join(f"{action} {percent(probability)}" for action, probability in field)
+def _with_actions(value: object) -> object:
+    """Write a list of pairs (action, probability) as a text; other values stay as they are."""
+    if not isinstance(value, list):
+        return value
+    return ", ".join(f"{action} {percent(probability)}" for action, probability in value)
 
 
 def _visits(expected: float) -> str:
-    """Write an expected number of visits."""
-    least = f"{10.0 ** -digits.get():.{digits.get()}f}"  # that is written
-    if 0.0 < expected < float(least):
-        return f"<{least} times"
-    return f"{expected:.{digits.get()}f} times"
+    """Write an expected number of visits, with as many digits as the user asked for."""
+    num_digits = digits.get()
+    smallest = f"{10.0**-num_digits:.{num_digits}f}"  # smaller numbers would be written as 0
+    if 0.0 < expected < float(smallest):
+        return f"<{smallest} times"
+    return f"{expected:.{num_digits}f} times"
 
 
 class Difference(NamedTuple):
@@ -322,12 +351,16 @@ class Difference(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: ``before``, ``after``, ``match``, ``changes``."""
+        """Return means, match and changes as plain values, without the arrays."""
         rates = {"before": self.before, "after": self.after, "match": self.match}
-        return {**rates, "changes": [one._asdict() for one in self.changes]}
+        return {**rates, "changes": [change._asdict() for change in self.changes]}
 
     def text(self, a: str, b: str, title: str, against: Sequence[str], units: Units) -> Text:
-        """Lay it out, with the changes that gain and lose most; `a` and `b` are names."""
+        """Lay out the means, and the changes that gain and that lose most.
+
+        `a` and `b` are the names of the first and the second strategy, `against` those of the
+        opponents; `title` names the game.
+        """
         is_hog = units is WIN_RATES
         noun = "cell" if is_hog else "information set"
         rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
@@ -343,12 +376,15 @@ class Difference(NamedTuple):
         gain_text = pp if is_hog else units.gain
         best = [change for change in self.changes if change.gain > 0]
         worst = [change for change in reversed(self.changes) if change.gain < 0]
-        for heading, some in (("changes that gain most", best), ("changes that lose most", worst)):
+        for heading, changes in (
+            ("changes that gain most", best),
+            ("changes that lose most", worst),
+        ):
             rows = []
-            for change in some[:LISTED]:
+            for change in changes[:MAX_LISTED]:
                 *fields, gain, reach = change
-                met = _visits(reach) if self.counts_visits else percent(reach)
-                rows.append((*map(_with_actions, fields), gain_text(gain), met))
+                reach_text = _visits(reach) if self.counts_visits else percent(reach)
+                rows.append((*map(_with_actions, fields), gain_text(gain), reach_text))
             if rows:
                 header = (*names, "alone", "met" if self.counts_visits else "met in")
                 table = Table(rows, header, left=0 if is_hog else 4)
@@ -359,17 +395,20 @@ class Difference(NamedTuple):
 def diff(
     game: HogEngine, first: StrategyLike, second: StrategyLike, against: Sequence[StrategyLike]
 ) -> Difference:
-    """Value every cell of `first` that is another in `second`, against some opponents.
+    """Value every cell in which two matrices differ, by its gain against some opponents.
 
-    What one change gains is exact; changes together may gain more or less than their sum.
+    A gain is of changing this cell alone from `first` to `second`, and is exact; several changes
+    together may gain more or less than the sum of their gains.
     """
-    old, new = _matrix(game, first), _matrix(game, second)
+    old = _matrix(game, first)
+    new = _matrix(game, second)
     field = Field(game, [table_of(game, rival) for rival in against])
     before = one_hot(old, game.num_actions)
     after = one_hot(new, game.num_actions)
     measured = field.measure(before)
     first_order = (measured.values * (after - before)).sum(axis=-1)
-    policies, weights = np.stack([before, *field.policies]), field.weights @ field.shares
+    policies = np.stack([before, *field.policies])
+    weights = field.weights @ field.shares  # of the opponents' policies
     gains = gains_alone(game, policies, weights, after, first_order)
     reach = measured.infoset_reach
     changes = []
@@ -378,13 +417,13 @@ def diff(
         rolls = game.choices[old[cell]], game.choices[new[cell]]
         changes.append(CellChange(*cell, *rolls, float(gains[cell]), float(reach[cell])))
     return Difference(
-        float(measured.rates.mean()),
-        float(field.rates_of(after).mean()),
-        win_rate(game, new, old, endless_is_draw=True).win_rate,
-        tuple(sorted(changes, key=lambda change: -change.gain)),
-        gains,
-        reach,
-        game.positions_recur,
+        before=float(measured.rates.mean()),
+        after=float(field.rates_of(after).mean()),
+        match=win_rate(game, new, old, endless_is_draw=True).win_rate,
+        changes=tuple(sorted(changes, key=lambda change: -change.gain)),
+        gains=gains,
+        reach=reach,
+        counts_visits=game.positions_recur,
     )
 
 
@@ -396,40 +435,49 @@ def diff_rows(
     second: Strategy,
     against: Sequence[Strategy],
 ) -> Difference:
-    """Value every row in which two strategies of a game other than Hog differ, as `diff` does.
+    """Value every information set in which two strategies of a game other than Hog differ.
 
-    ``value`` gives the payoff of one strategy against another. Policies are (R, K).
+    A gain is of changing the policy there alone from `first` to `second`, in mean payoff against
+    the opponents. ``value`` gives the payoff of one strategy against another. Policies are (R, K),
+    with a row for each information set of either seat.
     """
-    before, after = first.policy, second.policy
+    before = first.policy
+    after = second.policy
     policies = np.concatenate([before[None], *(rival.policies for rival in against)])
     weights = np.concatenate([rival.chances for rival in against]) / len(against)
     work = engine.workspace(len(policies))
     forward = work.forward(policies, weights)
     values = work.backward(forward, policies, Role.COUNTERFACTUAL).values
-    # Rows are of one seat, which each strategy has half of the time.
+    # A row is of one seat, which a strategy has in half of the games; reach is given that seat.
     reach = 2.0 * forward.rows
     first_order = (values * (after - before)).sum(axis=1)
     win_rates = gains_alone(engine, policies, weights, after, first_order)
     gains = engine.payoff_per_win_rate * win_rates
 
     def actions(row: int, policy: Floats) -> list[tuple[str, float]]:
+        # A row may have fewer actions than the K columns of the policy.
         pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
         return [(label, probability) for label, probability in pairs if probability > 0.0]
 
     changes = []
     for row in np.flatnonzero((before != after).any(axis=1)).tolist():
-        infoset = int(tree.seat[row]), str(tree.names[row])
-        policies_there = actions(row, before), actions(row, after)
-        gain, row_reach = float(gains[row]), float(reach[row])
-        changes.append(RowChange(*infoset, *policies_there, gain, row_reach))
+        change = RowChange(
+            player=int(tree.seat[row]),
+            infoset=str(tree.names[row]),
+            before=actions(row, before),
+            after=actions(row, after),
+            gain=float(gains[row]),
+            reach=float(reach[row]),
+        )
+        changes.append(change)
     return Difference(
-        float(np.mean([value(first, rival).mean for rival in against])),
-        float(np.mean([value(second, rival).mean for rival in against])),
-        value(second, first).mean,
-        tuple(sorted(changes, key=lambda change: -change.gain)),
-        gains,
-        reach,
-        engine.positions_recur,
+        before=float(np.mean([value(first, rival).mean for rival in against])),
+        after=float(np.mean([value(second, rival).mean for rival in against])),
+        match=value(second, first).mean,
+        changes=tuple(sorted(changes, key=lambda change: -change.gain)),
+        gains=gains,
+        reach=reach,
+        counts_visits=engine.positions_recur,
     )
 
 
@@ -440,20 +488,20 @@ def improvements(
     cells: int | None = None,
     seconds: float | None = None,
 ) -> Iterator[Answer]:
-    """Change a table step by step so that it wins more on average against some opponents.
+    """Improve a table step by step, so that it wins more on average against some opponents.
 
-    Each table that comes is better than the one before, and the first is the table itself. With
-    `cells` one cell is changed at a time, the one that gains most (to first order, where positions
-    recur), and at most so many in all.
-    With `seconds` the first step that ends later is the last.
+    Yields the table itself first, and then after each step a better one. With `cells` a step
+    changes one cell, the one that gains most (to first order, where positions recur), and at most
+    `cells` of them change in all. With `seconds` the first step that ends later is the last.
     """
     deadline = Deadline(inf if seconds is None else seconds)
     start = _matrix(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
     yield field.answer(start)
-    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
-        changed = int((np.asarray(answer.strategy) != start).sum())
-        if cells is not None and changed > cells:
+    cells_per_step = None if cells is None else 1
+    for answer in ascend(field, start.copy(), mean_wins, cells_per_step):
+        num_changed = int((np.asarray(answer.strategy) != start).sum())
+        if cells is not None and num_changed > cells:
             return
         yield answer
         if deadline.is_over:

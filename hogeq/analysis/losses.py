@@ -35,7 +35,7 @@ from hogeq.rules.turn import part_name
 from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Matrix
 
-OFF: Final[dict[str, Any]] = {
+RULES_OFF: Final[dict[str, Any]] = {
     "landing": "none",
     "square_swine": False,
     "swap": "none",
@@ -45,9 +45,9 @@ OFF: Final[dict[str, Any]] = {
     "hog_wild": False,
     "effect": "none",
 }
-"""Fields of `Rules` that a turn can be played without, and what they are then."""
+"""Fields of `Rules` that a turn can be played without, and their values without the rule."""
 
-PHASES: Final = (0.0, 0.3, 0.6, 0.8)  # shares of the goal at which phases begin
+PHASE_STARTS: Final = (0.0, 0.3, 0.6, 0.8)  # shares of the goal at which phases of a game begin
 
 
 class Losses(NamedTuple):
@@ -70,70 +70,83 @@ class Group(NamedTuple):
 def losses(
     game: HogEngine, strategy: Strategy, response: Matrix, against: Strategy, total: float
 ) -> Losses:
-    """Split the loss of a matrix or a policy to a response (G, G) over positions and rolls.
+    """Split the loss of a strategy to a response over positions and rolls.
 
-    Both play against `against`; `total` is the difference of their win rates.
+    By the performance difference theorem (Kakade and Langford 2002) the loss W(response) -
+    W(strategy) is the sum over positions h and rolls k of
+
+        d(h) * strategy(k | h) * (Q(h, response) - Q(h, k)),
+
+    where d is the reach of the strategy, and Q the win probability of a roll if the response plays
+    on. Both play against the same opponent, `against`; `total` is the difference of their win
+    rates, and `response` (G, G) has actions.
     """
     work = shared_workspace(game, 2)
     reach = work.forward(policies_of(game, strategy, against))
     responders = policies_of(game, response, against)
-    # Win probability of every roll if the response plays on, weighted by the strategy's reach.
+    # Q(h, k), weighted by the strategy's reach d(h).
     action_values = work.backward(reach, responders, Role.COUNTERFACTUAL).values
     response_values = np.take_along_axis(
         action_values, response[..., None].astype(np.int64), axis=2
     )
-    if not game.has_memory:  # the response is best everywhere: rounding makes no losses
+    if not game.has_memory:
+        # The response is best everywhere, so that rounding should make no negative losses.
         response_values = action_values.max(axis=2, keepdims=True)
     rolls = strategy.policy * (response_values - action_values)
+    # If positions recur, the sum may miss the total: the rest is lost in games that never end.
     endless = total - float(rolls.sum()) if game.positions_recur else 0.0
     return Losses(rolls, response, reach.rows.copy(), endless)
 
 
-def by_kind(game: HogEngine, lost: Losses, forgotten: Mapping[str, NDArray[Any]]) -> list[Group]:
-    """Group the losses by the mistake, the largest first.
+def by_kind(game: HogEngine, losses: Losses, forgotten: Mapping[str, NDArray[Any]]) -> list[Group]:
+    """Group the losses by the kind of mistake, the group with the largest loss first.
 
-    A roll is of the first kind that fits: a rule in `forgotten`, by its name with masks (G, G, K),
-    comes before the number of dice.
+    `forgotten` maps the name of a rule to a mask (G, G, K) of the rolls that forget it. A roll is
+    counted in the first kind that fits, and forgotten rules come before the number of dice.
     """
-    choices = np.array(game.choices)
-    rolled = choices[None, None, :]  # (1, 1, K), dice of every roll
-    best = choices[lost.response][..., None]  # (G, G, 1), dice of the response
+    choices = np.array(game.choices)  # number of dice of each action, or -1 for that choice
+    dice = choices[None, None, :]  # (1, 1, K), dice of every roll
+    best_dice = choices[losses.response][..., None]  # (G, G, 1), dice of the response
     kinds = {
-        "better than the response": lost.rolls < 0.0,
+        "better than the response": losses.rolls < 0.0,
         **{f"{rule} forgotten": mask for rule, mask in forgotten.items()},
-        "too many dice": (rolled > best) & (best > 0),
-        "too few dice": (best > rolled) & (rolled > 0),
-        "no dice missed": (best == 0) & (rolled > 0),
-        "no dice where rolling is better": (rolled == 0) & (best > 0),
-        "-1 missed": (best < 0) & (rolled >= 0),
-        "-1 where dice are better": (rolled < 0) & (best >= 0),
+        "too many dice": (dice > best_dice) & (best_dice > 0),
+        "too few dice": (best_dice > dice) & (dice > 0),
+        "no dice missed": (best_dice == 0) & (dice > 0),
+        "no dice where rolling is better": (dice == 0) & (best_dice > 0),
+        "-1 missed": (best_dice < 0) & (dice >= 0),
+        "-1 where dice are better": (dice < 0) & (best_dice >= 0),
     }
-    return sorted(_groups(lost, kinds), key=lambda group: -group.loss)
+    return sorted(_groups(losses, kinds), key=lambda group: -group.loss)
 
 
-def by_phase(game: HogEngine, lost: Losses) -> list[Group]:
-    """Group the losses by the own score."""
-    first_scores = sorted({int(share * game.goal) for share in PHASES})
+def by_phase(game: HogEngine, losses: Losses) -> list[Group]:
+    """Group the losses by the own score, in phases that begin at `PHASE_STARTS` of the goal."""
+    first_scores = sorted({int(share * game.goal) for share in PHASE_STARTS})
     ends = [*first_scores[1:], game.goal]
     own_score = np.arange(game.goal)[:, None, None]
     phases = {
         f"own score {first} to {end - 1}": (own_score >= first) & (own_score < end)
         for first, end in zip(first_scores, ends, strict=True)
     }
-    return _groups(lost, phases)
+    return _groups(losses, phases)
 
 
-def by_lead(game: HogEngine, lost: Losses) -> list[Group]:
-    """Group the losses by the player who has fewer points to go."""
+def by_lead(game: HogEngine, losses: Losses) -> list[Group]:
+    """Group the losses by the player who has fewer points to go: behind, level or ahead."""
     own_goal, opponent_goal = game.rules.goals
     scores = np.arange(game.goal)
     lead = np.subtract.outer(scores - own_goal, scores - opponent_goal)[..., None]  # (G, G, 1)
-    return _groups(lost, {"behind": lead < 0, "level": lead == 0, "ahead": lead > 0})
+    return _groups(losses, {"behind": lead < 0, "level": lead == 0, "ahead": lead > 0})
 
 
-def _groups(lost: Losses, masks: Mapping[str, NDArray[Any]]) -> list[Group]:
-    """Add up each loss in the first group whose mask (G, G, K) has it; none is left over."""
-    remaining = lost.rolls.copy()
+def _groups(losses: Losses, masks: Mapping[str, NDArray[Any]]) -> list[Group]:
+    """Sum the losses of each kind; a roll counts only in the first kind whose mask has it.
+
+    The masks, by kind, broadcast to (G, G, K) and together cover all rolls. Kinds without a loss
+    are left out.
+    """
+    remaining = losses.rolls.copy()
     groups = list[Group]()
     for kind, mask in masks.items():
         losses_of_kind = np.where(mask, remaining, 0.0)
@@ -141,8 +154,8 @@ def _groups(lost: Losses, masks: Mapping[str, NDArray[Any]]) -> list[Group]:
         positions = int((np.abs(losses_of_kind) > TIE).any(axis=2).sum())
         if positions:
             groups.append(Group(kind, float(losses_of_kind.sum()), positions))
-    if abs(lost.endless) > TIE:
-        groups.append(Group("games that never end", lost.endless, 0))
+    if abs(losses.endless) > TIE:
+        groups.append(Group("games that never end", losses.endless, 0))
     return groups
 
 
@@ -150,21 +163,23 @@ def _groups(lost: Losses, masks: Mapping[str, NDArray[Any]]) -> list[Group]:
 
 
 def forgotten_rules(
-    game: HogEngine, strategy: Strategy, lost: Losses, against: Strategy
+    game: HogEngine, strategy: Strategy, losses: Losses, against: Strategy
 ) -> dict[str, NDArray[np.bool_]]:
-    """Find the rolls (G, G, K) that are as good as the response's without a rule, by its name.
+    """Find the rolls that are as good as the response's if one rule is left out of this turn.
 
-    The memory is that with which the strategy comes there. None where each player has a goal.
+    The masks (G, G, K) are given by the name of the rule. Hidden memory is weighted by how often
+    the strategy reaches the position with it. The result is empty if each player has a goal.
     """
     if game.has_own_goals:
         return {}
-    visits = b""
+    visits = b""  # bytes, since the next function is cached
     if game.has_memory:
         visits = hidden_reach(game, policies_of(game, strategy, against)).tobytes()
-    deficits = _deficits_by_rule(game, lost.response.tobytes(), against, visits)
+    deficits = _deficits_by_rule(game, losses.response.tobytes(), against, visits)
     if not deficits:
         return {}
-    smallest = np.min([*deficits.values()], axis=0)  # of several rules the one that matters most
+    # If several rules could be the forgotten one, it is the rule with the smallest deficit.
+    smallest = np.min([*deficits.values()], axis=0)
     return {rule: (deficit <= TIE) & (deficit == smallest) for rule, deficit in deficits.items()}
 
 
@@ -172,11 +187,13 @@ def forgotten_rules(
 def _deficits_by_rule(
     game: HogEngine, response: bytes, against: Strategy, visits: bytes
 ) -> dict[str, Floats]:
-    """How much less each roll wins than the response's, (G, G, K), without each rule this turn.
+    """Compute how much less each roll wins than the response's if this turn lacks one rule.
 
-    Keys of a cache are hashed, so arrays are bytes: `response` (G, G) of int8; `visits` (G, G, H)
-    of float64, the strategy's reach, or empty where nothing is hidden. The result then is the same
-    for all strategies, and computed once.
+    The deficits (G, G, K) of win probability are given by the name of the rule. Both players play
+    by all rules after this turn, `response` against `against`. The arguments are the keys of a
+    cache and have to be hashable, so arrays are bytes: `response` (G, G) of int8, actions; `visits`
+    (G, G, H) of float64, how often the strategy reaches each memory. `visits` is empty where
+    nothing is hidden: the result is then the same for all strategies.
     """
     shape = game.goal, game.goal, game.memory_size
     matrix = np.frombuffer(response, np.int8).reshape(shape[:2])
@@ -194,17 +211,19 @@ def _deficits_by_rule(
 def values_without_rules(
     game: HogEngine, following_values: Floats, beliefs: Floats
 ) -> Iterator[tuple[str, Floats]]:
-    """Give each rule, a field of `Rules`, and win probabilities of a turn without it, (G, G, K).
+    """Give for each rule of the game the win probabilities of a turn without it, (G, G, K).
 
-    The arguments are those of :func:`turn_values`.
+    A rule is named by its field of `Rules`. `following_values` (Q, G, G, H) are the win
+    probabilities after the turn and `beliefs` (G, G, H) the probabilities of the memories, as
+    :func:`turn_values` takes them. Rules that cannot be left out alone are skipped.
     """
-    for rule, off in OFF.items():
-        if getattr(game.rules, rule) == off:
-            continue
+    for rule, value_when_off in RULES_OFF.items():
+        if getattr(game.rules, rule) == value_when_off:
+            continue  # the game does not have the rule
         try:
-            rules = replace(game.rules, **{rule: off})
+            rules = replace(game.rules, **{rule: value_when_off})
             win_probabilities = turn_values(game, following_values, beliefs, rules)
-        except ValueError:  # the dice of extra turns go with the last that gives any
+        except ValueError:  # invalid rules: dice of extra turns need a rule that gives extra turns
             continue
         if win_probabilities is not None:
             yield rule, win_probabilities
@@ -215,15 +234,16 @@ def turn_values(
 ) -> Floats | None:
     """Win probability of every roll if this one turn is played by other rules, (G, G, K).
 
-    `following_values` (Q, G, G, H) are win probabilities of the player to move after the turn, for
-    each player; `beliefs` (G, G, H) are probabilities of the memories. None where turns by those
-    rules leave other memories, or where positions recur by them.
+    `following_values` (Q, G, G, H) are win probabilities of the player to move after the turn, of
+    each of Q players (1 if both are the same); `beliefs` (G, G, H) are probabilities of the
+    memories at each position. None if the other rules remember something else, or if positions
+    recur by them.
     """
-    other = compile_game(rules)
+    other_game = compile_game(rules)
     remembers_same = remembered(rules).values == remembered(game.rules).values
-    if not remembers_same or other.memories != game.memories or other.positions_recur:
+    if not remembers_same or other_game.memories != game.memories or other_game.positions_recur:
         return None
-    passes = other.interpreter(len(following_values))
+    passes = other_game.interpreter(len(following_values))
     follow_with(passes, following_values[0], following_values[-1])
     cell_beliefs = beliefs.reshape(game.goal**2, 1, -1)
     win_probabilities = np.zeros((game.goal**2, game.num_actions))

@@ -12,8 +12,8 @@ from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 from hogeq.support import html
 from hogeq.support.messages import HogeqError, Table, Text, loss, one_line, percent, pp
 
-_FEW: Final = 3  # best rolls that are named
-_LONGEST: Final = 10  # characters of a name beside every turn
+_MAX_BEST_NAMED: Final = 3  # rolls that tie for the best, in the table of turns
+_MAX_NAME_LENGTH: Final = 10  # characters of a player's name in the table of turns
 
 
 class Review(NamedTuple):
@@ -49,12 +49,12 @@ class Review(NamedTuple):
             figures = (turn.dice, turn.best[0], loss(turn.loss), pp(turn.luck), turn.grade)
             rows.append((*position, *figures))
         header = ("turn", "player", "scores", "rolled", "best", "loss", "luck", "grade")
-        first, second = (loss(tally.loss) for tally in self.tallies)
-        lost = f"Lost by choices: {names[0]} {first}, {names[1]} {second}"
-        return html.table(rows, header, lost)
+        first_loss, second_loss = (loss(tally.loss) for tally in self.tallies)
+        title = f"Lost by choices: {names[0]} {first_loss}, {names[1]} {second_loss}"
+        return html.table(rows, header, title)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the review as plain values."""
         transcript = self.transcript
         rules = transcript.rules
         return {
@@ -92,30 +92,39 @@ class Review(NamedTuple):
         transcript = self.transcript
         rules = transcript.rules
         names = transcript.players
-        hidden = memory_columns(rules)
-        memory = [  # in short: tables fit 80 columns
-            part.replace("opponent's", "their").replace("last points", "last") for part in hidden
+        memory_names = memory_columns(rules)
+        short_memory_names = [  # tables have to fit 80 columns
+            name.replace("opponent's", "their").replace("last points", "last")
+            for name in memory_names
         ]
-        played = [_played_row(turn, names, rules) for turn in self.turns]
-        valued = [_valued_row(turn, rules.max_dice) for turn in self.turns]
-        grades, sums, accuracies, costliest = [], [], [], Text([])
+        played_rows = [_played_row(turn, names, rules) for turn in self.turns]
+        valued_rows = [_valued_row(turn, rules.max_dice) for turn in self.turns]
+        grade_rows = []
+        change_rows = []
+        accuracies = []
+        costliest = Text([])
         for player, own in enumerate(self.tallies):
             name = names[player]
             other = self.tallies[1 - player]
+            # start - own losses + own luck + other's losses - other's luck = result
             changes = _without_unit(*map(pp, (-own.loss, own.luck, other.loss, -other.luck)))
-            grades.append((name, own.moves, *own.grades.values(), loss(own.loss)))
-            sums.append((name, percent(self.start[player]), *changes, percent(self.result[player])))
+            start = percent(self.start[player])
+            change_rows.append((name, start, *changes, percent(self.result[player])))
+            grade_rows.append((name, own.moves, *own.grades.values(), loss(own.loss)))
             accuracies.append(f"{name} {percent(own.accuracy)}")
             if own.costliest:
                 costliest += ["", f"costliest rolls of {name}", *map(_costly_roll, own.costliest)]
         order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
-        play = "optimal play that remembers everything" if hidden else "optimal play"
+        play = "optimal play that remembers everything" if memory_names else "optimal play"
         return [
             _heading(title, transcript),
             "",
-            Table(played, ("player", "turn", "scores", *memory, "rolled", "dice", "rules")),
+            Table(
+                played_rows,
+                ("player", "turn", "scores", *short_memory_names, "rolled", "dice", "rules"),
+            ),
             "",
-            Table(valued, order, left=0),
+            Table(valued_rows, order, left=0),
             "",
             *wrap(
                 f"Win probabilities, with {play} from there on, are those of whoever moves: "
@@ -126,7 +135,7 @@ class Review(NamedTuple):
             ),
             *notes,
             "",
-            Table(grades, ("player", "turns", *self.tallies[0].grades, "loss")),
+            Table(grade_rows, ("player", "turns", *self.tallies[0].grades, "loss")),
             "",
             *wrap(
                 "Accuracy, the mean of what a choice kept of the best roll's win probability: "
@@ -135,52 +144,62 @@ class Review(NamedTuple):
             ),
             "",
             Table(
-                sums, ("player", "start", "own choices", "dice", "their choices", "dice", "result")
+                change_rows,
+                ("player", "start", "own choices", "dice", "their choices", "dice", "result"),
             ),
             *costliest,
         ]
 
 
 def review(game: HogEngine, transcript: Transcript) -> Review:
-    """Value every turn of a game, played by the rules that `game` is compiled from."""
+    """Value every turn of a game by optimal play from there on.
+
+    The loss of a turn compares its roll with the best one, its luck compares the win probability
+    after the dice with that of the roll. The transcript has to be by the rules of `game`.
+    """
     if transcript.rules != game.rules:
         raise HogeqError(
             f"review: a game by {transcript.rules.name}; allowed: one by {game.rules.name}"
         )
     engine = Engine(game)
     end = transcript.end
-    last_value = float(end.winner == end.mover)
-    if end.winner is None:
+    last_value = float(end.winner == end.mover)  # win probability of the mover at the end
+    if end.winner is None:  # the game was left
         last_value = max(engine.rolls(end).values())
     rolls = [engine.rolls(turn.before) for turn in transcript.turns]
     # Win probabilities after each turn, of the player who moves next.
     next_values = [*(max(values.values()) for values in rolls[1:]), last_value]
     turns = []
-    for turn, values, value in zip(transcript.turns, rolls, next_values, strict=True):
-        own_value = value if turn.after.mover == turn.before.mover else 1.0 - value
+    for turn, values, next_value in zip(transcript.turns, rolls, next_values, strict=True):
+        moves_again = turn.after.mover == turn.before.mover
+        own_value = next_value if moves_again else 1.0 - next_value
         turns.append(turn._replace(rolls=values, value_after=own_value))
     return Review(
-        transcript,
-        tuple(turns),
-        _of_both(turns[0].before, turns[0].best_value),
-        _of_both(end, last_value),
-        (tally(turns, 0), tally(turns, 1)),
+        transcript=transcript,
+        turns=tuple(turns),
+        start=_of_both_players(turns[0].before, turns[0].best_value),
+        result=_of_both_players(end, last_value),
+        tallies=(tally(turns, 0), tally(turns, 1)),
     )
 
 
 def _heading(title: str, transcript: Transcript) -> str:
+    """Say who played, with which seed, and how the game ended."""
     first, second = transcript.players
     seed = "" if transcript.seed is None else f", seed {transcript.seed}"
-    scores, winner = transcript.end.scores, transcript.end.winner
-    end = f"left at {scores[0]} to {scores[1]}"
-    if winner is not None:
+    scores = transcript.end.scores
+    winner = transcript.end.winner
+    if winner is None:
+        end = f"left at {scores[0]} to {scores[1]}"
+    else:
         end = f"{transcript.players[winner]} wins, {max(scores)} to {min(scores)}"
     return f"{title}, {first} against {second}{seed}: {end}"
 
 
 def _played_row(turn: Turn, names: Sequence[str], rules: Rules) -> tuple[Any, ...]:
+    """Lay out what happened in a turn: its position, the roll, the dice, and rules with effects."""
     own, other = turn.before.view
-    name = one_line(names[turn.before.mover], _LONGEST)
+    name = one_line(names[turn.before.mover], _MAX_NAME_LENGTH)
     memory = memory_texts(rules, turn.before.memory)
     faces = " ".join(map(str, turn.faces))
     fired = ", ".join(turn.fired(rules))
@@ -188,8 +207,11 @@ def _played_row(turn: Turn, names: Sequence[str], rules: Rules) -> tuple[Any, ..
 
 
 def _valued_row(turn: Turn, max_dice: int) -> tuple[Any, ...]:
-    best = " ".join(map(str, turn.best[:_FEW])) + (" ..." if len(turn.best) > _FEW else "")
-    if len(turn.best) > max_dice:
+    """Lay out what a turn was worth: best rolls, win probabilities, loss, luck and grade."""
+    best = " ".join(map(str, turn.best[:_MAX_BEST_NAMED]))
+    if len(turn.best) > _MAX_BEST_NAMED:
+        best += " ..."
+    if len(turn.best) > max_dice:  # all rolls, 0 to max_dice, tie
         best = "any"
     probabilities = map(percent, (turn.best_value, turn.value, turn.value_after))
     changes = _without_unit(loss(turn.loss), pp(turn.luck))
@@ -197,10 +219,12 @@ def _valued_row(turn: Turn, max_dice: int) -> tuple[Any, ...]:
 
 
 def _without_unit(*texts: str) -> list[str]:
+    """Leave out the unit "pp" of texts."""
     return [text.removesuffix(" pp") for text in texts]
 
 
 def _costly_roll(turn: Turn) -> str:
+    """Describe a turn whose roll lost much: where it was, and the roll beside the best one."""
     own, other = turn.before.view
     return (
         f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
@@ -208,8 +232,8 @@ def _costly_roll(turn: Turn) -> str:
     )
 
 
-def _of_both(situation: Situation, value: float) -> tuple[float, float]:
-    """Win probabilities of players 0 and 1, of that of the mover."""
+def _of_both_players(situation: Situation, value: float) -> tuple[float, float]:
+    """Win probabilities of players 0 and 1, from the mover's."""
     return (value, 1.0 - value) if situation.mover == 0 else (1.0 - value, value)
 
 

@@ -22,10 +22,10 @@ from hogeq.support.messages import HogeqError, percent, refusal
 from hogeq.support.workers import compute, width
 
 WIN = 0.500001  # a match is won by a win rate strictly above this. Source: the contest's server
-ROUNDING = 1e-9  # by how much a win rate may be out of its range
-MOST_PAIRS = 8  # matches that are computed together: few, since their strategies may have to travel
+ROUNDING = 1e-9  # by how much a win rate may be outside of 0 to 1
+MAX_BLOCK = 8  # matches of a worker's task: few, since strategies are sent to the worker
 
-_Match = tuple[Strategy, Strategy, tuple[int, int] | None]  # with the goal of each, if it has one
+_Match = tuple[Strategy, Strategy, tuple[int, int] | None]  # with both goals, if they have own ones
 
 
 class Standing(NamedTuple):
@@ -90,18 +90,21 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         return rank(self, threshold, tie_break)
 
     def equilibrium(self) -> tuple[Floats, float]:
-        """Nash equilibrium of the game in which a player first picks one entry.
+        """Nash equilibrium of the game in which both players choose an entry to play for them.
 
-        Weights (n,), and how much more than 1/2 the best entry wins against them: rounding.
-        Entries of equal win rates have equal weights.
+        Returns the weights of the entries, (n,), and their exploitability: how much more than 1/2
+        the best entry wins against them, which is rounding. Entries whose win rates are equal have
+        equal weights.
         """
-        # Here, since it brings scipy's optimisers with it.
+        # Imported here, since it imports scipy's optimisers.
         from hogeq.solvers.responses import nash_of_matrix
 
         rates = check_rates(self)
-        # Of entries with equal rows one plays for all, and they share its weight.
+        # Entries with equal rows form a group. Its first entry plays for it, and all share the
+        # weight equally.
         _, first, group = np.unique(rates.round(12), axis=0, return_index=True, return_inverse=True)
-        group = group.reshape(-1)  # of each entry
+        # The number of each entry's group; some versions of numpy give (n, 1).
+        group = group.reshape(-1)
         group_weights = nash_of_matrix(rates[np.ix_(first, first)])
         weights = (group_weights / np.bincount(group))[group]
         best_win_rate = float((rates @ weights).max())
@@ -109,13 +112,18 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
 
     def _repr_html_(self) -> str | None:
         """Write the ranks and all win rates, in a notebook."""
-        if not self.names:
+        if not self.names:  # as of a slice of the table
             return None
         ranked = self.ranks()
         order = [standing.entry for standing in ranked]
         rows = [
-            (place, self.names[entry], wins, *map(percent, self[entry, order]))
-            for entry, place, wins, _ in ranked
+            (
+                standing.rank,
+                self.names[standing.entry],
+                standing.wins,
+                *map(percent, self[standing.entry, order]),
+            )
+            for standing in ranked
         ]
         header = ("rank", "name", "won", *(f"against {standing.rank}" for standing in ranked))
         return html.table(rows, header, "Win rate of row against column")
@@ -131,9 +139,9 @@ def round_robin(
 ) -> Floats:
     """Exact win rate of every strategy against every other, float64 (n, n), row against column.
 
-    1/2 stands on the diagonal, and a game that never ends counts as half a win. Pairs with a
-    `known` win rate, (n, n) and not NaN, are not played again; `progress` is called for each other
-    pair. With `goals` each strategy has its own, at most that of the rules.
+    The diagonal is 1/2, and a game that never ends counts as half a win. `known` (n, n) has win
+    rates that need not be computed again, and NaN for the others; `progress` is called after each
+    other pair. With `goals` each strategy has a goal of its own, at most the goal of the rules.
     """
     tables = [
         strategy_of(game, strategy, f"strategy {number}")
@@ -145,11 +153,12 @@ def round_robin(
     pairs = [pair for pair in combinations(range(len(tables)), 2) if np.isnan(rates[pair])]
     if goals is not None:
         _check_goals(goals, len(tables), game.goal)
-        # Games to the same goals one after the other: each pair of goals is compiled once.
+        # Pairs with the same goals are neighbours, so that each pair of goals is compiled once.
         ordered = [(a, b) if goals[a] <= goals[b] else (b, a) for a, b in pairs]
         pairs = sorted(ordered, key=lambda pair: (goals[pair[1]], goals[pair[0]]))
-    size = max(1, min(MOST_PAIRS, len(pairs) // (4 * width())))
-    blocks = [pairs[first : first + size] for first in range(0, len(pairs), size)]
+    # At least four tasks for each worker, so that none waits long for the last.
+    block_size = max(1, min(MAX_BLOCK, len(pairs) // (4 * width())))
+    blocks = [pairs[first : first + block_size] for first in range(0, len(pairs), block_size)]
 
     def report(block: int) -> None:
         for _ in blocks[block]:
@@ -170,28 +179,28 @@ def _play(game: HogEngine, start: tuple[int, int], matches: Sequence[_Match]) ->
     """Compute the win rate of the first strategy of each match."""
     rates = []
     for first, second, goals in matches:
-        played = game
+        match_game = game
         pair = [first, second]
         if goals is not None:
-            played = compile_game(replace(game.rules, goal=goals), own_goals=True)
-            pair = [_without_high_scores(played, strategy) for strategy in pair]
-        rates.append(win_rate(played, *pair, endless_is_draw=True, start=start).win_rate)
+            match_game = compile_game(replace(game.rules, goal=goals), own_goals=True)
+            pair = [_without_high_scores(match_game, strategy) for strategy in pair]
+        rates.append(win_rate(match_game, *pair, endless_is_draw=True, start=start).win_rate)
     return rates
 
 
 def _without_high_scores(game: HogEngine, strategy: Strategy) -> Strategy:
-    """Leave out the scores of a strategy that are past both goals."""
+    """Cut a strategy to the scores below the goal of the game, which is the larger of two."""
     goal = game.goal
     if strategy.kind == "mixture":
         return strategy_of(game, Mixture(strategy.weights, strategy.array[:, :goal, :goal]))
     return strategy_of(game, strategy.array[:goal, :goal])
 
 
-def _check_goals(goals: Sequence[int], number: int, most: int) -> None:
-    if len(goals) != number or any(
-        type(goal) is not int or not 1 <= goal <= most for goal in goals
-    ):
-        allowed = f"{number} whole numbers from 1 to {most}, the goal of the rules"
+def _check_goals(goals: Sequence[int], number: int, largest: int) -> None:
+    """Require as many goals as there are strategies, each from 1 to the largest."""
+    are_in_range = all(type(goal) is int and 1 <= goal <= largest for goal in goals)
+    if len(goals) != number or not are_in_range:
+        allowed = f"{number} whole numbers from 1 to {largest}, the goal of the rules"
         raise HogeqError(refusal("goals", list(goals), allowed))
 
 
@@ -227,20 +236,24 @@ def rank(
     rates = check_rates(win_rates, diagonal=False)
     if not 0.5 <= threshold < 1.0:
         raise HogeqError(refusal("threshold", threshold, "numbers from 0.5 to below 1"))
-    won = rates > threshold
-    np.fill_diagonal(won, val=False)
-    wins = won.sum(axis=1).tolist()
-    ties = (len(won) - 1 - won.sum(axis=1) - won.sum(axis=0)).tolist()
+    is_won = rates > threshold  # row against column
+    np.fill_diagonal(is_won, val=False)
+    wins = is_won.sum(axis=1).tolist()
+    # Of an entry's n - 1 matches, those that neither it (row) nor the other (column) wins.
+    ties = (len(is_won) - 1 - is_won.sum(axis=1) - is_won.sum(axis=0)).tolist()
     keys = list(zip(wins, tie_break or [0.0] * len(wins), strict=True))
     standings = []
     for entry in sorted(range(len(wins)), key=keys.__getitem__, reverse=True):
-        better = sum(key > keys[entry] for key in keys)
-        standings.append(Standing(entry, 1 + better, wins[entry], ties[entry]))
+        num_better = sum(key > keys[entry] for key in keys)
+        standings.append(Standing(entry, 1 + num_better, wins[entry], ties[entry]))
     return standings
 
 
 def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:
-    """Check a table of win rates, (n, n), and cut rounding off; 1/2 stands on a free diagonal."""
+    """Validate a table of win rates, (n, n), and return a copy clipped to 0 to 1.
+
+    With ``diagonal=False`` the diagonal may hold anything, and is 1/2 in the copy.
+    """
     try:
         rates = np.array(win_rates, np.float64)
     except (TypeError, ValueError) as error:  # rows that differ in length, texts

@@ -126,7 +126,7 @@ class Transcript:
             If there are no turns, if there are more after the game is over, if a turn has too many
             dice or shows what they cannot, or if `players`, `first` or `seed` cannot be written.
         """
-        two = _two_players(players)
+        player_pair = _two_players(players)
         if first not in {0, 1}:
             raise TranscriptError(refusal("first", first, "0 or 1"))
         if seed is not None:
@@ -136,7 +136,7 @@ class Transcript:
             raise TranscriptError("turns: got none; allowed: at least one turn")
         if not isinstance(rules_given, dict):
             rules_given = written_rules(rules, rules_given or "")
-        return cls(rules, rules_given, two, turns, seed)
+        return cls(rules, rules_given, player_pair, turns, seed)
 
     @property
     def end(self) -> Situation:
@@ -166,12 +166,15 @@ class Transcript:
 
 
 def written_rules(rules: Rules, named: str = "") -> str | dict[str, Any]:
-    """Serialise rules for a transcript: an edition's name, else their parts."""
+    """Serialise rules for a transcript: a name that stands for them, otherwise their parts.
+
+    `named` is tried first, then the rules' own name.
+    """
     for name in (named, rules.name):
         try:
             if rules_from(name) == rules:
                 return name
-        except ValueError:
+        except ValueError:  # no edition has the name
             continue
     return plain(rules)
 
@@ -216,13 +219,20 @@ def read_transcript(
 def parse_transcript(
     data: bytes, source: str, rules: Rules | None = None, start: tuple[int, int] = (0, 0)
 ) -> Transcript:
-    """Read the bytes of a transcript, named `source`; otherwise as `read_transcript`."""
+    """Parse the bytes of a transcript, and play its game again to check all that it says.
+
+    `source` names it in error messages. With `rules` the game must have been played by them;
+    `start` has the scores that it must begin with, of the first mover and of the other. Raises
+    `TranscriptError` with the path of the first fault.
+    """
     try:
-        content = _read(_Top, parse_json(data), "")
-        rules = _rules(content.rules, rules)
+        content = _parse_record(_Top, parse_json(data), "")
+        rules = _parse_rules(content.rules, rules)
         players = _two_players(content.players)
-        written = [_read(_Turn, turn, f"turns[{n}]") for n, turn in enumerate(content.turns)]
-        rolls = (None if turn.roll < 0 else turn.dice for turn in written)
+        written = [
+            _parse_record(_Turn, turn, f"turns[{n}]") for n, turn in enumerate(content.turns)
+        ]
+        rolls = (None if turn.roll < 0 else turn.dice for turn in written)  # roll -1 has no dice
         turns = []
         for number, turn in enumerate(_replay(rules, written[0].player, start, rolls)):
             for key, value in turn.plain(rules).items():
@@ -234,14 +244,17 @@ def parse_transcript(
         raise TranscriptError(f"{source}: {one_line(error, 1000)}") from error
 
 
-def _read(kind: type[_Kind], content: object, path: str) -> _Kind:
-    """Read an object, and name the first fault by its whole path."""
-    known = keys(kind)
+def _parse_record(kind: type[_Kind], content: object, path: str) -> _Kind:
+    """Make a record of a class from a JSON object; an error names the first fault by its path.
+
+    `path` is where the object is in the transcript, empty for the whole.
+    """
+    allowed_keys = keys(kind)
     if not isinstance(content, dict):
-        raise TranscriptError(refusal(path, content, f"an object with {', '.join(known)}"))
+        raise TranscriptError(refusal(path, content, f"an object with {', '.join(allowed_keys)}"))
     for key, value in content.items():
-        if key not in known:
-            raise TranscriptError(unknown_key(path, key, value, known))
+        if key not in allowed_keys:
+            raise TranscriptError(unknown_key(path, key, value, allowed_keys))
     try:
         return kind(**content)
     except ValueError as error:
@@ -261,16 +274,21 @@ def _two_players(names: Sequence[str]) -> tuple[str, str]:
 def _replay(
     rules: Rules, first: int, start: tuple[int, int], rolls: Iterable[Sequence[int] | None]
 ) -> Iterator[Turn]:
-    """Play a game by the faces of its dice, turn by turn; None is the choice -1."""
-    most = min(rules.goals) - 1
-    if not 0 <= min(start) <= max(start) <= most:
-        raise TranscriptError(refusal("start", start, f"scores from 0 to {most}"))
+    """Play a game by the faces of its dice, turn by turn; None is the choice -1.
+
+    `first` is the player who moves first, and `start` has the scores of this player and of the
+    other. Raises `TranscriptError` with the path of the first turn that the rules do not allow.
+    """
+    highest_score = min(rules.goals) - 1
+    if not 0 <= min(start) <= max(start) <= highest_score:
+        raise TranscriptError(refusal("start", start, f"scores from 0 to {highest_score}"))
     situation = Situation.start(first, start)
     for number, roll in enumerate(rolls):
         path = f"turns[{number}]"
         if situation.winner is not None:
             raise TranscriptError(f"{path}: got a turn; allowed: none, the game is over")
         faces = [] if roll is None else list(roll)
+        # Numpy's integers are allowed; a bool is an Integral too, but no face.
         if any(isinstance(face, bool) or not isinstance(face, Integral) for face in faces):
             raise TranscriptError(refusal(path, faces, "whole numbers, one a die"))
         try:
@@ -281,26 +299,30 @@ def _replay(
         yield turn
 
 
-def _rules(written: str | dict[str, Any], required: Rules | None) -> Rules:
-    """Read the rules of a transcript, which have to be those required, if there are any."""
+def _parse_rules(written: str | dict[str, Any], required: Rules | None) -> Rules:
+    """Read the rules of a transcript.
+
+    They have to be the `required` ones, if there are any; only the name may differ. Otherwise they
+    must be an edition or within the limits of size, since larger games take long to solve.
+    """
     rules = rules_from(written)
     if required is not None:
         if replace(rules, name=required.name) != required:
-            same_name = rules.name == required.name
-            other = f"other rules named {rules.name}" if same_name else rules.name
+            has_same_name = rules.name == required.name
+            other = f"other rules named {rules.name}" if has_same_name else rules.name
             raise TranscriptError(f"rules: got {other}; allowed: those asked for, {required.name}")
         return required
     if rules in EDITIONS.values():
         return rules
     limits = ("goal", rules.size, MOST_GOAL), ("max_dice", rules.max_dice, MOST_DICE)
-    for key, value, most in limits:
-        if value > most:
-            allowed = f"up to {most}, unless the same rules are asked for"
+    for key, value, limit in limits:
+        if value > limit:
+            allowed = f"up to {limit}, unless the same rules are asked for"
             raise TranscriptError(refusal(f"rules.{key}", value, allowed))
     return rules
 
 
 def _check_same(path: str, written: object, value: object) -> None:
-    """Refuse what is written if another value follows from the rules."""
+    """Raise an error if the value in a transcript is not the one that follows from the rules."""
     if written != value:
         raise TranscriptError(refusal(path, written, "null" if value is None else shown(value)))

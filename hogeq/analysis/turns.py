@@ -25,7 +25,7 @@ from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Seed, check
 
 GRADES: Final = {"best": 0.0, "good": 0.005, "inaccuracy": 0.02, "mistake": 0.05, "blunder": 1.0}
-"""Names of losses of win probability, which are below these numbers; best rolls lose nothing."""
+"""Grades of a turn, and the loss of win probability that each stays below; "best" loses nothing."""
 
 COSTLIEST: Final = 3  # turns of a player that a review points out
 YOU, ENGINE = 0, 1
@@ -36,7 +36,7 @@ def grade(loss: float) -> str:
     """Name a loss of win probability: a key of `GRADES`."""
     if loss <= TIE:
         return "best"
-    return next((name for name, most in GRADES.items() if loss < most), "blunder")
+    return next((name for name, limit in GRADES.items() if loss < limit), "blunder")
 
 
 class Situation(NamedTuple):
@@ -145,14 +145,18 @@ class Turn(NamedTuple):
 
 
 def advance(rules: Rules, before: Situation, roll: tuple[int, ...] | None) -> Turn:
-    """Play the mover's turn by the faces of its dice, None for the choice -1; or a ValueError."""
+    """Play the mover's turn by the faces of its dice, None for the choice -1.
+
+    Raises ValueError if the rules do not allow this roll.
+    """
     dice = -1 if roll is None else len(roll)
     faces = () if roll is None else roll
     mover = before.mover
-    rules = rules if mover == 0 else rules.for_second()
+    rules = rules if mover == 0 else rules.for_second()  # the players may have different goals
     outcome = play_turn(rules, *before.view, before.memory, dice, faces)
-    landing = outcome.landing  # as the mover sees it: player 0 is the mover
-    own, other = landing.score, landing.opponent
+    landing = outcome.landing  # numbers players as the mover sees them: 0 is the mover
+    own = landing.score
+    other = landing.opponent
     winner = None
     if landing.winner is not None:
         winner = mover if landing.winner == 0 else 1 - mover
@@ -179,23 +183,23 @@ class Tally(NamedTuple):
     """Turns that lost most, at most `COSTLIEST`, the worst first; none that lost nothing."""
 
     def plain(self) -> dict[str, Any]:
-        """Give it as plain values, the costliest turns by their numbers as ``dearest``."""
+        """Give the sums as plain values, with the numbers of the costliest turns as ``dearest``."""
         plain = self._asdict()
         plain["dearest"] = [turn.number for turn in plain.pop("costliest")]
         return plain
 
 
 def tally(turns: Sequence[Turn], player: int) -> Tally:
-    """Sum up a player's turns, which are valued."""
-    own = [turn for turn in turns if turn.before.mover == player]
-    accuracies = [turn.value / turn.best_value if turn.best_value else 1.0 for turn in own]
-    mistakes = [turn for turn in own if turn.loss > 0.0]
+    """Sum up a player's turns, of the turns of both, which have to be valued."""
+    own_turns = [turn for turn in turns if turn.before.mover == player]
+    accuracies = [turn.value / turn.best_value if turn.best_value else 1.0 for turn in own_turns]
+    mistakes = [turn for turn in own_turns if turn.loss > 0.0]
     mistakes.sort(key=lambda turn: -turn.loss)
     return Tally(
-        moves=len(own),
-        grades={name: sum(turn.grade == name for turn in own) for name in GRADES},
-        loss=sum(turn.loss for turn in own),
-        luck=sum(turn.luck for turn in own),
+        moves=len(own_turns),
+        grades={name: sum(turn.grade == name for turn in own_turns) for name in GRADES},
+        loss=sum(turn.loss for turn in own_turns),
+        luck=sum(turn.luck for turn in own_turns),
         accuracy=sum(accuracies) / len(accuracies) if accuracies else 1.0,
         costliest=tuple(mistakes[:COSTLIEST]),
     )
@@ -205,24 +209,28 @@ def tally(turns: Sequence[Turn], player: int) -> Tally:
 
 
 class Engine:
-    """Chooses rolls, and values them if both go on as it does: by a strategy, or else optimally."""
+    """Chooses rolls by a strategy, or without one optimally.
+
+    Its values of rolls assume that both players play on as it does.
+    """
 
     def __init__(self, game: HogEngine, strategy: Any = None) -> None:
         self.optimal = strategy is None
         self._choices = game.choices
         self._memory_index = {memory: index for index, memory in enumerate(game.memories)}
         self._policy: Floats | None = None  # (G, G, K)
-        # Values (M, K) at two scores; of each player, or one for both.
+        # Functions that give values (M, K) at two scores: one for each player, or one for both.
         self._values: list[Callable[[int, int], Floats]]
         if strategy is None:
-            second = compile_game(game.rules.for_second(), own_goals=True)
-            games = dict.fromkeys((game, second))  # one, if both players have the same rules
-            self._values = [solve(of_player).roll_values for of_player in games]
+            second_game = compile_game(game.rules.for_second(), own_goals=True)
+            # Without duplicates: if both players have the same rules, the game is solved once.
+            games = dict.fromkeys((game, second_game))
+            self._values = [solve(player_game).roll_values for player_game in games]
             return
         self._policy = policy_of(game, strategy)
-        players = 2 if game.has_own_goals else 1
-        hidden = hidden_values(game, np.stack([self._policy] * players))
-        self._values = [partial(values_at, hidden, player=player) for player in range(players)]
+        num_players = 2 if game.has_own_goals else 1
+        hidden = hidden_values(game, np.stack([self._policy] * num_players))
+        self._values = [partial(values_at, hidden, player=player) for player in range(num_players)]
 
     def values(self, situation: Situation) -> Floats:
         """Win probability of every choice of the player to move, float64 (K,)."""
@@ -234,14 +242,15 @@ class Engine:
         return dict(zip(self._choices, self.values(situation).tolist(), strict=True))
 
     def choose(self, situation: Situation, random: np.random.Generator) -> int:
-        """Choose dice: the fewest of the best rolls, or a draw from its policy."""
+        """Choose the number of dice: the fewest of the best rolls, or a draw from the policy."""
         if self._policy is None:
             return self._choices[best_first(self.values(situation))[0]]
         probabilities = self._policy[situation.view]
         # Not Generator.choice, which refuses rows that miss 1 by the rounding policies may have.
         number = random.random() * probabilities.sum()
         action = int(np.searchsorted(probabilities.cumsum(), number, side="right"))
-        last_action = int(probabilities.nonzero()[0][-1])  # rounding might draw a later one
+        # Rounding might draw an action after the last one that has a positive probability.
+        last_action = int(probabilities.nonzero()[0][-1])
         return self._choices[min(action, last_action)]
 
 
@@ -313,7 +322,7 @@ class Session:
         random = np.random.default_rng([self.seed, situation.turns + 1])
         if dice is None:
             dice = self.engine.choose(situation, random)
-        faces = None  # of the choice -1
+        faces = None  # stays so for the choice -1
         if dice >= 0:
             throw = throw_of(self.game.rules, *situation.view, situation.memory)
             faces = tuple(random.integers(1, throw.sides + 1, throw.dice(dice)).tolist())
@@ -323,22 +332,23 @@ class Session:
         return turn
 
     def undo(self) -> tuple[Turn, ...]:
-        """Take back, and give, the person's last turn and the engine's turns since."""
-        own = [index for index, turn in enumerate(self.turns) if turn.before.mover == YOU]
-        last = own[-1] if own else len(self.turns)
-        undone = self.turns[last:]
-        self.turns = self.turns[:last]
+        """Take back the person's last turn and the engine's turns since, and return them."""
+        own_turns = [index for index, turn in enumerate(self.turns) if turn.before.mover == YOU]
+        num_left = own_turns[-1] if own_turns else len(self.turns)
+        undone = self.turns[num_left:]
+        self.turns = self.turns[:num_left]
         return undone
 
     def record(self) -> dict[str, Any]:
         """Give the whole game as plain numbers and texts, fit for JSON."""
-        own, end = self.tally, self.situation
+        own_tally = self.tally
+        situation = self.situation
         return {
             "rules": self.game.rules.name,
             "seed": self.seed,
             "first": PLAYERS[self._start.mover],
-            "winner": None if end.winner is None else PLAYERS[end.winner],
-            **dict(zip(PLAYERS, end.scores, strict=True)),
+            "winner": None if situation.winner is None else PLAYERS[situation.winner],
+            **dict(zip(PLAYERS, situation.scores, strict=True)),
             "turns": [
                 {
                     "turn": turn.number,
@@ -360,9 +370,9 @@ class Session:
                 for turn in self.turns
             ],
             "meter": {
-                "moves": own.moves,
-                "mistakes": own.grades["mistake"],
-                "grades": own.grades,
-                "total": own.loss,
+                "moves": own_tally.moves,
+                "mistakes": own_tally.grades["mistake"],
+                "grades": own_tally.grades,
+                "total": own_tally.loss,
             },
         }

@@ -1,6 +1,6 @@
-"""Whom the package lets a strategy play against."""
+"""Opponents that the package lets a strategy play against."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hogeq.model.game import HogEngine
 
 OPPONENTS: Final = ("ignore_memory", "huan2020", "hog_wild_heuristic")
-"""Those of every game in which they have a meaning, beside the strongest."""
+"""Opponents in every game in which they have a meaning, beside the strongest."""
 
 
 def strongest(game: "HogEngine") -> str:
@@ -24,15 +24,23 @@ def strongest(game: "HogEngine") -> str:
 
 
 def opponents(game: "HogEngine", names: Iterable[str] | None = None) -> dict[str, Strategy]:
-    """Make the strategies of these names that have a meaning in a game.
+    """Make the strategies of these names that have a meaning in a game, by name.
 
-    By default numbers of dice, the course's samples and the strongest, each table once.
+    By default they are constant numbers of dice, the course's samples and the strongest, each table
+    once.
     """
+    if names is not None:
+        return {strategy.name: strategy for strategy in _with_meaning(game, names)}
     always = [f"always_roll:{dice}" for dice in range(game.num_actions)]
-    usual = (*always, *samples_of(game.rules), strongest(game), *OPPONENTS) if names is None else ()
-    made: dict[object, Strategy] = {}
-    for name in usual or names or ():
+    default_names = [*always, *samples_of(game.rules), strongest(game), *OPPONENTS]
+    by_table: dict[bytes, Strategy] = {}
+    for strategy in _with_meaning(game, default_names):
+        by_table.setdefault(strategy.array.tobytes(), strategy)
+    return {strategy.name: strategy for strategy in by_table.values()}
+
+
+def _with_meaning(game: "HogEngine", names: Iterable[str]) -> Iterator[Strategy]:
+    """Make the strategies of these names; leave out those that the game's rules refuse."""
+    for name in names:
         with suppress(StrategyError):
-            strategy = builtin(name, game).named(name)
-            made.setdefault(strategy.array.tobytes() if usual else name, strategy)
-    return {one.name: one for one in made.values()}
+            yield builtin(name, game).named(name)

@@ -38,9 +38,10 @@ def always_roll(game: "HogEngine", dice: int) -> Matrix:
 def _zero_dice_where(
     game: "HogEngine", dice: int, is_good: Callable[[int, int, int, Landing], bool]
 ) -> Matrix:
-    """Matrix that rolls no dice where `is_good` says so, else `dice`.
+    """Matrix that rolls no dice at pairs of scores where `is_good` is true, else `dice`.
 
-    It is asked with own and opponent's score, the points of no dice, and the scores after them.
+    The arguments of `is_good` are own score, opponent's score, the points of rolling no dice, and
+    the scores where these land.
     """
     matrix = always_roll(game, dice)
     turns = TurnTable(game.rules)
@@ -92,14 +93,14 @@ def rise(game: "HogEngine", threshold: int, dice: int) -> Matrix:
 def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
     """Matrix that rolls no dice where that makes a special rule act, or scores `threshold` points.
 
-    A rule acts if it changes a score, or earns another turn by where the score lands.
+    A rule acts if it changes a score, or if the scores after the turn earn another one.
     """
     earns_turn = MORE_BOAR[game.rules.more_boar]
 
     def is_good(own: int, opponent: int, points: int, landing: Landing) -> bool:
-        scores = landing.score, landing.opponent
-        changes_score = scores != (own + points, opponent)
-        return points >= threshold or changes_score or earns_turn(*scores)
+        changes_score = landing.score != own + points or landing.opponent != opponent
+        is_enough = points >= threshold
+        return is_enough or changes_score or earns_turn(landing.score, landing.opponent)
 
     return _zero_dice_where(game, dice, is_good)
 
@@ -107,10 +108,11 @@ def special(game: "HogEngine", threshold: int, dice: int) -> Matrix:
 def _sample(
     name: str, about: str, make: Callable[["HogEngine", int, int], Matrix], cutoff: int
 ) -> None:
-    """Enter a player under the name of a term's sample, with the course's numbers."""
+    """Enter a strategy under the name of a term's sample, with the course's numbers as defaults."""
 
     @baseline(f"{name}:THRESHOLD,N", about)
     def sample(game: "HogEngine", threshold: int = cutoff, dice: int = 6) -> Matrix:
+        """Make the matrix of the sample."""
         return make(game, threshold, dice)
 
 
@@ -139,11 +141,14 @@ SAMPLES: dict[str, tuple[str, str]] = {
     "su21": ("piggypoints:8,6", "more_boar:8,6"),
     "fa20": ("bacon:8,6", "extra_turn:8,6"),
 }
-"""The two of each edition, with the course's own numbers."""
+"""The two sample strategies of each edition, with the course's own numbers."""
 
 
 def samples_of(rules: Rules) -> tuple[str, ...]:
-    """List the course's sample strategies of an edition with these rules, whatever the sizes."""
+    """List the course's sample strategies of the edition with these rules.
+
+    Its goal and number of dice may differ. Empty if no edition has the rules.
+    """
     for edition, samples in SAMPLES.items():
         resized = replace(
             EDITIONS[edition], name=rules.name, goal=rules.goal, max_dice=rules.max_dice
@@ -182,21 +187,24 @@ def hog_wild_heuristic(game: "HogEngine") -> Matrix:
         points = [float(free), *means[throw]]
         sides = throw.sides
         chance_of_one = 1.0 - ((sides - 1) / sides) ** throw.dice(rules.max_dice)
-        needed = opponent // 2 - own  # for a swap that helps: own score half the opponent's
+        # A swap helps if the own score is half the opponent's.
+        needed = opponent // 2 - own  # points for that
         if rules.swap == "double" and opponent % 2 == 0 and needed > 0:
             gained = opponent - (own + needed)
-            if needed == free:
+            if needed == free:  # no dice score it for sure
                 points[0] = max(points[0], gained)
-            if needed == 1:
+            if needed == 1:  # the most dice, of which one is likeliest to show 1
                 points[-1] = max(points[-1], gained * chance_of_one)
-            if 2 <= needed <= sides:
+            if 2 <= needed <= sides:  # one die
                 points[1] = max(points[1], gained / sides)
+        # The opponent gets four-sided dice if the sum of scores is a multiple.
         if rules.hog_wild and (own + opponent + free) % HOG_WILD_MULTIPLE == 0:
             points[0] += FORCED_DICE_BONUS
         if rules.hog_wild and (own + opponent + 1) % HOG_WILD_MULTIPLE == 0:
             points[-1] += FORCED_DICE_BONUS * chance_of_one
         doubled = own + 2 * free
+        # Twice the points of no dice reach the goal, and cause no swap.
         if doubled >= rules.goals[0] and land(rules, doubled, opponent).opponent == opponent:
-            points[0] = float(rules.size)
+            points[0] = float(rules.size)  # more than any other roll
         matrix[own, opponent] = np.argmax(points)
     return matrix

@@ -60,13 +60,14 @@ def full_memory(game: "HogEngine") -> Matrix:
 
 
 def _register_tablebase(edition: str) -> None:
-    """Enter the tablebase of an edition: under other rules, a player with the wrong rules."""
+    """Enter a strategy that plays optimally by an edition's rules, whatever the rules in force."""
 
     @baseline(
         f"{edition}_optimal",
         f"play optimally by the rules of {edition}, whatever the rules in force",
     )
-    def optimal_there(game: "HogEngine") -> Matrix:
+    def optimal_in_edition(game: "HogEngine") -> Matrix:
+        """Matrix of the tablebase of the edition, at the sizes of the game."""
         rules = replace(EDITIONS[edition], goal=game.goal, max_dice=game.rules.max_dice)
         return _tablebase_matrix(f"{edition}_optimal", rules)
 
@@ -115,24 +116,27 @@ def about(name: str) -> str:
 
 
 def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
-    """Make the function that reads the table of this name for the rules in force."""
+    """Make the function that reads the shipped table of this name for the rules in force."""
 
     def read(game: "HogEngine") -> StrategyLike:
-        """Read the table; where nothing is hidden, a champion is the optimal matrix."""
+        """Read the table for the game's edition; `StrategyError` if none is shipped.
+
+        Where nothing is hidden, a champion is the optimal matrix.
+        """
         file, kind = FILES[name]
         edition = _shipped_for(name, game.rules)
         if edition is not None:
             with as_file(SHIPPED / edition / file) as path:
                 return read_strategy(path, **sizes_of(game))
-        is_open = len(all_memories(game.rules)) == 1
-        if is_open and name.startswith("champion"):
+        hides_nothing = len(all_memories(game.rules)) == 1
+        if hides_nothing and name.startswith("champion"):
             tell(f"hogeq: {name}: nothing is hidden by these rules, so it is the optimal matrix")
             return _tablebase_matrix(name, game.rules)
-        called = ", ".join(names_of(game.rules) or [game.rules.name])
-        others = [other for other in FILES if _shipped_for(other, game.rules) is not None]
-        instead = f"; {called} has {' and '.join(others)}" if others else ""
+        rules_names = ", ".join(names_of(game.rules) or [game.rules.name])
+        other_tables = [other for other in FILES if _shipped_for(other, game.rules) is not None]
+        instead = f"; {rules_names} has {' and '.join(other_tables)}" if other_tables else ""
         raise StrategyError(
-            f"strategy {name!r}: no {kind} is shipped for {called}; "
+            f"strategy {name!r}: no {kind} is shipped for {rules_names}; "
             f"allowed: {', '.join(editions(name))}, with no part or size changed{instead}"
         )
 
@@ -140,7 +144,7 @@ def shipped(name: str) -> "Callable[[HogEngine], StrategyLike]":
 
 
 def counters(game: "HogEngine", strategy: Strategy) -> list[Matrix]:
-    """Read the strongest counter known to a strategy, if it is a champion; else an empty list."""
+    """Read the shipped counter-matrix to a strategy if it is a champion; else an empty list."""
     for name, (file, kind) in FILES.items():
         edition = _shipped_for(name, game.rules) if kind == strategy.kind else None
         if edition is None:
@@ -150,15 +154,16 @@ def counters(game: "HogEngine", strategy: Strategy) -> list[Matrix]:
             continue
         if not np.array_equal(champion.weights, strategy.weights):
             continue
-        counter = SHIPPED / edition / f"counter_to_{file.partition('.')[0]}.csv"
-        if counter.is_file():
-            with as_file(counter) as path:
+        stem = file.partition(".")[0]
+        counter_file = SHIPPED / edition / f"counter_to_{stem}.csv"
+        if counter_file.is_file():
+            with as_file(counter_file) as path:
                 return [read_strategy(path, **sizes_of(game)).array]
     return []
 
 
 def _shipped_for(name: str, rules: Rules) -> str | None:
-    """Edition of these rules, by whatever name, if it has this table."""
+    """Find the edition with these rules, whatever their name, if it has a table of this name."""
     for edition in editions(name):
         if replace(EDITIONS[edition], name=rules.name) == rules:
             return edition

@@ -18,8 +18,8 @@ HOG: Final = {
 }
 """Goals and most dice of each edition."""
 
-LARGEST: Final = 100
-CHAMPION: Final = {"champion": "champion:policy"}
+LARGEST: Final = 100  # the full goal, for which champions are shipped
+CHAMPION: Final = {"champion": "champion:policy"}  # kind of instance, and its opponent
 
 GAMES: Final = {
     "leduc_poker-own_actions": ("leduc_poker", "own_actions"),
@@ -29,14 +29,14 @@ GAMES: Final = {
     "liars_dice_ir-6": ("liars_dice_ir", None),
     "hog_fa13-5x1": ("python_hog(edition=fa13,goal=5,max_dice=1)", None),
 }
-"""Games of OpenSpiel, and how they forget."""
+"""Games of OpenSpiel, and how their players forget; None if they do by themselves."""
 
 
 class Family(NamedTuple):
     """Decision problems that are made by parameters and a seed."""
 
-    game: str  # its name, where the parameters and the seed stand
-    about: str
+    game: str  # name of its games, with places for the parameters and the seed
+    about: str  # one line for people
 
 
 FAMILIES: Final = {
@@ -84,8 +84,8 @@ class Entry(NamedTuple):
     family: str
     about: str
     load: Callable[[], Game]
-    opponent: str | None = None  # None: there is none, or the other seat is free, too
-    seat: int = 0
+    opponent: str | None = None  # strategy of the other seat; None if it is to be solved, too
+    seat: int = 0  # of the player who decides
 
     def make(self) -> Graph:
         """Make its graph: of one player against a fixed opponent, or of all seats."""
@@ -95,21 +95,24 @@ class Entry(NamedTuple):
         return game.graph.against(game.strategy(self.opponent).policy, self.seat)
 
     def solve(self, kicks: int, seconds: float) -> tuple[float, float]:
-        """Give a value that the player can get, and a bound that no strategy exceeds.
+        """Give a value that the player can get, and an upper bound on all strategies.
 
-        A game of two players is solved in mixtures, for so many seconds; else an attack gives each
-        of its starts some kicks. In Hog the bound is that of a player who forgets nothing. In a
-        game tree the attack and its proof have the seconds.
+        A game of two players is solved in mixtures, for so many seconds. Else an attack makes so
+        many kicks from each of its starts: perturbations, each with another ascent. In Hog the
+        bound is that of a player who forgets nothing. In a game tree the attack and its proof have
+        the seconds.
         """
-        game, opponent = self.load(), self.opponent or "uniform"
+        game = self.load()
+        opponent = self.opponent or "uniform"
         if self.family == "game":
-            solved = game.equilibrium(seconds)
-            return solved.lower, solved.upper
+            equilibrium = game.equilibrium(seconds)
+            return equilibrium.lower, equilibrium.upper
         if isinstance(game, Hog):
-            return game.search(opponent, Budget(kicks=kicks)).win_rate, game.bound(opponent)
+            win_rate = game.search(opponent, Budget(kicks=kicks)).win_rate
+            return win_rate, game.bound(opponent)
         response = game.attack(opponent, Budget(kicks=kicks, seconds=seconds))
-        bounds = response.seat_bounds or (inf, inf)
-        return response.seats[self.seat], bounds[self.seat]
+        seat_bounds = response.seat_bounds or (inf, inf)
+        return response.seats[self.seat], seat_bounds[self.seat]
 
 
 def catalogue() -> dict[str, Entry]:
@@ -129,32 +132,33 @@ def hog_game(edition: str, goal: int, dice: int) -> Hog:
 
 
 def _hog() -> Iterator[Entry]:
-    """Instances of Hog: every edition and size against each opponent."""
+    """Make the instances of Hog: every edition and size against each opponent."""
     for edition, sizes in HOG.items():
         for goal, dice in sizes:
             opponents = {"always": f"always_roll:{min(6, dice)}", "ignore": "ignore_memory"}
             if goal == LARGEST:
                 opponents |= CHAMPION
+            load = partial(hog_game, edition, goal, dice)
             for kind, opponent in opponents.items():
                 name = f"{edition}-{goal}x{dice}-{kind}"
                 about = f"{edition} to {goal} points with {dice} dice, against {opponent}"
-                yield Entry(name, "hog", about, partial(hog_game, edition, goal, dice), opponent)
+                yield Entry(name, "hog", about, load, opponent)
 
 
 def _generated(generated: Generated, seeds: Sequence[int]) -> Iterator[Entry]:
-    """Instances of families, for all their parameters and seeds; seed 0 is not in the name."""
+    """Make the instances of families of games, for all their parameters and seeds."""
     for kind, parameters in generated.items():
         family = FAMILIES[kind]
         for sizes, seed in product(parameters, seeds):
             name = f"{kind}-{'x'.join(map(str, sizes))}"
-            if seed:
+            if seed:  # seed 0 is not in the name
                 name += f"-{seed}"
             load = partial(Game, family.game.format(*sizes, seed))
             yield Entry(name, kind, family.about, load)
 
 
 def _games() -> Iterator[Entry]:
-    """Instances of OpenSpiel's games: each seat against the uniform strategy, and both players."""
+    """Make those of OpenSpiel's games: each seat against the uniform strategy, and both players."""
     for name, (game, forget) in GAMES.items():
         forgetting = f", forgetting {forget}" if forget else ""
         load = partial(Game, game, forget=forget)

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
+        """Import a public name when it is first asked for."""
         if name == "app":
             return _app()
         if name in __all__:
-            homes = (import_module(f"hogeq.{home}") for home in _HOMES)
-            return next(getattr(home, name) for home in homes if hasattr(home, name))
+            modules = (import_module(f"hogeq.{module}") for module in _MODULES)
+            return next(getattr(module, name) for module in modules if hasattr(module, name))
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -46,20 +47,21 @@ __all__ = [
     "pp",
 ]
 
-_HOMES = (
+_MODULES = (
     "cli.inputs",
     "cli.options",
     "cli.shell",
     "support.messages",
-)  # imported when they are first needed
+)  # where the names live; imported when a name is first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
-KEPT_OBJECTS = 500_000  # made and kept before Python looks for garbage
+KEPT_OBJECTS = 500_000  # new objects after which Python's garbage collector runs
 
 
 @cache
 def _app() -> "Typer":
+    """Build the application, with all commands in their groups."""
     from hogeq.cli.application import app
     from hogeq.cli.commands import GROUPS, name_of
 
@@ -72,29 +74,41 @@ def _app() -> "Typer":
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the status is 2 after bad input, 1 after a failure, 130 if interrupted."""
-    # What is imported is never garbage: to look through it takes longer than most commands compute.
-    gc.set_threshold(KEPT_OBJECTS)
-    atexit.register(gc.freeze)
-    if sys.stderr is None:  # closed: what is said there is lost
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        sys.stderr = os.fdopen(2, "w")
-    os.environ["MPLBACKEND"] = "agg"  # files, whatever the user's other programs draw with
-    # To start threads takes longer than a refusal; while workers compute, none would be used.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    """Run one command and return its exit status.
+
+    The status is 0 after success, 2 after bad input, 1 after a failure, 130 if interrupted. `argv`
+    has the words after the program's name, by default those of the process.
+    """
+    _set_up_process()
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] in (["help"], ["version"], ["-V"]):  # as other programs have it
-        words = [*words[1:], "--help"] if words[0] == "help" else ["--version"]
+    first_word = words[0] if words else ""
+    if first_word == "help":  # hogeq help COMMAND, as of other programs
+        words = [*words[1:], "--help"]
+    elif first_word in {"version", "-V"}:
+        words = ["--version"]
     try:
         from typer.main import get_command
 
         status: int = get_command(_app()).main(args=words, standalone_mode=False)
-    except KeyboardInterrupt:  # while modules were imported
+    except KeyboardInterrupt:  # commands handle it themselves: this one came during imports
         leave_the_prompt()
         with suppress(OSError):
             os.write(2, b"hogeq: stopped\n")
         return INTERRUPTED
     return status
+
+
+def _set_up_process() -> None:
+    """Set what must be set before other modules are imported: a fast start, and safe output."""
+    # Imported modules are never garbage, and a collection would take longer than most commands.
+    gc.set_threshold(KEPT_OBJECTS)
+    atexit.register(gc.freeze)
+    if sys.stderr is None:  # standard error is closed: messages go nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = os.fdopen(2, "w")
+    os.environ["MPLBACKEND"] = "agg"  # matplotlib draws to files only
+    # Numpy's threads take time to start, and hogeq computes in workers of its own.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def leave_the_prompt() -> None:

@@ -12,7 +12,7 @@ from typer.models import CommandFunctionType
 
 from hogeq.cli import INTERRUPTED
 from hogeq.cli.command import Command
-from hogeq.cli.shell import LONGEST, NO_ROOM, warn
+from hogeq.cli.shell import DISK_FULL_ERRORS, MAX_MESSAGE_LENGTH, warn
 from hogeq.support.messages import BadInputError, ExplainedError
 
 
@@ -25,13 +25,16 @@ class _Commands(TyperGroup):
         for name in self.list_commands(ctx):
             command = self.commands[name]
             group = str(getattr(command, "rich_help_panel", None) or "Commands")
-            groups.setdefault(group, []).append((name, command.get_short_help_str(LONGEST)))
+            groups.setdefault(group, []).append(
+                (name, command.get_short_help_str(MAX_MESSAGE_LENGTH))
+            )
         for group, rows in groups.items():
             with formatter.section(group):
                 formatter.write_dl(rows)
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        more = {**extra, "prog_name": "hogeq", "standalone_mode": False}
+        """Run a command, and return its exit status, or exit if in standalone mode."""
+        settings = {**extra, "prog_name": "hogeq", "standalone_mode": False}
         if sys.stdout is None:
             status = warn("standard output is closed; allowed: a file, say /dev/null", 2)
         elif sys.flags.optimize > 1:
@@ -39,33 +42,36 @@ class _Commands(TyperGroup):
             status = warn(f"PYTHONOPTIMIZE: got {sys.flags.optimize}; allowed: {allowed}", 2)
         else:
             try:
-                found = super().main(*args, **more)
-                status = found if isinstance(found, int) else 0
+                result = super().main(*args, **settings)
+                status = result if isinstance(result, int) else 0
             except Exception as error:  # noqa: BLE001 - the command ends with it
-                status = warn(*_ending(error))
+                status = warn(*_message_and_status(error))
         if standalone_mode:
             sys.exit(status)
         return status
 
 
-def _ending(error: Exception) -> tuple[object, int]:
-    """Say in one line how a command ended, and its status; of a failure of ours also where."""
+def _message_and_status(error: Exception) -> tuple[object, int]:
+    """Give the message and the exit status for an error that ended a command.
+
+    If the error is a failure of hogeq's own, or if HOGEQ_DEBUG is set, its traceback is printed.
+    """
     if os.environ.get("HOGEQ_DEBUG"):
         traceback.print_exc()
     if isinstance(error, BadInputError):
         return error, 2
     if isinstance(error, typer.Abort):
         return "stopped", INTERRUPTED
-    if isinstance(error, OSError) and (error.filename or error.errno in NO_ROOM):
-        _drop_what_is_left()
-        why = "cannot be written: " if error.errno in NO_ROOM else ""
+    if isinstance(error, OSError) and (error.filename or error.errno in DISK_FULL_ERRORS):
+        _drop_unwritten_output()
+        problem = "cannot be written: " if error.errno in DISK_FULL_ERRORS else ""
         where = f"{error.filename}: " if error.filename else "output "
-        return f"{where}{why}{error.strerror}", 2
+        return f"{where}{problem}{error.strerror}", 2
     usage = getattr(error, "format_message", None)
-    if usage is not None:
+    if usage is not None:  # an error of the command line, from typer
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "hogeq"
-        # Typer hands on the words of pydantic.
+        # Messages of pydantic, which typer passes on, begin with these words.
         line = usage().rstrip(".").replace("Value error, ", "")
         return f"{line}; see {command} --help", 2
     if isinstance(error, ExplainedError):
@@ -75,8 +81,8 @@ def _ending(error: Exception) -> tuple[object, int]:
     return f"internal failure: {type(error).__name__}: {error}", 1
 
 
-def _drop_what_is_left() -> None:
-    """Drop unwritten output, or Python would try again when it ends."""
+def _drop_unwritten_output() -> None:
+    """Discard output that could not be written; otherwise Python would try again when it ends."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -87,9 +93,10 @@ class _App(typer.Typer):
     """An application whose commands are each a `Command`."""
 
     def command(
-        self, name: str | None = None, **more: Any
+        self, name: str | None = None, **settings: Any
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
-        return super().command(name, **{"cls": Command, **more})
+        """Make a decorator that adds a function as a command."""
+        return super().command(name, **{"cls": Command, **settings})
 
 
 app = _App(
@@ -108,6 +115,7 @@ def _top(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
+    # Called before every command, and alone if none is named. A docstring would become the help.
     if version:
         from hogeq import __version__
 

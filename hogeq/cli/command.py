@@ -39,89 +39,107 @@ STRATEGIES = ("strategy", "a", "b", "table", "against", "opponent", "engine", "s
 class Command(TyperCommand):
     """A command made of a function that returns a `Result`, which is printed.
 
-    It takes the options of all commands as well; of these the function is given those alone that
-    it declares. Parameters are annotated with `Output`, a file to be written, and `When`, a
-    condition of use. Before the function is called every condition must hold, and every file must
-    be one that can be written.
+    It takes the options of all commands too, and passes to the function only those that the
+    function declares. Parameters are annotated with `Output`, a file to be written, and `When`, a
+    condition of use. Before the function is called every condition must hold, and it must be
+    possible to write every file.
     """
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        function: Callable[..., Any] = unwrap(more["callback"])
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        """Make typer's command, and read the marks of the function's parameters."""
+        super().__init__(*args, **settings)
+        function: Callable[..., Any] = unwrap(settings["callback"])
         hints = get_type_hints(function, include_extras=True)
-        marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+        # Of each parameter the objects in its ``Annotated[...]``.
+        metadata_by_name = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+        # Parameters that name files to write.
         self.outputs = {
             name: mark
-            for name, given in marks.items()
-            for mark in given
+            for name, metadata in metadata_by_name.items()
+            for mark in metadata
             if isinstance(mark, Output)
         }
-        self.kept = [name for name, mark in self.outputs.items() if mark.is_kept]
-        declared = {one.name for one in self.params}
-        self.added = [
-            one
-            for one in _shared_parameters()
-            if one.name not in declared and (one.name != "overwrite" or self.kept)
+        # Outputs whose existing files are replaced only with --overwrite.
+        self.kept_outputs = [name for name, mark in self.outputs.items() if mark.is_kept]
+        declared = {parameter.name for parameter in self.params}
+        # Shared options that the function does not declare, and is not called with.
+        self.added_parameters = [
+            parameter
+            for parameter in _shared_parameters()
+            if parameter.name not in declared
+            and (parameter.name != "overwrite" or self.kept_outputs)
         ]
-        self.params += self.added
-        self.by_name = {one.name: one for one in self.params}
-        self.uses = {
-            self.by_name[name].opts[0]: [one for one in given if isinstance(one, When)]
-            for name, given in marks.items()
-            if name in self.by_name
+        self.params += self.added_parameters
+        self.parameter_of = {parameter.name: parameter for parameter in self.params}
+        # Conditions of use, by option.
+        self.conditions_of = {
+            self.parameter_of[name].opts[0]: [
+                condition for condition in metadata if isinstance(condition, When)
+            ]
+            for name, metadata in metadata_by_name.items()
+            if name in self.parameter_of
         }
-        if self.kept and all(self.by_name[name].default is None for name in self.kept):
-            written = (self.by_name[name].opts[0] for name in self.kept)
-            self.uses["--overwrite"] = [options.beside(*written)]
-        if {"rules_name", "game_name"} <= self.by_name.keys():
-            self.uses["--digits"] = [OF_HOG]
+        if self.kept_outputs and all(
+            self.parameter_of[name].default is None for name in self.kept_outputs
+        ):
+            output_options = (self.parameter_of[name].opts[0] for name in self.kept_outputs)
+            self.conditions_of["--overwrite"] = [options.beside(*output_options)]
+        if {"rules_name", "game_name"} <= self.parameter_of.keys():
+            self.conditions_of["--digits"] = [OF_HOG]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; say why --game or --rules is no option here."""
+        """Parse the arguments; explain an unknown --game or --rules, which most commands have."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            wrong, name = getattr(error, "option_name", ""), str(ctx.info_name)
-            if wrong == "--game" and name in HOG_ALONE:
+            unknown_option = getattr(error, "option_name", "")
+            name = str(ctx.info_name)
+            if unknown_option == "--game" and name in HOG_ALONE:
                 line = f"--game: {name} is of Hog alone ({HOG_ALONE[name]}); allowed: --rules"
-            elif wrong == "--rules" and name == "rules":
+            elif unknown_option == "--rules" and name == "rules":
                 line = "--rules: no option here; allowed: the name alone, hogeq rules fa25"
             else:
                 raise
             raise BadInputError(line) from error
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the function if all that was given has a use and can be written, and print."""
+        """Call the function, and print its result.
+
+        Before the call the conditions of all options and the files to write are checked, and
+        plugins are loaded.
+        """
         self.require_use(ctx)
-        given = dict(ctx.params)
-        plugins = [Path(path) for path in given["plugins"] or ()]
-        for one in self.added:
-            del ctx.params[one.name]
-        files = {name: given[name] and Path(given[name]) for name in self.outputs}
-        with _writing_numbers(given["decimals"]):
-            with _answer_alone() if given["as_json"] else nullcontext():
+        values = dict(ctx.params)
+        plugins = [Path(path) for path in values["plugins"] or ()]
+        for parameter in self.added_parameters:
+            del ctx.params[parameter.name]
+        files = {name: values[name] and Path(values[name]) for name in self.outputs}  # or None
+        with _writing_numbers(values["decimals"]):
+            with _stdout_for_answer() if values["as_json"] else nullcontext():
                 for path in plugins:
-                    load_plugin(path, given["trust"])
+                    load_plugin(path, values["trust"])
                 plugins_given.set(plugins)
-                self.check_files(files, given)
+                self.check_files(files, values)
                 result = super().invoke(ctx)
             if isinstance(result, Result):
-                show(result.with_files(files), given["as_json"])
+                show(result.with_files(files), values["as_json"])
                 if result.status:
                     raise typer.Exit(result.status)
 
     def require_use(self, ctx: Any) -> None:
-        """Refuse an option that has no use in this call; defaults have not been given."""
-        options_given = {
-            one.opts[0]: ctx.params[name]
-            for name, one in self.by_name.items()
+        """Raise `BadInputError` for an option whose condition of use does not hold in this call."""
+        options_given = {  # without defaults
+            parameter.opts[0]: ctx.params[name]
+            for name, parameter in self.parameter_of.items()
             if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE"
         }
-        tree = tree_of(ctx.params) if "game_name" in self.by_name else None
+        tree = name_of_tree_game(ctx.params) if "game_name" in self.parameter_of else None
         if tree is not None:
             options_given[TREE_NAME] = tree
-        for option, conditions in self.uses.items():
-            for when in conditions if option in options_given else ():
+        for option, conditions in self.conditions_of.items():
+            if option not in options_given:
+                continue
+            for when in conditions:
                 if not when.holds(options_given):
                     allowed = f"allowed only {when.words}"
                     if when is OF_HOG:
@@ -129,53 +147,62 @@ class Command(TyperCommand):
                     raise BadInputError(f"{option}: {allowed}")
 
     def _options_of_trees(self) -> list[str]:
-        of_hog = {option for option, conditions in self.uses.items() if OF_HOG in conditions}
-        others = of_hog | {"--game", "--rules"}
-        written = (one.opts[0] for one in self.params)
-        return [one for one in written if one.startswith("--") and one not in others]
+        """List the options that apply to games other than Hog, without those that name a game."""
+        of_hog = {
+            option for option, conditions in self.conditions_of.items() if OF_HOG in conditions
+        }
+        left_out = of_hog | {"--game", "--rules"}
+        names = (parameter.opts[0] for parameter in self.params)
+        return [name for name in names if name.startswith("--") and name not in left_out]
 
-    def check_files(self, files: Mapping[str, Path | None], given: Mapping[str, Any]) -> None:
-        """Refuse files that could not be written, each with its option."""
-        reads = texts(value for name, value in given.items() if name not in self.outputs)
-        is_tree = "game_name" in self.by_name and tree_of(given) is not None
+    def check_files(self, files: Mapping[str, Path | None], values: Mapping[str, Any]) -> None:
+        """Raise `BadInputError` if a file to write has a wrong suffix or cannot be written.
+
+        `files` has the path of each output, or None; `values` the values of all parameters.
+        """
+        reads = texts(value for name, value in values.items() if name not in self.outputs)
+        is_tree = "game_name" in self.parameter_of and name_of_tree_game(values) is not None
         try:
             for name, output in self.outputs.items():
                 check_output(
                     files[name],
                     (is_tree and output.of_games) or output.suffixes,
                     reads=reads,
-                    replace=not output.is_kept or given["overwrite"],
-                    option=self.by_name[name].opts[0],
+                    replace=not output.is_kept or values["overwrite"],
+                    option=self.parameter_of[name].opts[0],
                 )
-        except BadInputError:  # but first a typo in a name
-            self.require_names(given)
+        except BadInputError:
+            self.require_names(values)  # an error about a misspelt name comes before this one
             raise
 
-    def require_names(self, given: Mapping[str, Any]) -> None:
-        """Refuse names of no game and no strategy among the arguments."""
-        strategies = texts(given[name] for name in STRATEGIES if name in given)
-        named = [name for name in strategies if name not in OPTIMAL]
-        is_of_one_game = "rules_name" in self.by_name
-        games = [given["rules_name"]] if is_of_one_game else texts([given.get("rules")])
-        for one in games:
-            if "game_name" in self.by_name:
-                how = [given.get(name) for name in ("game_name", "forget", "teams")]
-                chosen = Chosen(one, *how, trust=given["trust"])
+    def require_names(self, values: Mapping[str, Any]) -> None:
+        """Raise `BadInputError` if a parameter names an unknown game or strategy.
+
+        `values` has the values of all parameters. Nothing is built.
+        """
+        strategies = texts(values[name] for name in STRATEGIES if name in values)
+        strategies = [name for name in strategies if name not in OPTIMAL]
+        is_of_one_game = "rules_name" in self.parameter_of
+        all_rules = [values["rules_name"]] if is_of_one_game else texts([values.get("rules")])
+        for rules in all_rules:
+            if "game_name" in self.parameter_of:
+                settings = [values.get(name) for name in ("game_name", "forget", "teams")]
+                chosen = Chosen(rules, *settings, trust=values["trust"])
             else:
-                chosen = Chosen.hog(one, given["trust"], HOG_ALONE.get(str(self.name), ""))
-            chosen.settle(named, own_goals=True)
+                chosen = Chosen.hog(rules, values["trust"], HOG_ALONE.get(str(self.name), ""))
+            chosen.settle(strategies, own_goals=True)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Write arguments by their names, in brackets if they may be left out."""
         pieces = [str(self.options_metavar)]
-        for one in self.get_params(ctx):
-            if one.param_type_name == "argument":
-                more = "" if one.nargs == 1 else " ..."
-                pieces.append(f"{one.metavar}{more}" if one.required else f"[{one.metavar}{more}]")
+        for parameter in self.get_params(ctx):
+            if parameter.param_type_name == "argument":
+                piece = f"{parameter.metavar}{'' if parameter.nargs == 1 else ' ...'}"
+                pieces.append(piece if parameter.required else f"[{piece}]")
         return pieces
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """List the options by groups."""
+        """Write the help on arguments and options, by groups, with their conditions of use."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -183,12 +210,15 @@ class Command(TyperCommand):
                 continue
             kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
             group = getattr(parameter, "rich_help_panel", None) or kind
-            conditions = self.uses.get(parameter.opts[0], ())
-            about = _plain(record[1]) + "".join(f" [only {when.words}]" for when in conditions)
+            conditions = self.conditions_of.get(parameter.opts[0], ())
+            about = _without_program_signs(record[1])
+            about += "".join(f" [only {when.words}]" for when in conditions)
+            # The names end with a type: numbers become N, choices stay, other types are left out.
             names = re.sub(r"<(int|float)( range)?>", "N", record[0])
-            names = re.sub(r"<(\w+\|[^>]*)>", r"\1", names)  # choices
-            groups.setdefault(group, []).append((re.sub(r" *<[^>]*>", "", names), about))
-        for name in (WORKERS, OUTPUT, CODE):  # of most commands, and so the last
+            names = re.sub(r"<(\w+\|[^>]*)>", r"\1", names)
+            names = re.sub(r" *<[^>]*>", "", names)
+            groups.setdefault(group, []).append((names, about))
+        for name in (WORKERS, OUTPUT, CODE):  # most commands have these groups: they come last
             groups[name] = groups.pop(name, [])
         for name, records in groups.items():
             if records:
@@ -196,43 +226,50 @@ class Command(TyperCommand):
                     formatter.write_dl(records)
 
 
-def _shared(
+def _shared_options(
     trust: options.Trust = False,
     plugins: options.Plugins = None,
     as_json: options.AsJson = False,
     decimals: options.Decimals = DIGITS,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Declare the options that every command takes, `overwrite` if it keeps files."""
+    """Declare the options of every command; `overwrite` is only of those that keep files."""
 
 
 @cache
 def _shared_parameters() -> list[Any]:
+    """Make typer's parameters of the options that every command takes."""
     app = typer.Typer(add_completion=False)
-    app.command()(_shared)
-    return [one for one in typer.main.get_command(app).params if one.name != "help"]
+    app.command()(_shared_options)
+    parameters = typer.main.get_command(app).params
+    return [parameter for parameter in parameters if parameter.name != "help"]
 
 
 def texts(values: Iterable[object]) -> list[str]:
-    """List the texts and paths among arguments, alone or in lists."""
-    each = (one for given in values for one in (given if isinstance(given, list) else [given]))
-    return [str(one) for one in each if isinstance(one, str | Path)]
+    """List the texts and paths among the values of arguments, some of which are lists."""
+    flat_values: list[object] = []
+    for value in values:
+        flat_values += value if isinstance(value, list) else [value]
+    return [str(value) for value in flat_values if isinstance(value, str | Path)]
 
 
-def tree_of(given: Mapping[str, Any]) -> str | None:
-    """Name the game other than Hog that a call is about, if it is about one; nothing is built.
+def name_of_tree_game(values: Mapping[str, Any]) -> str | None:
+    """Name the game other than Hog that a call is about; None if it is about Hog.
 
-    It is that of --game, or of a run that is given.
+    The game is that of --game, or of a run among the arguments. `values` has the values of all
+    parameters. Nothing is built.
     """
-    game, rules = given.get("game_name"), given.get("rules_name")
+    game = values.get("game_name")
+    rules = values.get("rules_name")
     if game is None:
-        paths = map(Path, texts(given.values() if rules is None else [rules]))
+        paths = map(Path, texts(values.values() if rules is None else [rules]))
+        # Only runs of other games have a "game" in their config.
         game = next((str(path) for path in paths if GameName(path).config.get("game")), None)
     return None if game is None or GameName(game).is_hog else game
 
 
-def _plain(about: str) -> str:
-    """Write an option's help without the signs of programs: 0 to 16 for 0<=x<=16."""
+def _without_program_signs(about: str) -> str:
+    """Rewrite an option's help for people, for example 0 to 16 for 0<=x<=16."""
     about = re.sub(r" *\[required\]", "", about)
     about = re.sub(r"([0-9.]+)<=x<=([0-9.]+)", r"\1 to \2", about)
     return re.sub(r"x>=([0-9.]+)", r"\1 or more", about).replace("  ", " ")
@@ -240,23 +277,23 @@ def _plain(about: str) -> str:
 
 @contextmanager
 def _writing_numbers(decimals: int) -> Iterator[None]:
-    """Write numbers by --digits, and end with one line if interrupted."""
+    """Set the decimals of numbers in a block; if the user interrupts it, exit with one line."""
     before = digits.set(decimals)
     try:
         yield
     except KeyboardInterrupt as stop:
         leave_the_prompt()
-        status = 128 + getattr(stop, "signum", signal.SIGINT)
+        status = 128 + getattr(stop, "signum", signal.SIGINT)  # as shells have it
         raise typer.Exit(warn(str(stop) or "stopped", status)) from None
     finally:
         digits.reset(before)
 
 
 @contextmanager
-def _answer_alone() -> Iterator[None]:
-    """Leave standard output to the answer, which is printed after the block.
+def _stdout_for_answer() -> Iterator[None]:
+    """Send all output of the block to standard error, so that standard output has only the answer.
 
-    All that commands and plugins print there, in processes of ours too, goes to standard error.
+    The answer is printed after the block. Output of plugins and of worker processes is sent, too.
     """
     with redirected(1, to=2), redirect_stdout(sys.stderr):
         yield

@@ -23,10 +23,10 @@ VARIABLE = "HOGEQ_RULES"
 POSITION = "--score", "--opponent"
 
 ENDLESS = "a game that never ends counts as half a win"
-"""What to say of win probabilities where two players can leave the scores as they are for ever."""
+"""Note on win probabilities, in games where two players can leave the scores as they are."""
 
 plugins_given: ContextVar[Sequence[Path]] = ContextVar("plugins_given", default=())
-"""Files of --plugin, which commands that we print repeat."""
+"""Files of --plugin; commands that hogeq suggests to the user must name them, too."""
 
 
 class Chosen:
@@ -44,24 +44,26 @@ class Chosen:
         *,
         trust: bool = False,
     ) -> None:
-        for option, named in (("--rules", rules), ("--game", game)):
-            if named is not None and not named.strip():
+        for option, name in (("--rules", rules), ("--game", game)):
+            if name is not None and not name.strip():
                 raise BadInputError(
                     f"{option}: the name is empty; allowed: an edition's name, a YAML file of rule "
                     "parts, or a run"
                 )
-        self.spec = rules if game is None else game
-        self.is_any, self.is_hog = game is not None, True
+        self.spec = rules if game is None else game  # what names the game; None until it is settled
+        self.is_any = game is not None  # whether --game was given, which may name any game
+        self.is_hog = True
         self.trust = trust
         self.hog_alone = ""  # why games other than Hog are refused, if they are
         with refusing():
             self.how = {"forget": forget, "teams": teams and teams_text(teams)}
-        self._rules: Rules | None = None
-        self._run, self.scores = "", (0, 0)
+        self._rules: Rules | None = None  # of Hog, once settled
+        self._run = ""  # the run of another game that names it, if one does
+        self.scores = (0, 0)  # at the start of a game
 
     @classmethod
     def hog(cls, rules: str | None, trust: bool = False, why: str = "") -> "Chosen":
-        """Choose a game of Hog alone; `why` is the reason in a refusal of others, if there is one.
+        """Choose a game that has to be of Hog; `why` is the reason in a refusal of others.
 
         Reasons of hogeq's own commands are in `hogeq.cli.options.HOG_ALONE`.
         """
@@ -71,14 +73,14 @@ class Chosen:
 
     @classmethod
     def of(cls, rules: Rules, trust: bool = False) -> "Chosen":
-        """Choose rules that are known, those of a file say."""
+        """Choose rules that have been read already, such as those of a file."""
         chosen = cls(rules.name, trust=trust)
         chosen._rules = rules
-        return chosen._compiled()
+        return chosen._build_hog()
 
     @classmethod
     def other(cls, game: Any, trust: bool = False) -> "Chosen":
-        """Choose the game other than Hog that a certificate is about, and build it."""
+        """Choose and build the game other than Hog that a certificate is about."""
         how = {"forget": game.forget, "teams": game.teams}
         chosen = cls(None, game.name, **how, trust=trust)
         chosen.load()
@@ -90,25 +92,29 @@ class Chosen:
         return self._rules or Rules()
 
     def command(self, *words: object) -> str:
-        """Write a command of hogeq that a user may type, with the plugins that this one has."""
+        """Write a command of hogeq that a user may type, with the plugins of this call."""
         plugins = [word for path in plugins_given.get() for word in ("--plugin", path)]
         trust = ["--trust"] if plugins and "--trust" not in words else []
         return shlex.join(map(str, ["hogeq", *words, *plugins, *trust]))
 
     def choose(self, strategies: Iterable[str | None] = (), *, own_goals: bool = False) -> Rules:
-        """Settle the game, with a notice where none was named; give the rules of Hog.
+        """Settle which game is meant, and return the rules of Hog, or the default ones of another.
 
-        A goal for each player is refused unless they are allowed.
+        The game is that of --rules or --game, otherwise that of a run among the strategies,
+        otherwise the default, which a warning names. Rules by which each player has a goal are
+        refused without `own_goals`.
         """
-        if self._rules is not None or self._run:
+        if self._rules is not None or self._run:  # settled by an earlier call
             return self.rules
-        spec = self.spec or _brought(strategies, self.trust) or default_rules()
+        spec = self.spec or _run_among(strategies, self.trust) or default_rules()
         name = GameName(spec)
-        game, how = name.config.get("game"), name.how
-        if game and all(given in {None, how[key]} for key, given in self.how.items()):
+        game = name.config.get("game")  # of a run of another game than Hog
+        how = name.how  # forgetting and teams of the run
+        if game and all(value in {None, how[key]} for key, value in self.how.items()):
             self._run = spec
             name.load_plugins(self.trust)
-            name, self.how = GameName(game), how
+            name = GameName(game)
+            self.how = how
         self.spec = spec = name.text
         self.is_hog = not (game or self.is_any) or name.is_hog
         if not self.is_hog:
@@ -129,21 +135,33 @@ class Chosen:
         at: tuple[int, int] | None = None,
         start: str | None = None,
     ) -> "Game":
-        """Settle the game and build it, and announce the kernels of Hog to compile.
+        """Settle the game, check all names, and build the game.
 
-        All that users name is looked at before libraries are imported: strategies, the scores `at`
-        a position, and those at the `start`.
+        Names and scores are checked before slow libraries are imported.
+
+        Parameters
+        ----------
+        *parts : str
+            Kernels of Hog that the command needs, keys of `hogeq.model.compiling.PARTS`.
+        strategies : iterable of str or None
+            Names of strategies; None for an option without a value.
+        own_goals : bool
+            Whether each player may have a goal.
+        at : tuple of int, optional
+            Scores of a position: of the player to move, and of the other.
+        start : str, optional
+            Scores at the start of a game, as "10:0".
         """
-        named = [name for name in strategies if name]
-        self.choose(named, own_goals=own_goals)
+        names = [name for name in strategies if name]
+        self.choose(names, own_goals=own_goals)
         if self.is_hog:
             self.scores = self.start(start)
-            for option, own, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
-                if not 0 <= own < goal:
-                    raise BadInputError(f"{option}: {own}; allowed: 0 to {goal - 1}")
-        self._require(named)
+            for option, score, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
+                if not 0 <= score < goal:
+                    raise BadInputError(f"{option}: {score}; allowed: 0 to {goal - 1}")
+        self._require_names(names)
         if self.is_hog:
-            self._compiled().expect(*parts, strategies=named)
+            self._build_hog().expect(*parts, strategies=names)
             return self.game
         with refusing():
             from hogeq import Game
@@ -152,28 +170,29 @@ class Chosen:
         return self.game
 
     def load_hog(self, *parts: str, **more: Any) -> "Hog":
-        """Settle a game of Hog alone, and build it, as `load` does."""
+        """Settle and build a game of Hog, with the arguments of `load`."""
         self.load(*parts, **more)
         return self.hog_game
 
-    def settle(self, named: Sequence[str], *, own_goals: bool = False) -> None:
-        """Settle the game, and refuse names of no game and no strategy; nothing is built."""
-        self.choose(named, own_goals=own_goals)
-        self._require(named)
+    def settle(self, strategies: Sequence[str], *, own_goals: bool = False) -> None:
+        """Settle the game, and check its name and those of strategies; nothing is built."""
+        self.choose(strategies, own_goals=own_goals)
+        self._require_names(strategies)
 
-    def _require(self, named: Sequence[str]) -> None:
+    def _require_names(self, strategies: Sequence[str]) -> None:
+        """Raise `BadInputError` for an unknown strategy, or an unknown game other than Hog."""
         if self.is_hog:
-            _require_known(named)
+            _require_known_strategies(strategies)
             return
         from hogeq import Game
 
         with refusing():
-            for name in named:
+            for name in strategies:
                 Game.require_strategy(name, hog=False)
             Game.require(self._run or str(self.spec))
 
-    def _compiled(self) -> "Chosen":
-        """Make the game of the rules."""
+    def _build_hog(self) -> "Chosen":
+        """Build the game of the rules, and return the choice."""
         check_numba()
         from hogeq import Hog
 
@@ -182,7 +201,7 @@ class Chosen:
         return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Announce the kernels to compile."""
+        """Compile kernels, by their parts' names, and those that strategies need, with a notice."""
         self.hog_game.prepare(*parts, strategies=strategies)
 
     @property
@@ -219,36 +238,42 @@ class Chosen:
         )
 
     def start(self, given: str | None) -> tuple[int, int]:
-        """Scores that games begin with, as a user writes them: ``10:0``."""
-        scores = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,4})", given or "0:0")
-        lower = min(self.rules.goals)  # either player may be the one who moves first
-        if scores is None or max(int(scores[1]), int(scores[2])) >= lower:
+        """Parse the scores that games begin with, as a user writes them: ``10:0``.
+
+        The first score is of the player who moves first, the second of the other.
+        """
+        match = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,4})", given or "0:0")
+        lower_goal = min(self.rules.goals)  # either player may be the one who moves first
+        if match is None or max(int(match[1]), int(match[2])) >= lower_goal:
             raise BadInputError(
                 f"--start: got {given}; allowed: FIRST:OTHER, scores from 0 to "
-                f"{lower - 1}, 10:0 say"
+                f"{lower_goal - 1}, 10:0 say"
             )
-        return int(scores[1]), int(scores[2])
+        return int(match[1]), int(match[2])
 
 
-def _brought(strategies: Iterable[str | None], trust: bool) -> str | None:
-    """Give the run among strategies whose game is chosen; runs of two games are refused."""
-    brought: dict[object, str] = {}
+def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:
+    """Give the run among strategies, which names the game of a call; None if there is none.
+
+    Runs of two different games raise `BadInputError`, since either game could be meant.
+    """
+    run_of: dict[object, str] = {}  # by rules of Hog, or by name and settings of another game
     for name in strategies:
-        named = GameName(name)
-        if name and named.is_run:
-            game = named.config.get("game")
-            other = game and (game, *named.how.values())
-            brought[other or named.rules(trust)] = name
-    if len(brought) > 1:
-        is_any = any(isinstance(one, tuple) for one in brought)
-        what, option = ("games", "--game") if is_any else ("rules", "--rules")
-        names = " and ".join(list(brought.values())[:2])
-        raise BadInputError(f"{names}: runs of different {what}; {option} chooses")
-    return next(iter(brought.values()), None)
+        game_name = GameName(name)
+        if name and game_name.is_run:
+            game = game_name.config.get("game")
+            other_game = game and (game, *game_name.how.values())
+            run_of[other_game or game_name.rules(trust)] = name
+    if len(run_of) > 1:
+        has_other_games = any(isinstance(key, tuple) for key in run_of)
+        noun, option = ("games", "--game") if has_other_games else ("rules", "--rules")
+        names = " and ".join(list(run_of.values())[:2])
+        raise BadInputError(f"{names}: runs of different {noun}; {option} chooses")
+    return next(iter(run_of.values()), None)
 
 
-def _require_known(strategies: Iterable[str]) -> None:
-    """Refuse names of no strategy, and runs of games other than Hog."""
+def _require_known_strategies(strategies: Iterable[str]) -> None:
+    """Raise `BadInputError` for an unknown strategy of Hog, or a run of another game."""
     for name in strategies:
         from hogeq import Game
 
@@ -256,35 +281,39 @@ def _require_known(strategies: Iterable[str]) -> None:
         if game:
             line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
             raise BadInputError(line)
-        if not set("*?[") & set(name):  # a pattern of files
+        if not set("*?[") & set(name):  # patterns of files are not looked into
             Game.require_strategy(name, hog=True)
 
 
 def solves(spec: str) -> bool:
-    """Whether a text names a strategy that is made by solving the game."""
+    """Whether a text names a built-in strategy that is made by solving the game."""
     from hogeq import BASELINES
 
-    named = BASELINES.get(spec.partition(":")[0])
-    return named is not None and named.solves
+    baseline = BASELINES.get(spec.partition(":")[0])
+    return baseline is not None and baseline.solves
 
 
-def default_rules(*, is_told: bool = True) -> str:
-    """Give the rules where none are named, with a notice unless HOGEQ_RULES has them."""
-    chosen = os.environ.get(VARIABLE, "").strip()
-    if not chosen and is_told:
+def default_rules(*, warns: bool = True) -> str:
+    """Name the rules for a call that names none: those of HOGEQ_RULES, otherwise the default.
+
+    With `warns` a warning says that it is the default.
+    """
+    name = os.environ.get(VARIABLE, "").strip()
+    if not name and warns:
         warn(f"rules {DEFAULT}, the default; --rules or {VARIABLE} chooses others")
-    return chosen or DEFAULT
+    return name or DEFAULT
 
 
 def check_numba() -> None:
-    """Refuse settings with which numba does not work, or which it cannot read, if there are any."""
+    """Raise `BadInputError` if environment variables disable numba, or if it cannot read them."""
     if not any(name.startswith("NUMBA_") for name in os.environ.keys() - {"NUMBA_CACHE_DIR"}):
         return  # numba takes long to import, and some commands do without
     try:
         with warnings.catch_warnings():
-            # numba would go on without what it cannot read, after a traceback.
+            # Numba ignores a setting that it cannot read, with a warning and a traceback.
             warnings.filterwarnings("error", "Environment variable 'NUMBA_", RuntimeWarning)
-            from hogeq import Hog  # noqa: F401 - first: numba is then told of no file
+            # Before numba: importing hogeq stops numba from reading a file of settings.
+            from hogeq import Hog  # noqa: F401
 
             import numba  # isort: skip
     except (RuntimeWarning, ValueError) as error:
@@ -302,27 +331,28 @@ def check_output(
     replace: bool = True,
     option: str = "--out",
 ) -> None:
-    """Refuse a file that could not be written, or must not be.
+    """Raise `BadInputError` if a command cannot or must not write a file.
 
-    It is not written over if the command `reads` it; nor, without `replace`, if it is there.
+    The name must end with one of the suffixes. A file that the command `reads` is not overwritten,
+    and without `replace` no existing file is. `option` names the file in the message.
     """
     if path is None:
         return
-    endings = {"".join(path.suffixes[-number:]).lower() for number in (1, 2)}
+    endings = {"".join(path.suffixes[-number:]).lower() for number in (1, 2)}  # .gz and .json.gz
     if endings.isdisjoint(suffixes):
         allowed = f"names ending in {', '.join(suffixes)}"
         raise BadInputError(f"{path}: cannot be written; allowed: {allowed}")
-    why = ""
+    problem = ""
     if path.is_dir():
-        why = "it is a folder"
+        problem = "it is a folder"
     elif not path.parent.is_dir():
-        why = f"there is no folder {path.parent}"
+        problem = f"there is no folder {path.parent}"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        why = "permission denied"
-    elif path.exists() and any(path.samefile(one) for one in reads if os.path.exists(one)):  # noqa: PTH110
-        why = f"it is read as well; {option} FILE leaves it alone"
-    if why:
-        raise BadInputError(f"{path}: cannot be written: {why}")
+        problem = "permission denied"
+    elif path.exists() and any(path.samefile(file) for file in reads if os.path.exists(file)):  # noqa: PTH110
+        problem = f"it is read as well; {option} FILE leaves it alone"
+    if problem:
+        raise BadInputError(f"{path}: cannot be written: {problem}")
     if path.exists() and not replace:
         raise BadInputError(
             f"{path}: exists already; --overwrite replaces it, {option} FILE leaves it alone"

@@ -20,17 +20,24 @@ CODE = "Code of others"
 def option(
     about: str, metavar: str | None = None, group: str | None = None, name: str = "", **more: Any
 ) -> Any:
-    """Declare an option: its help, how its value is written, its group in help, its names."""
+    """Declare an option of a command.
+
+    `about` is its help, `metavar` stands for its value there, `group` is its group, and `name` has
+    its names if they do not follow from the parameter's, separated by spaces.
+    """
     return typer.Option(*name.split(), help=about, metavar=metavar, rich_help_panel=group, **more)
 
 
 def argument(name: str, about: str, **more: Any) -> Any:
-    """Declare an argument."""
+    """Declare an argument of a command, which help calls by this name."""
     return typer.Argument(metavar=name, help=about, **more)
 
 
 def readable(paths: Any) -> Any:
-    """Refuse files that are not there, before libraries are imported."""
+    """Check that a file, or each file of a list, exists; done before slow libraries are imported.
+
+    It is a callback of typer, which passes the value of a parameter, or None, and takes it back.
+    """
     for path in paths if isinstance(paths, list) else filter(None, [paths]):
         try:
             path.stat()
@@ -43,8 +50,8 @@ class Output(NamedTuple):
     """Marks an option as a file to be written, with the checks made beforehand."""
 
     suffixes: tuple[str, ...]
-    is_kept: bool = False  # whether a file that is there is replaced only with --overwrite
-    of_games: tuple[str, ...] = ()  # suffixes with --game, if others
+    is_kept: bool = False  # whether an existing file is replaced only with --overwrite
+    of_games: tuple[str, ...] = ()  # suffixes for games other than Hog, if they differ
 
 
 MATRIX_SUFFIXES = (".csv", ".txt", ".json", ".npy", ".npz")
@@ -62,26 +69,27 @@ Given = Mapping[str, Any]
 class When(NamedTuple):
     """Marks an option that has a use in some calls alone, in the words of help and refusals."""
 
-    words: str
-    holds: Callable[[Given], object]
+    words: str  # "with --out", to follow "only" in help and "allowed only" in an error
+    holds: Callable[[Given], object]  # truth of the condition, of the options given
 
 
 def beside(*options: str) -> When:
-    """Require one of some options."""
+    """Condition that at least one of some options is given."""
     return When(f"with {' or '.join(options)}", lambda given: not given.keys().isdisjoint(options))
 
 
 def without(option: str, more: str = "") -> When:
-    """Require that an option is not given."""
+    """Condition that an option is not given; `more` adds to its words."""
     return When(f"without {option}{more}", lambda given: option not in given)
 
 
 def _is_folder(given: Given) -> bool:
+    """Whether --out names a folder: a path without a suffix."""
     return "--out" in given and not Path(given["--out"]).suffix
 
 
 TREE_NAME: Final = "the game other than Hog"
-"""Key, beside those of the options, of the game that a call is about if that is not Hog."""
+"""Key in `Given` of the game that a call is about if that is not Hog."""
 
 OF_HOG: Final = When("for Hog", lambda given: TREE_NAME not in given)
 OF_TREES: Final = When("for games other than Hog", lambda given: TREE_NAME in given)

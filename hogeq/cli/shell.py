@@ -18,8 +18,8 @@ from hogeq.support.progress import show_progress
 if TYPE_CHECKING:
     from hogeq.support.workers import Workers
 
-LONGEST = 2000  # characters of a message
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # a disk is full
+MAX_MESSAGE_LENGTH = 2000  # characters of a message
+DISK_FULL_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # or a quota, or a size limit
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,15 @@ class Result:
     status: int = 0
 
     def with_files(self, files: Mapping[str, Path | None]) -> "Result":
-        """Add the files that were written, where data and text do not name them."""
+        """Add the files that were written, by their keys, if data and text do not name them."""
         data = {**self.data, **{key: files[key] for key in files if key not in self.data}}
-        told = "\n".join(line for line in self.text if isinstance(line, str))
-        more = [f"written to {one}" for one in files.values() if one and f"to {one}" not in told]
-        return replace(self, data=data, text=[*self.text, *(more if self.text else ())])
+        lines = "\n".join(line for line in self.text if isinstance(line, str))
+        notes = [
+            f"written to {path}" for path in files.values() if path and f"to {path}" not in lines
+        ]
+        if not self.text:
+            return replace(self, data=data, text=[])
+        return replace(self, data=data, text=[*self.text, *notes])
 
 
 def show(result: Result, as_json: bool) -> None:
@@ -67,19 +71,20 @@ def encodable(text: str, encoding: str | None) -> str:
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def warn(what: object, status: int = 0) -> int:
-    """Print one line to standard error and give back the exit status."""
-    line = one_line(what, LONGEST)
+def warn(message: object, status: int = 0) -> int:
+    """Print one line to standard error, and return the exit status that is passed in."""
+    line = one_line(message, MAX_MESSAGE_LENGTH)
     typer.echo(encodable(f"hogeq: {line}", sys.stderr.encoding), err=True)
     return status
 
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Count errors of values, types and files in the block as bad input.
+    """Turn errors of values, types and files in the block into `BadInputError`.
 
-    Only for code that uses input of the user: such an error from the middle of a computation is a
-    failure of ours. A `BadInputError`, or an error that names a file, needs no such block.
+    This is only for code that checks or uses input of the user. Such an error in the middle of a
+    computation is a failure of hogeq's own. A `BadInputError`, or an error that names a file, needs
+    no such block.
     """
     try:
         yield
@@ -94,12 +99,16 @@ def refusing() -> Iterator[None]:
 
 @contextmanager
 def computing(on: str | None = None, jobs: int | None = None) -> Iterator["Workers"]:
-    """Choose the workers of a block (:func:`hogeq.support.workers.workers`); show progress."""
+    """Give the workers that compute in a block, and show progress.
+
+    `on` and `jobs` are the values of --on and --jobs, as :func:`hogeq.support.workers.workers`
+    takes them.
+    """
     from hogeq.support.workers import ExecutorError, workers
 
     try:
-        with workers(jobs, on) as chosen, show_progress():
-            yield chosen
+        with workers(jobs, on) as chosen_workers, show_progress():
+            yield chosen_workers
     except ExecutorError as error:
-        where = "--" if str(error).startswith("on: ") else ""
-        raise BadInputError(f"{where}{error}") from error
+        prefix = "--" if str(error).startswith("on: ") else ""  # the option, not a parameter
+        raise BadInputError(f"{prefix}{error}") from error

@@ -9,29 +9,40 @@ from hogeq.support.messages import percent
 
 
 class TreePlay:
-    """One play of a tree. Nothing is told of moves but what the person's information sets name."""
+    """One play of a game tree. The person learns of moves only by the names of information sets."""
 
     def __init__(self, tree: FlatTree, opponent: Strategy, seat: int, seed: int) -> None:
-        self.tree, self.seat, self.node = tree, seat, 0
+        self.tree = tree
+        self.seat = seat  # the person's
+        self.node = 0  # the root
         self.random = np.random.default_rng(seed)
-        self.advice = opponent.mean
-        self.policy = opponent.policies[self._drawn(opponent.chances)]
+        self.advice = opponent.mean  # policy of hints, for the person's own seat
+        # A mixture draws the policy that it plays once, before the game.
+        self.policy = opponent.policies[self._draw(opponent.chances)]
 
-    def _drawn(self, chances: Sequence[float] | np.ndarray) -> int:
+    def _draw(self, chances: Sequence[float] | np.ndarray) -> int:
+        """Draw an index by probabilities, whose sum may miss 1 by rounding."""
         return int(self.random.choice(len(chances), p=np.asarray(chances) / np.sum(chances)))
 
     def move(self, action: int | None = None) -> None:
-        """Move on by an action, or as chance or the opponent draws."""
-        first, end = np.searchsorted(self.tree.parent, [self.node, self.node + 1])
+        """Move on by the number of an action; if it is None, chance or the opponent draws one."""
+        tree = self.tree
+        # Nodes are ordered by their parents, so that the children of a node are consecutive.
+        first_child, end = np.searchsorted(tree.parent, [self.node, self.node + 1])
         if action is None:
-            drawn, row = self.tree.player[self.node] == CHANCE, self.tree.row[self.node]
-            action = self._drawn(
-                self.tree.chance[first:end] if drawn else self.policy[row, : end - first]
-            )
-        self.node = int(first) + action
+            if tree.player[self.node] == CHANCE:
+                chances = tree.chance[first_child:end]
+            else:
+                num_actions = end - first_child
+                chances = self.policy[tree.row[self.node], :num_actions]
+            action = self._draw(chances)
+        self.node = int(first_child) + action
 
     def converse(self, ask: Callable[[str], str | None], say: Callable[[str], None]) -> bool:
-        """Play until the end, or until the person leaves; give whether the end was reached."""
+        """Play until the end, or until the person leaves; return whether the end was reached.
+
+        `ask` shows a question and returns the answer, None at the end of input; `say` shows a line.
+        """
         tree = self.tree
         while tree.player[self.node] != TERMINAL:
             if tree.player[self.node] != self.seat:
@@ -43,12 +54,15 @@ class TreePlay:
             line = ask(", ".join(f"{number} {label}" for number, label in enumerate(labels, 1)))
             if line in {None, "quit", "exit", "q"}:
                 return False
-            known = {text: a for a, one in enumerate(labels) for text in (str(a + 1), one.lower())}
+            action_of = {}  # by the answers that choose it: its number from 1, or its name
+            for action, label in enumerate(labels):
+                action_of[str(action + 1)] = action
+                action_of[label.lower()] = action
             if line in {"?", "h", "hint"}:
                 chances = zip(labels, self.advice[row], strict=False)
                 say(", ".join(f"{label}: {percent(chance)}" for label, chance in chances))
-            elif line in known:
-                self.move(known[line])
+            elif line in action_of:
+                self.move(action_of[line])
             else:
                 say(f"{line!a:.40}: allowed: a number or a name of an action, ? and quit")
         return True
@@ -56,5 +70,7 @@ class TreePlay:
     @property
     def payoff(self) -> float:
         """Payoff to the person, at the end."""
-        tree, paid = self.tree, float(self.tree.payoff[self.node])
-        return (paid, -paid)[self.seat] + tree.shift + (tree.centre, -tree.centre)[self.seat]
+        tree = self.tree
+        payoff = float(tree.payoff[self.node])  # to player 0, in the zero-sum form of the game
+        sign = 1.0 if self.seat == 0 else -1.0
+        return sign * payoff + tree.shift + sign * tree.centre

@@ -54,21 +54,21 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
     """Counterfactual payoff of every action to the player of its row, (R, K), of a graph.
 
     That player plays the first of two policies (2, R, K), the other player the second; NaN where
-    there is no such action.
+    there is no such action. `weight` says how positions are weighted, as in `action_values`.
     """
-    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
+    from hogeq.model.graph_passes import GraphPasses  # imports compiled code
 
     require_weight(weight)
-    reaching = policies.copy()  # policies that the reach of a row is computed from
+    reach_policies = policies.copy()  # from which the reach of rows is computed
     if weight == "counterfactual":
-        reaching[0] = graph.legal  # every own action counts as 1
+        reach_policies[0] = graph.legal  # every own action counts as 1
     values = np.full(policies.shape[1:], np.nan)
     for seat in (0, 1):
         passes = GraphPasses(graph, me=seat)
         if weight == "counterfactual" and passes.lists.recurs.any():
             allowed = "reach or belief where a play can come to an information set twice"
             raise HogeqError(refusal("weight", weight, allowed))
-        row_reach = passes.forward(reaching)[0, :, None]  # (R, 1)
+        row_reach = passes.forward(reach_policies)[0, :, None]  # (R, 1)
         passes.backward(Role.COUNTERFACTUAL, policies.copy(), np.ones(1))
         seat_values = passes.action_values
         if weight == "belief":
@@ -83,27 +83,30 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
 def gains_alone(
     game: Engine, policies: Floats, weights: Floats, after: Floats, gains: Floats
 ) -> Floats:
-    """Exact gain of win rate by each row's change to that of `after` alone, (*rows).
+    """Exact gain of win rate if one row alone changes to that of `after`, for each row, (*rows).
 
     The first of `policies` (1 + n, *rows, K) is changed; the others are opponents, of `weights`
-    (n,). `gains` (*rows) are those to first order, reach times the difference of action values:
-    exact if no row is met twice in a play, as a win rate then is linear in each.
+    (n,). `gains` (*rows) are those to first order, reach times the difference of action values.
+    They are exact if no play meets a row twice, since a win rate is then linear in each row.
     """
-    from hogeq.model.game import HogEngine  # a compiler, which looking at names does without
-    from hogeq.model.graph_passes import GraphPasses  # brings compiled code with it
+    from hogeq.model.game import HogEngine  # imports the compiler
+    from hogeq.model.graph_passes import GraphPasses  # imports compiled code
 
     if not isinstance(game, HogEngine | GraphEngine) or not game.positions_recur:
         return gains
 
-    actions, exact = game.num_actions, gains.ravel().copy()
-    played, changed = policies.reshape(len(policies), -1, actions), after.reshape(-1, actions)
+    actions = game.num_actions
+    exact_gains = gains.ravel().copy()  # updated in place below
+    flat_policies = policies.reshape(len(policies), -1, actions)
+    new_rows = after.reshape(-1, actions)
     if isinstance(game, GraphEngine):
-        played, changed = game.legal(played), game.legal(changed)
+        flat_policies = game.legal(flat_policies)
+        new_rows = game.legal(new_rows)
     seats = (0,) if game.seats_share_rows else (0, 1)
     for seat in seats:
-        passes = GraphPasses(game.graph, len(weights), seat, rows=len(changed))
-        passes.value_changes(plain(played), weights / len(seats), changed, exact)
-    return exact.reshape(gains.shape)
+        passes = GraphPasses(game.graph, len(weights), seat, rows=len(new_rows))
+        passes.value_changes(plain(flat_policies), weights / len(seats), new_rows, exact_gains)
+    return exact_gains.reshape(gains.shape)
 
 
 def require_weight(weight: str) -> None:
@@ -115,24 +118,24 @@ def require_weight(weight: str) -> None:
 def counterfactual_values(
     work: Passes, policies: Floats, weight: RegretWeight = "reach"
 ) -> Counterfactual:
-    """Counterfactual values of the first of valid policies (Q, G, G, K); fresh arrays.
+    """Counterfactual values of the first of Q policies, (Q, G, G, K), against the others.
 
     A pass forward computes reach, a pass backward the values. A workspace of one player is for
     self-play, with any weight but "counterfactual"; the turns of both seats count then, so that
-    reach is twice what two players have.
+    reach is twice what two players have. The arrays returned are copies.
     """
-    reaching = policies  # that reach is computed from
+    reach_policies = policies  # from which reach is computed
     if weight == "counterfactual":
-        reaching = policies.copy()
-        reaching[0] = 1.0
-    reach = work.forward(reaching)
-    valued = work.backward(reach, policies, Role.COUNTERFACTUAL)
-    values = valued.values.copy()  # that of the workspace lasts until its next pass
+        reach_policies = policies.copy()
+        reach_policies[0] = 1.0  # every own action counts as 1
+    reach = work.forward(reach_policies)
+    backward = work.backward(reach, policies, Role.COUNTERFACTUAL)
+    values = backward.values.copy()  # the workspace overwrites its own in the next pass
     infoset_reach = reach.rows.copy()
     if weight == "belief":
         divisor = infoset_reach[..., None]
         np.divide(values, divisor, out=values, where=divisor > 0.0)
-    return Counterfactual(values, infoset_reach, (valued.first, valued.other))
+    return Counterfactual(values, infoset_reach, (backward.first, backward.other))
 
 
 def kkt_gap(game: Engine, policy: Floats) -> float:

@@ -15,9 +15,9 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
-FINE: Final = 20  # payoffs that are whole in units of 2**-20 are what they say
-STATES: Final = 200_000  # values of states that are computed between two looks at the clock
-SETTLED: Final = 2.0**-60  # share of the largest payoff by which a round raises nothing of use
+EXACT_BITS: Final = 20  # a multiple of 2**-20 is an exact payoff; any other may be rounded
+STATES_PER_LOOK: Final = 200_000  # states whose values are computed between looks at the clock
+LEAST_RISE: Final = 2.0**-60  # share of the largest payoff; a smaller rise of bounds is of no use
 
 Policy = Floats | None
 
@@ -71,24 +71,25 @@ def enclose(
     deadline : Deadline
         When it is over, levels that are left have one round each.
     """
+    # Player 1 gets what player 0 loses: a lower bound of one is an upper bound of the other.
     first = _lower_bound(graph, policies, 0, rounds, None, deadline)
     second = _lower_bound(graph, policies, 1, rounds, -first.payoffs, deadline)
     if graph.recurring.any() and not deadline.is_over:
-        # Once more, now that it is known what bounds of player 0 fall from.
+        # Again with these upper bounds, to which lower ones may fall where players can stay.
         first = _lower_bound(graph, policies, 0, rounds, -second.payoffs, deadline)
-    is_player = [graph.player[:, None] == player for player in (0, 1)]
-    chosen = np.select(is_player, [first.chosen, second.chosen], -1).astype(np.int32)
+    is_mover = [graph.player[:, None] == player for player in (0, 1)]
+    chosen = np.select(is_mover, [first.chosen, second.chosen], -1).astype(np.int32)
     return Enclosure(first.payoffs, -second.payoffs, chosen, first.rounds + second.rounds)
 
 
-def start_of(graph: Graph, found: Enclosure) -> Interval:
-    """Bound the payoff to player 0 in a game from its start, which chance draws.
+def start_of(graph: Graph, enclosure: Enclosure) -> Interval:
+    """Bound the payoff to player 0 at the start of a game, a state that chance draws.
 
-    `found` are bounds in all states.
+    `enclosure` has the bounds in all states. The mean is rounded outward.
     """
     positions, memories = graph.start.T
-    lower = found.lower[positions, memories]
-    upper = found.upper[positions, memories]
+    lower = enclosure.lower[positions, memories]
+    upper = enclosure.upper[positions, memories]
     if len(graph.start) == 1:
         return Interval(float(lower[0]), float(upper[0]))
     rounding = (2 * len(graph.start) + 8) * 2.0**-53  # relative to the sum of all sizes
@@ -116,37 +117,42 @@ def _lower_bound(
     upper: Floats | None,
     deadline: Deadline,
 ) -> _LowerBound:
-    """Bound from below what a player gets in every state: by value iteration, level by level.
+    """Bound from below the payoff to a player in every state: by value iteration, level by level.
 
     `upper` (C, H) are upper bounds on the same payoffs, which may fall to them where play recurs;
-    None if none are known. What each player and nature do is a code of `hogeq.kernels.bounds`.
+    None if none are known. The kernel takes for each player and nature a code of what it does:
+    maximise, minimise, or play a policy. It returns now and then, so that the time can be checked.
     """
     from hogeq.kernels.bounds import LEVEL, MAXIMISE, MINIMISE, PLAY, TOTAL, bound_below
 
     acts = [MINIMISE if policy is None else PLAY for policy in policies]
     if policies[player] is None:
         acts[player] = MAXIMISE
-    staying = [MAXIMISE if policy is None else PLAY for policy in policies]  # both, for ever
-    unused = np.zeros((1, graph.num_actions))
-    played = [unused if policy is None else policy for policy in policies]
+    # Staying for ever in a level takes both players: what the two could do together.
+    staying = [MAXIMISE if policy is None else PLAY for policy in policies]
+    unused_policy = np.zeros((1, graph.num_actions))
+    played = [unused_policy if policy is None else policy for policy in policies]
     tables = tuple(_table(table) for table in (*played, graph.fixed))
     sign = 1.0 if player == 0 else -1.0
     endless = 0.0 if graph.endless is None else graph.endless
+    least_payoff = float(_rounded_down(sign * graph.paid).min())
+    least_gain = LEAST_RISE * float(np.abs(graph.paid).max())
     shape = graph.positions, graph.memories
-    payoffs = np.zeros(shape)
+    payoffs = np.zeros(shape)  # filled by the kernel, and so is `chosen`
     chosen = np.full(shape, -1, np.int32)
     scratch = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(1, np.int64)
-    at = np.zeros(4, np.int64)  # where the kernel goes on
-    at[LEVEL] = len(graph.level) - 2
+    progress = np.zeros(4, np.int64)  # where the kernel goes on when it is called again
+    progress[LEVEL] = len(graph.level) - 2  # the last level; levels are done backward
     arguments = (
         _turns(graph, sign), np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
-        float(_rounded_down(sign * graph.paid).min()), float(_rounded_down(sign * endless)),
-        rounds, SETTLED * float(np.abs(graph.paid).max()), upper is not None,
-        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, at, STATES,
+        least_payoff, float(_rounded_down(sign * endless)),
+        rounds, least_gain, upper is not None,
+        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, progress,
+        STATES_PER_LOOK,
     )  # fmt: skip
-    while at[LEVEL] >= 0:
+    while progress[LEVEL] >= 0:
         bound_below(*arguments, deadline.is_over)
-    return _LowerBound(payoffs, chosen, int(at[TOTAL]))
+    return _LowerBound(payoffs, chosen, int(progress[TOTAL]))
 
 
 class Turns(NamedTuple):
@@ -178,7 +184,7 @@ def _table(policy: Floats) -> Floats:
 
 def _rounded_down(payoffs: Any) -> Any:
     """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
-    in_units = np.ldexp(payoffs, FINE)
+    in_units = np.ldexp(payoffs, EXACT_BITS)
     is_exact = in_units == np.rint(in_units)
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 

@@ -144,14 +144,14 @@ def solve(game: HogEngine) -> Tablebase:
 
 def best_first(values: ArrayLike) -> list[int]:
     """Order rolls by falling win probability, the fewest dice first where they tie within `TIE`."""
-    # A tie is one with the best roll that is left: ties in a row do not add up.
+    # A roll ties with the best one that remains, not with the last one: ties do not add up.
     remaining = dict(enumerate(np.asarray(values, np.float64).tolist()))
     order = []
     while remaining:
-        least_of_tie = max(remaining.values()) - TIE
-        fewest = min(roll for roll, value in remaining.items() if value >= least_of_tie)
-        order.append(fewest)
-        del remaining[fewest]
+        least_value = max(remaining.values()) - TIE
+        fewest_dice = min(roll for roll, value in remaining.items() if value >= least_value)
+        order.append(fewest_dice)
+        del remaining[fewest_dice]
     return order
 
 
@@ -216,7 +216,11 @@ class Analysis(NamedTuple):
         return {"value": best.win_probability, "best_roll": best.dice, "rolls": rolls}
 
     def memory_line(self, rules: Rules, past: str, left_out: Sequence[str] = ()) -> str:
-        """Say which memory it is of; `past` is the play behind a belief, `left_out` not given."""
+        """Say in a line which memory the rolls are for.
+
+        `past` names the play that a belief comes from; `left_out` are fields of the memory that
+        were not given.
+        """
         if self.memory is None:
             play = "play at random" if past == "random" else past
             return f"memory not given, averaged over how {play} gets here"
@@ -263,14 +267,14 @@ def analyze(
         _check_memory(game, memory)
         if past is not None:
             raise HogeqError("past: allowed only without memory, which it would say")
-    followed = None if strategy is None else table_of(game, strategy)
-    before = followed if past is None else table_of(game, past)
-    source, memory, belief_weights = _memory_at(game, score, opponent, memory, followed, before)
-    if followed is None:
-        values = belief_weights @ solve(game).roll_values(score, opponent)
+    future_play = None if strategy is None else table_of(game, strategy)
+    past_play = future_play if past is None else table_of(game, past)
+    source, memory, weights = _memory_at(game, score, opponent, memory, future_play, past_play)
+    if future_play is None:
+        values = weights @ solve(game).roll_values(score, opponent)
         return Analysis(source, memory, rank_rolls(game.rules, values))
-    values = belief_weights @ hidden_action_values(game, followed, None, [(score, opponent)])[0]
-    probabilities = followed.policy[score, opponent]
+    values = weights @ hidden_action_values(game, future_play, None, [(score, opponent)])[0]
+    probabilities = future_play.policy[score, opponent]
     return Analysis(source, memory, rank_rolls(game.rules, values, probabilities))
 
 
@@ -279,22 +283,24 @@ def _memory_at(
     score: int,
     opponent: int,
     memory: Memory | None,
-    followed: Strategy | None,
-    before: Strategy | None,
+    future_play: Strategy | None,
+    past_play: Strategy | None,
 ) -> tuple[MemorySource, Memory | None, Floats]:
     """Find the source of the memory at a position, the memory if it is known, and a belief (H,).
 
-    `memory` may be given; strategies are those followed after the roll and before it.
+    1. A `memory` that the caller gives is certain.
+    2. Without past play, or where nothing is hidden in optimal play, it is that of the start.
+    3. Otherwise it is hidden: the belief follows from past play.
     """
-    certain = np.eye(game.memory_size)  # beliefs, one for each memory
+    certain = np.eye(game.memory_size)  # row m is the belief that memory m is certain
     if memory is not None:
         return "given", memory, certain[game.memories.index(memory)]
     start = Memory()
-    if before is None or (followed is None and not game.has_memory):
+    if past_play is None or (future_play is None and not game.has_memory):
         return "start", start, certain[game.memories.index(start)]
     if not game.has_memory:
         return "belief", None, certain[game.memories.index(start)]
-    weights = belief(game, before, None, score, opponent)
+    weights = belief(game, past_play, None, score, opponent)
     if weights is None:
         raise UnreachedError(f"play never comes to {score} points against {opponent}")
     return "belief", None, weights
@@ -303,9 +309,10 @@ def _memory_at(
 def rank_rolls(
     rules: Rules, values: Floats, probabilities: Floats | None = None
 ) -> tuple[RollValue, ...]:
-    """Sort allowed rolls by win probability, best first; a tie with the best loses nothing.
+    """Sort the rolls that rules allow by win probability, best first.
 
-    `values` (K,) are win probabilities, `probabilities` (K,) those of a strategy's roll.
+    The loss of a roll that ties with the best is 0. `values` (K,) are win probabilities;
+    `probabilities` (K,), if any, are those with which a strategy chooses each roll.
     """
     order = [roll for roll in best_first(values) if rules.choices[roll] >= rules.least_answer]
     losses = values[order[0]] - values
@@ -318,13 +325,12 @@ def rank_rolls(
 
 
 def _check_memory(game: HogEngine, memory: object) -> None:
-    """Refuse a memory that the game does not have, with a `ValueError`."""
+    """Raise `HogeqError` for a memory that the game does not have."""
     if isinstance(memory, tuple) and memory in game.memories:
         return
     ranges = []
-    for field_name, field_values in zip(
-        Memory._fields, zip(*game.memories, strict=True), strict=True
-    ):
+    values_by_field = zip(*game.memories, strict=True)
+    for field_name, field_values in zip(Memory._fields, values_by_field, strict=True):
         largest = max(field_values)
         ranges.append(f"{field_name} 0 to {largest}" if largest else f"{field_name} 0")
     allowed = ", ".join(ranges)

@@ -48,10 +48,11 @@ def win_rate(
     endless_is_draw: bool = False,
     start: tuple[int, int] = (0, 0),
 ) -> WinRate:
-    """Exact win rate of `a` against `b`; `start` has the first player's score and the other's.
+    """Exact win rate of `a` against `b`, the mean over the components of mixtures.
 
-    An `EndlessError` if a game between the two may never end, unless that counts as half a win, as
-    in the tablebase and where a game begins with other scores than 0.
+    Games begin at `start`: the score of the player who moves first, then the other's. Raises
+    `EndlessError` if a game between the two may never end, unless that counts as half a win: by
+    `endless_is_draw`, and in games that begin with other scores than 0.
     """
     check_position(game, *start)
     check_position(game, *start[::-1])  # each may be the one who moves first
@@ -78,8 +79,8 @@ def _component_win_rate(
     """Win rate of a matrix (G, G) or a policy (G, G, K) against another, neither a mixture."""
     if start != (0, 0):
         return _win_rate_from_scores(game, a, b, start)
-    are_matrices = a.ndim == b.ndim == len(game.shape) - 1
-    duels = shared_duels(game) if are_matrices else None
+    are_matrices = a.ndim == b.ndim == len(game.shape) - 1  # no axis of actions
+    duels = shared_duels(game) if are_matrices else None  # faster code, if the game has it
     if duels is not None:
         return duels.win_rate(np.stack([a, b]).astype(np.int64))
     policies = np.stack(
@@ -98,7 +99,7 @@ def _component_win_rate(
 def _win_rate_from_scores(
     game: HogEngine, a: NDArray[Any], b: NDArray[Any], start: tuple[int, int]
 ) -> WinRate:
-    """Win rate of games that begin with some scores, and nothing to remember."""
+    """Win rate of two policies in games that begin at `start`, with the memory of a first turn."""
     policies = policies_of(game, a, b)
     state_values = hidden.hidden_values(game, policies)
     start_memory = game.memories.index(Memory())
@@ -110,7 +111,11 @@ def _win_rate_from_scores(
 
 
 def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: StrategyLike) -> WinRate:
-    """Exact win rate of rolls (G, G, H), by the hidden memory too, against a matrix or a policy."""
+    """Exact win rate of a player who sees the memory, against a matrix or a policy.
+
+    `rolls`, (G, G, H), are that player's, by both scores and the memory. Raises `HogeqError` where
+    positions recur and there is hidden memory.
+    """
     if game.has_memory and game.positions_recur:
         raise HogeqError(
             f"rules {game.rules.name}: positions can recur and rolls depend on hidden memory; "
@@ -119,14 +124,14 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
     other = table_of(game, strategy)
     if not game.has_memory:
         return win_rate(game, rolls[:, :, 0], other)
-    policy = other.policy.reshape(game.goal**2, 1, -1, 1)
-    best = rolls.reshape(game.goal**2, 1, -1, 1).astype(np.int64)
+    policy = other.policy.reshape(game.goal**2, 1, -1, 1)  # by cell, 1, action, 1
+    roll_of_memory = rolls.reshape(game.goal**2, 1, -1, 1).astype(np.int64)  # by cell, 1, memory, 1
 
     def values_by_memory(player: int, cells: Ints, values_of_rolls: Floats) -> Floats:
-        """Values (m, 1, H) of cells, by those of rolls (m, 1, H, K): player 0 makes `rolls`."""
+        """Values (m, 1, H) of m cells, by those of rolls (m, 1, H, K): player 0 makes `rolls`."""
         if player == 1:
             return (values_of_rolls @ policy[cells])[..., 0]
-        return np.take_along_axis(values_of_rolls, best[cells], axis=3)[..., 0]
+        return np.take_along_axis(values_of_rolls, roll_of_memory[cells], axis=3)[..., 0]
 
     _, starts = hidden.backward_by(game, 2, values_by_memory)
     return WinRate.from_starts(*starts[0])
@@ -163,10 +168,10 @@ def hidden_action_values(
     b: StrategyLike | None = None,
     cells: list[tuple[int, int]] | None = None,
 ) -> Floats:
-    """Win probability of every roll in every hidden state of some cells, (len(cells), H, K).
+    """Win probability of every roll in every hidden state of `cells`, (len(cells), H, K).
 
-    `cells` are pairs of own score and opponent's; by default all cells, row by row. After the roll
-    the player to move follows `a`, and the other one `b`, by default `a` too.
+    `cells` are pairs of own and opponent's score; by default all cells, row by row. After the roll
+    the player to move follows `a`, and the other player `b`, by default `a` too.
     """
     state_values = hidden.hidden_values(game, _policies(game, a, b))
     if cells is not None:
@@ -197,21 +202,26 @@ def belief(
 
 
 def fold(rules: Rules, shares: ArrayLike) -> Floats:
-    """Sum a distribution (..., H) over the memory to a table by `hogeq.rules.memory.axes`."""
+    """Sum a distribution (..., H) over the memory to a table of two parts of it, (..., m, n).
+
+    The parts are those of `hogeq.rules.memory.axes`: both last records if rules keep any; turn and
+    extra turn without a state; else the state and whichever of the two there is.
+    """
     turns, extras, records = memory_sizes(rules)
     distribution = np.asarray(shares, np.float64)
     sizes = (states(rules), turns, extras, records, records)
     by_part = distribution.reshape(*distribution.shape[:-1], *sizes)
     if records > 1:
-        return by_part.sum(axis=(-5, -4, -3))
+        return by_part.sum(axis=(-5, -4, -3))  # over state, turn and extra turn
     by_turn = by_part[..., 0, 0]  # state, turn, extra turn
     if rules.memory == "none":
         return by_turn[..., 0, :, :]
-    return by_turn.sum(axis=-1 if turns > 1 else -2)
+    extra_axis, turn_axis = -1, -2
+    return by_turn.sum(axis=extra_axis if turns > 1 else turn_axis)
 
 
 def check_position(game: HogEngine, score: int, opponent: int) -> None:
-    """Refuse scores at which nobody is to move, with a `ValueError`; -1 is not the last one."""
+    """Raise `HogeqError` for scores at which nobody is to move; -1 does not mean the last one."""
     check_game(game)
     own_goal, opponent_goal = game.rules.goals
     for name, points, goal in (("score", score, own_goal), ("opponent", opponent, opponent_goal)):
@@ -258,17 +268,17 @@ class ComponentsAt:
     other: Floats
     memory: Floats
 
-    def to_json(self, rules: Rules, one: Strategy, two: Strategy) -> dict[str, Any]:
-        """Return it as plain values.
+    def to_json(self, rules: Rules, own: Strategy, other: Strategy) -> dict[str, Any]:
+        """Return it as plain values, given the strategies of the player to move and of the other.
 
         ``reach``; ``parts`` and ``parts_against`` (part, weight, probability) of mixtures;
         ``memories``, the most probable first, each with its probability.
         """
         data: dict[str, Any] = {"reach": self.reach}
-        if one.kind == "mixture":
-            data["parts"] = _component_fields(one, self.own)
-        if two.kind == "mixture":
-            data["parts_against"] = _component_fields(two, self.other)
+        if own.kind == "mixture":
+            data["parts"] = _component_fields(own, self.own)
+        if other.kind == "mixture":
+            data["parts_against"] = _component_fields(other, self.other)
         data["memories"] = [
             {**memory_fields(rules, memory), "probability": probability}
             for memory, probability in self._memories(rules)
@@ -276,15 +286,18 @@ class ComponentsAt:
         return data
 
     def text(
-        self, rules: Rules, one: Strategy, two: Strategy, names: tuple[str, str], top: int
+        self, rules: Rules, own: Strategy, other: Strategy, names: tuple[str, str], top: int
     ) -> Text:
-        """Lay it out, with the `top` memories; `names` are of both strategies."""
+        """Lay out the posterior as text, with the `top` most probable memories.
+
+        `own` and `other` are the strategies of the player to move and of the other, `names` theirs.
+        """
         lines: Text = [f"reached in a game with probability {percent(self.reach)}"]
-        if one.kind == "mixture":
-            table = _component_table(one, self.own)
+        if own.kind == "mixture":
+            table = _component_table(own, self.own)
             lines += ["", f"what was drawn from {names[0]}, to move", table]
-        if two.kind == "mixture":
-            table = _component_table(two, self.other)
+        if other.kind == "mixture":
+            table = _component_table(other, self.other)
             lines += ["", f"what was drawn from {names[1]}, the other", table]
         if len(self.memory) == 1:
             return lines
@@ -344,8 +357,8 @@ def components_at(
         for column, other_weight in enumerate(other.weights):
             if own_weight * other_weight == 0.0:  # never drawn: its reach need not be computed
                 continue
-            reached = reach(game, own_components[row], other_components[column])
-            joint[row, column] = own_weight * other_weight * reached[score, opponent]
+            state_reach = reach(game, own_components[row], other_components[column])
+            joint[row, column] = own_weight * other_weight * state_reach[score, opponent]
     total = float(joint.sum())
     if total <= 0.0:
         return None

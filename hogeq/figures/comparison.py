@@ -29,11 +29,11 @@ _LOOKS: Final = [
     for shift in range(4)
     for number, colour in enumerate(_COLOURS)
 ]
-"""Line style and colour of each curve; neither comes twice in the first four."""
+"""Line style and colour of each curve; the first four differ in both."""
 
 
 class Solved(Protocol):
-    """What ``game.solve`` and ``hogeq.load_run`` give."""
+    """Result of ``game.solve`` or ``hogeq.load_run``, of which a curve can be drawn."""
 
     @property
     def curve(self) -> Sequence[Measurement]:
@@ -47,9 +47,9 @@ class Solved(Protocol):
 def exploitability(
     solved: Solved | Mapping[str, Solved], path: str | Path | None = None, title: str = ""
 ) -> "Figure":
-    """Draw how exploitable strategies are by the iterations, both axes logarithmic.
+    """Draw the exploitability of strategies over the iterations, both axes logarithmic.
 
-    A line is the upper bound; a band below it reaches to the attack found, where they differ.
+    A line is the upper bound. A band below it reaches down to the lower bound, the attack found.
 
     Parameters
     ----------
@@ -68,12 +68,14 @@ def exploitability(
         solved = {"upper bound": solved}
     if not 1 <= len(solved) <= len(_LOOKS):
         raise HogeqError(f"exploitability: {len(solved)} curves; allowed: 1 to {len(_LOOKS)}")
+    # Labels of the axis, without duplicates: one if all games have the same units.
     axis_label, *other_labels = dict.fromkeys(result.units.axis for result in solved.values())
     if other_labels:
         allowed = "games in which an exploitability means the same"
         raise HogeqError(f"exploitability: {axis_label} and {other_labels[0]}; allowed: {allowed}")
     curves = {}
     for name, result in solved.items():
+        # A logarithmic axis has no room for iteration 0.
         curves[name] = [point for point in result.curve if point.iteration > 0]
         if not curves[name]:
             allowed = "one after an iteration, or more"

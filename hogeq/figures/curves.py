@@ -13,8 +13,8 @@ from hogeq.figures.style import (
     BOUND,
     LINE_WIDTH,
     MARKER_SIZE,
+    MAX_NAMES,
     MIXED,
-    NAMED,
     PURIFIED,
     TICK_SIZE,
     WIDTH,
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Field of the metrics, colour, style of the line, label; the first two bound the average policy.
+# Of each curve: field of the metrics, colour, style of the line, label. The first two are of the
+# average policy.
 _CURVES: Final = (
     ("bound", BOUND, "s--", "its upper bound"),
     ("attack", ATTACK, "o-", "its attack found"),
@@ -39,12 +40,18 @@ _CURVES: Final = (
     ("mixture_attack", MIXED, "o-", "mixture: attack found"),
 )
 
-_FOUND: Final[dict[str, Any]] = {"marker": "*", "ls": "none", "ms": 7, "mec": "white", "mew": 0.3}
-_HIGHEST: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
+_ATTACK_MARKER: Final[dict[str, Any]] = {
+    "marker": "*",
+    "ls": "none",
+    "ms": 7,
+    "mec": "white",
+    "mew": 0.3,
+}
+_BOUND_MARKER: Final[dict[str, Any]] = {"marker": "v", "ls": "none", "ms": 5, "mfc": "white"}
 
-_ASIDE: Final = 0.035  # of the axes' width: between the results at the last iteration
+_RESULT_SPACING: Final = 0.035  # between results at the last iteration, as a share of the width
 
-_RESULTS: Final = {  # colours of the attack and of the bound
+_RESULT_COLOURS: Final = {  # colours of the attack and of the bound
     "average policy": (ATTACK, BOUND),
     "matrix": (PURIFIED, PURIFIED),
     "mixture": (MIXED, MIXED),
@@ -59,9 +66,9 @@ def convergence(
     efforts: tuple[str, str] = ("", ""),
     units: Units = WIN_RATES,
 ) -> "Figure":
-    """Draw the intervals of one run against the iterations, both axes logarithmic.
+    """Draw the exploitability intervals of one run over the iterations, both axes logarithmic.
 
-    Of one measurement there is no curve: its intervals are drawn as :func:`intervals` does.
+    A single measurement makes no curve, and is drawn as :func:`intervals` draws one.
 
     Parameters
     ----------
@@ -78,17 +85,17 @@ def convergence(
     """
     first = metrics[0].iteration if metrics else 0
     if first < 1:
-        given = f"a line at iteration {first}" if metrics else "no metrics to draw"
-        raise HogeqError(f"convergence: {given}; allowed: 1 or more")
+        problem = f"a line at iteration {first}" if metrics else "no metrics to draw"
+        raise HogeqError(f"convergence: {problem}; allowed: 1 or more")
     if len(metrics) == 1:
-        return _draw_only(metrics[0], path, title, result, efforts, units)
+        return _draw_one_measurement(metrics[0], path, title, result, efforts, units)
     iterations = np.array([row.iteration for row in metrics])
     # Exploitability: what a response gets above an even game.
     curves = {
         name: np.array([getattr(row, name) for row in metrics]) - units.even for name, *_ in _CURVES
     }
     results = {name: np.array(ends) - units.even for name, ends in (result or {}).items()}
-    # The curve stays what it was measured to be; the interval is what is known in the end.
+    # The band ends at the final result, which may be tighter than the curve's last measurement.
     lower = curves["attack"].copy()
     if "average policy" in results:
         lower[-1] = max(lower[-1], results["average policy"][0])
@@ -103,20 +110,22 @@ def convergence(
             if np.isnan(curves[name]).all():
                 continue
             look = {"color": colour, "lw": LINE_WIDTH, "mew": 0.9, "label": label}
-            if style.startswith("s"):  # hollow squares, so that both are seen where they are equal
+            if style.startswith("s"):  # hollow squares, in which a dot of the same value is seen
                 look |= {"mfc": "white", "ms": MARKER_SIZE + 1.5}
             else:
                 look |= {"mfc": colour, "ms": MARKER_SIZE}
             axes.plot(iterations, curves[name], style, clip_on=False, **look)
         for number, (name, interval) in enumerate(sorted(results.items()), 1):
             _draw_result(axes, iterations[-1], interval, name, number)
-        if results:
-            axes.plot([], [], **_FOUND, color="dimgrey", label="result: attack found")
-            axes.plot([], [], **_HIGHEST, color="dimgrey", label="result: upper bound")
+        if results:  # without data: these two only add entries to the legend
+            axes.plot([], [], **_ATTACK_MARKER, color="dimgrey", label="result: attack found")
+            axes.plot([], [], **_BOUND_MARKER, color="dimgrey", label="result: upper bound")
         axes.set_xlabel("iterations")
         axes.set_ylabel(units.axis)
         # The curves have a margin of a factor 1.2 on either side, and results a share of the width.
-        log_width = np.log(1.44 * iterations[-1] / iterations[0]) / (1.0 - _ASIDE * len(results))
+        log_width = np.log(1.44 * iterations[-1] / iterations[0]) / (
+            1.0 - _RESULT_SPACING * len(results)
+        )
         left_end = iterations[0] / 1.2
         axes.set_xlim(left_end, left_end * np.exp(log_width))
         number_iterations(axes, iterations[0], iterations[-1])
@@ -125,7 +134,7 @@ def convergence(
     return figure
 
 
-def _draw_only(
+def _draw_one_measurement(
     row: Any,
     path: str | Path | None,
     title: str,
@@ -133,7 +142,11 @@ def _draw_only(
     efforts: tuple[str, str],
     units: Units,
 ) -> "Figure":
-    """Draw one measurement; a result replaces its intervals."""
+    """Draw the intervals of a single measurement, or the run's final `result` in their place.
+
+    `row` is the line of metrics, `result` has attack and bound by strategy, and `efforts` are those
+    of the measurement and of the result.
+    """
     measured = {
         "average policy": (row.attack, row.bound),
         "matrix": (row.purified_attack, np.nan),
@@ -157,17 +170,21 @@ def _draw_only(
 def _draw_result(
     axes: "Axes", iteration: int, ends: NDArray[np.float64], name: str, number: int
 ) -> None:
-    """Draw result `number`, attack and bound, right of the curves' ends, not to hide them."""
+    """Draw the final attack and bound of a strategy, right of the ends of the curves.
+
+    The `number` of the result, from 1, says how far to the right, so that results do not overlap.
+    """
     from matplotlib.transforms import ScaledTranslation
 
-    shift = ScaledTranslation(number * _ASIDE * WIDTH * 0.8, 0.0, axes.figure.dpi_scale_trans)
+    distance = number * _RESULT_SPACING * WIDTH * 0.8  # inches: axes have some 0.8 of the width
+    shift = ScaledTranslation(distance, 0.0, axes.figure.dpi_scale_trans)
     look: dict[str, Any] = {"transform": axes.transData + shift, "zorder": 3}
     attack, bound = ends
-    attack_colour, bound_colour = _RESULTS[name]
+    attack_colour, bound_colour = _RESULT_COLOURS[name]
     axes.plot([iteration, iteration], ends, ls=":", color=attack_colour, lw=LINE_WIDTH, **look)
-    axes.plot(iteration, bound, **_HIGHEST, color=bound_colour, clip_on=False, **look)
+    axes.plot(iteration, bound, **_BOUND_MARKER, color=bound_colour, clip_on=False, **look)
     # The star comes last, so that it is seen where both are equal.
-    axes.plot(iteration, attack, **_FOUND, color=attack_colour, clip_on=False, **look)
+    axes.plot(iteration, attack, **_ATTACK_MARKER, color=attack_colour, clip_on=False, **look)
 
 
 def search_course(
@@ -177,7 +194,7 @@ def search_course(
     title: str = "",
     unit: str = "win rate",
 ) -> "Figure":
-    """Draw the best value that a search has found by the sweeps spent, and a bound on all.
+    """Draw the best value of a search over the sweeps spent, and an upper bound on all values.
 
     Parameters
     ----------
@@ -228,34 +245,38 @@ def intervals(
     if not all(len(row) == len(attacks[number]) > 0 for number, row in enumerate(bounds)):
         raise HogeqError("intervals: a setting without runs; allowed: as many attacks as bounds")
     by_attack = np.argsort([min(row) for row in attacks], kind="stable")
-    shown = sorted(by_attack[:NAMED].tolist())  # settings, in the order of their labels
+    shown = sorted(by_attack[:MAX_NAMES].tolist())  # numbers of settings, in the given order
     if len(shown) < len(labels):
         title = f"{title}, the best {len(shown)} of {len(labels)}"
-    seeds = max(len(attacks[setting]) for setting in shown)
-    distance = min(0.26, 0.6 / max(seeds - 1, 1))  # between two lines of one setting, in settings
-    heights = np.concatenate(
-        [
-            row + distance * (np.arange(len(attacks[setting])) - (len(attacks[setting]) - 1) / 2.0)
-            for row, setting in enumerate(shown)
-        ]
-    )
+    num_seeds = max(len(attacks[setting]) for setting in shown)
+    # Between two lines of one setting; the distance between two settings is 1.
+    distance = min(0.26, 0.6 / max(num_seeds - 1, 1))
+    heights_by_setting = []
+    for row, setting in enumerate(shown):
+        num_lines = len(attacks[setting])
+        heights_by_setting.append(row + distance * (np.arange(num_lines) - (num_lines - 1) / 2.0))
+    heights = np.concatenate(heights_by_setting)
     low = np.concatenate([np.asarray(attacks[setting]) - units.even for setting in shown])
     high = np.concatenate([np.asarray(bounds[setting]) - units.even for setting in shown])
-    inches = 1.5 + (0.16 + 0.06 * (seeds - 1)) * len(shown)
-    with chart(path, inches, title, caption, axis="x", which="both") as (figure, axes):
-        size = MARKER_SIZE if seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * seeds)
-        axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * size)
-        # The one is a dot and fits into the other, so that both are seen where they are equal.
+    height = 1.5 + (0.16 + 0.06 * (num_seeds - 1)) * len(shown)
+    with chart(path, height, title, caption, axis="x", which="both") as (figure, axes):
+        marker_size = MARKER_SIZE if num_seeds == 1 else max(2.0, MARKER_SIZE - 0.3 * num_seeds)
+        axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * marker_size)
+        # A dot in a hollow square: both are seen where they are equal.
         look: dict[str, Any] = {"color": BOUND, "mfc": "white", "mew": 0.9, "clip_on": False}
-        axes.plot(high, heights, "s", ms=1.5 * size, label="full memory: upper bound", **look)
+        axes.plot(
+            high, heights, "s", ms=1.5 * marker_size, label="full memory: upper bound", **look
+        )
         look = {"color": ATTACK, "mew": 0.0, "clip_on": False}
-        axes.plot(low, heights, "o", ms=0.9 * size, label="attack found: lower bound", **look)
+        axes.plot(
+            low, heights, "o", ms=0.9 * marker_size, label="attack found: lower bound", **look
+        )
         axes.set_yticks(range(len(shown)), [shortened(labels[setting]) for setting in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
         number_log_axis(axes.xaxis, np.concatenate([low, high]), 1.5)
         axes.set_xlabel(units.axis)
-        if seeds > 1:
-            axes.plot([], [], " ", label=f"a line for each of {seeds} seeds")
+        if num_seeds > 1:  # an entry of the legend without a line
+            axes.plot([], [], " ", label=f"a line for each of {num_seeds} seeds")
     return figure
 
 
@@ -268,7 +289,11 @@ def chart(
     columns: int = 1,
     **lines: Any,
 ) -> Iterator[tuple["Figure", "Axes"]]:
-    """Draw on axes with a grid; a legend below them, where no curve can be, explains the lines."""
+    """Give axes with a grid to draw on in a block, and then add a legend below them.
+
+    `height` is in inches, `caption` stands above the entries of the legend, `columns` is the number
+    of columns of the legend, and `lines` are matplotlib's options of the grid.
+    """
     with new_figure(path, height) as figure:
         axes = figure.subplots()
         axes.set_title(wrapped(title))
@@ -289,11 +314,15 @@ def chart(
 
 
 def number_iterations(axes: "Axes", first: int, last: int) -> None:
-    """Label whole numbers: 1, 2, 5, 10, ..., the last and the first, as far as there is room."""
+    """Label a logarithmic axis of iterations with whole numbers.
+
+    In order of preference these are powers of ten, then 2 and 5 times powers of ten, the last and
+    the first iteration. A number that is too near to an earlier one is left out.
+    """
     from matplotlib.ticker import NullFormatter
 
     left, right = axes.get_xlim()
-    least_distance = 0.09 * np.log(right / left)  # between two labels
+    least_distance = 0.09 * np.log(right / left)  # between two labels, as a logarithm
     round_numbers = [
         digit * 10**power
         for power in range(len(str(last)))

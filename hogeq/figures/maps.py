@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from hogeq.figures.style import (
     LABEL_SIZE,
-    NAMED,
+    MAX_NAMES,
+    MIN_PROBABILITY,
     PANEL,
-    RAREST,
     WIDTH,
     add_colour_bar,
     as_table,
+    check_reach,
     check_rolls,
     choices_of,
+    dice_colours,
     draw_map,
     label_outer,
     literal,
+    loss_colours,
     new_figure,
-    of_dice,
-    of_loss,
-    reach_beside,
     shortened,
     wrapped,
 )
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NUMBERED: Final = 6  # entries of a field whose win rates are written
+MAX_NUMBERED: Final = 6  # largest field whose win rates are written as numbers
 _DICE: Final = "dice to roll"
 _LOSS: Final = "loss (pp of win rate)"
 _GREY: Final = "grey: never reached"
-_PALEST: Final = 0.15  # opacity of positions that play hardly ever comes to
+_MIN_OPACITY: Final = 0.15  # opacity of positions that play reaches most rarely
 
 
 def matrix(
@@ -61,21 +61,22 @@ def matrix(
         Probability of coming to move there. With it, the matrix is drawn a second time below: grey
         where play never comes, and the paler, the more rarely it does.
     """
-    table, least = choices_of(array, as_table(array, "matrix"))
-    rolls = max(int(table.max()) + 1, 11) - least if rolls is None else rolls
+    table, least = choices_of(array, as_table(array, "matrix"))  # the least choice is 0 or -1
+    if rolls is None:
+        rolls = max(int(table.max()) + 1, 11) - least
     check_rolls(table, rolls, "matrix", least)
-    colours = of_dice(rolls, least)
-    met = reach_beside("matrix", table, reach)
-    if met is None:
+    colours = dice_colours(rolls, least)
+    reach_table = check_reach("matrix", table, reach)
+    if reach_table is None:
         with new_figure(path, 2.9) as figure:
             draw_map(figure.subplots(), table, title, _DICE, **colours)
         return figure
     with _two_maps(path, title) as (figure, above, below):
         draw_map(above, table, "all positions", _DICE, **colours)
-        reached = np.where(met > 0.0, table, np.nan)
+        rolls_reached = np.where(reach_table > 0.0, table, np.nan)
         note = "grey: never reached; pale: rarely"
-        look = {**colours, "alpha": _opacity(met), "met": met, "note": note}
-        draw_map(below, reached, "where its play comes", _DICE, **look)
+        options = {**colours, "alpha": _opacity(reach_table), "reach": reach_table, "note": note}
+        draw_map(below, rolls_reached, "where its play comes", _DICE, **options)
     return figure
 
 
@@ -96,15 +97,15 @@ def policy(
         mostly what its solver began with.
     """
     table = as_table(array, "policy", "(G, G, K)").astype(np.float64)
-    met = reach_beside("policy", table, reach)
-    hides = met is not None and (met <= 0.0).any()
-    grey: dict[str, Any] = {"met": met, "note": _GREY} if hides else {}
+    reach_table = check_reach("policy", table, reach)
+    has_unreached = reach_table is not None and (reach_table <= 0.0).any()
+    grey: dict[str, Any] = {"reach": reach_table, "note": _GREY} if has_unreached else {}
     with _two_maps(path, title) as (figure, above, below):
-        usual, least = choices_of(array, table.argmax(axis=2))
-        colours = of_dice(table.shape[2], least)
-        draw_map(above, usual, "most probable roll", _DICE, **colours, **grey)
-        look = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0, **grey}
-        draw_map(below, table.max(axis=2), "its probability", "probability", **look)
+        likeliest_rolls, least = choices_of(array, table.argmax(axis=2))
+        colours = dice_colours(table.shape[2], least)
+        draw_map(above, likeliest_rolls, "most probable roll", _DICE, **colours, **grey)
+        options = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0, **grey}
+        draw_map(below, table.max(axis=2), "its probability", "probability", **options)
     return figure
 
 
@@ -131,23 +132,28 @@ def counter(
     """
     dice_gap = as_table(gap, "gap")
     win_rate_gains = as_table(gains, "gains")
-    met = as_table(reach, "reach")
-    if not dice_gap.shape == win_rate_gains.shape == met.shape:
+    reach_table = as_table(reach, "reach")
+    if not dice_gap.shape == win_rate_gains.shape == reach_table.shape:
         raise HogeqError(
-            f"counter: shapes are {dice_gap.shape}, {win_rate_gains.shape}, {met.shape}"
+            f"counter: shapes are {dice_gap.shape}, {win_rate_gains.shape}, {reach_table.shape}"
         )
-    gap_reached = np.where(met > 0.0, dice_gap, np.nan)
-    largest = max(1, math.ceil(np.nanmax(np.abs(gap_reached), initial=0.0)))
-    losses = np.where(met > 0.0, 100.0 * win_rate_gains, 0.0)
+    gap_reached = np.where(reach_table > 0.0, dice_gap, np.nan)
+    largest = max(1, math.ceil(np.nanmax(np.abs(gap_reached), initial=0.0)))  # end of the scale
+    losses = np.where(reach_table > 0.0, 100.0 * win_rate_gains, 0.0)
     counter_name, rival_name = map(shortened, names)
     with _two_maps(path, title) as (figure, above, below):
         label = f"dice of {counter_name} less {rival_name}"
-        # Blue to red through near-white: no difference leaves no ink.
-        look: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "met": met}
-        draw_map(above, gap_reached, "how its rolls differ", label, **look)
+        # Blue to red, with a difference of 0 nearly white.
+        options: dict[str, Any] = {
+            "cmap": "RdBu_r",
+            "vmin": -largest,
+            "vmax": largest,
+            "reach": reach_table,
+        }
+        draw_map(above, gap_reached, "how its rolls differ", label, **options)
         note = f"{_GREY}; blue: a gain" if (losses < 0.0).any() else _GREY
-        look = {**of_loss(losses), "met": met, "note": note}
-        draw_map(below, losses, f"what the rolls of {rival_name} lose", _LOSS, **look)
+        options = {**loss_colours(losses), "reach": reach_table, "note": note}
+        draw_map(below, losses, f"what the rolls of {rival_name} lose", _LOSS, **options)
     return figure
 
 
@@ -164,18 +170,18 @@ def win_rates(
     """
     table = as_table(array, "win rates").astype(np.float64)
     if len(names) != len(table) or len(table) < 2:
-        given = f"{len(names)} names, shape {table.shape}"
-        raise HogeqError(f"win rates: {given}; allowed: n names, (n, n), n at least 2")
+        problem = f"{len(names)} names, shape {table.shape}"
+        raise HogeqError(f"win rates: {problem}; allowed: n names, (n, n), n at least 2")
     order = np.argsort(-table.mean(axis=1), kind="stable")
     percentages = 100.0 * table[np.ix_(order, order)]
-    num_named = len(names) if len(names) <= 400 else 0  # more cannot be read
+    num_named = len(names) if len(names) <= 400 else 0  # names of more could not be read
     largest = max(1.0, float(np.abs(percentages - 50.0).max()))  # difference from one half
-    inches = 0.13 * max(0, num_named - 8)  # added, so that names do not overlap
-    dots = 300 if num_named <= NAMED else 130  # pictures of hundreds stay below 30 million dots
-    with new_figure(path, 3.2 + inches, WIDTH + inches, dots) as figure:
+    extra_inches = 0.13 * max(0, num_named - 8)  # so that names do not overlap
+    dots = 300 if num_named <= MAX_NAMES else 130  # pictures of hundreds stay below 30 million dots
+    with new_figure(path, 3.2 + extra_inches, WIDTH + extra_inches, dots) as figure:
         axes = figure.subplots()
-        look: dict[str, Any] = {"cmap": "RdBu", "vmin": 50.0 - largest, "vmax": 50.0 + largest}
-        image = axes.imshow(percentages, interpolation="nearest", **look)
+        options: dict[str, Any] = {"cmap": "RdBu", "vmin": 50.0 - largest, "vmax": 50.0 + largest}
+        image = axes.imshow(percentages, interpolation="nearest", **options)
         add_colour_bar(axes, image, "win rate of row against column (%)")
         axes.set_title(wrapped(title))
         axes.set_xlabel("opponent")
@@ -183,7 +189,7 @@ def win_rates(
         labels = [shortened(names[entry]) for entry in order[:num_named]]
         axes.xaxis.set_ticks(range(len(labels)), labels, rotation=90)
         axes.yaxis.set_ticks(range(len(labels)), labels, rotation=0)
-        if len(names) <= NUMBERED:
+        if len(names) <= MAX_NUMBERED:
             for (row, column), percentage in np.ndenumerate(percentages):
                 ink = "white" if abs(percentage - 50.0) > 0.6 * largest else "black"
                 text: dict[str, Any] = {"ha": "center", "va": "center", "color": ink, "fontsize": 7}
@@ -224,14 +230,14 @@ def mixture(
     component_rolls = np.asarray(likeliest)
     draw_entropy = as_table(drawn, "drawn")
     total_entropy = as_table(total, "total")
-    met = np.ones_like(total_entropy) if reach is None else as_table(reach, "reach")
-    wanted = (len(probabilities), *total_entropy.shape)
-    if probabilities.ndim != 1 or component_rolls.shape != wanted:
+    reach_table = np.ones_like(total_entropy) if reach is None else as_table(reach, "reach")
+    expected_shape = (len(probabilities), *total_entropy.shape)
+    if probabilities.ndim != 1 or component_rolls.shape != expected_shape:
         shapes = f"{probabilities.shape} and {component_rolls.shape}"
         raise HogeqError(f"mixture: shapes are {shapes}; allowed: n parts")
     check_rolls(component_rolls, rolls, "mixture", least)
     shown = np.argsort(-probabilities, kind="stable")[:6].tolist()
-    columns = 2 if len(shown) in {1, 2, 4} else 3
+    columns = 2 if len(shown) in {1, 2, 4} else 3  # few panels stay empty
     rows = math.ceil(len(shown) / columns)
     entropies = {"decided by the draw": draw_entropy}
     if columns == 3:
@@ -245,17 +251,31 @@ def mixture(
         panels = figure.subplots(rows + 1, columns, squeeze=False)
         for axes, component in zip(panels.flat, shown, strict=False):
             name = f"component {component + 1}: {percent(probabilities[component])}"
-            rolls_reached = np.where(met > 0.0, component_rolls[component], np.nan)
-            image = draw_map(axes, rolls_reached, name, met=met, **of_dice(rolls, least))
+            rolls_reached = np.where(reach_table > 0.0, component_rolls[component], np.nan)
+            image = draw_map(
+                axes, rolls_reached, name, reach=reach_table, **dice_colours(rolls, least)
+            )
         add_colour_bar(panels.flat[len(shown) - 1], image, "most probable roll")
         label_outer(panels[:rows], len(shown))
-        note = _GREY if (met <= 0.0).any() else ""
+        note = _GREY if (reach_table <= 0.0).any() else ""
         for axes, (name, entropy) in zip(panels[rows], entropies.items(), strict=True):
-            entropy_reached = np.where(met > 0.0, entropy, np.nan)
-            # Any scale will do where nothing is uncertain.
+            entropy_reached = np.where(reach_table > 0.0, entropy, np.nan)
+            # If all entropies are 0, the end of the scale does not matter but must be positive.
             largest = np.nanmax(entropy_reached, initial=1e-9)
-            look: dict[str, Any] = {"cmap": "magma_r", "vmin": 0.0, "vmax": largest, "note": note}
-            draw_map(axes, entropy_reached, name, "entropy of the roll (bits)", met=met, **look)
+            options: dict[str, Any] = {
+                "cmap": "magma_r",
+                "vmin": 0.0,
+                "vmax": largest,
+                "note": note,
+            }
+            draw_map(
+                axes,
+                entropy_reached,
+                name,
+                "entropy of the roll (bits)",
+                reach=reach_table,
+                **options,
+            )
         label_outer(panels[rows:], columns)
         if heading:
             lines = map(wrapped, heading.strip().splitlines())
@@ -291,12 +311,14 @@ def beliefs(
     with new_figure(path, 0.8 + 2.2 * len(tables)) as figure:
         maps = figure.subplots(len(tables), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (name, probabilities) in zip(maps, tables.items(), strict=True):
-            # Nothing is drawn for 0.
-            drawn = np.where(probabilities > 0.0, np.maximum(probabilities, RAREST), np.nan)
-            look: dict[str, Any] = {"cmap": "viridis_r", "norm": LogNorm(RAREST, 1.0)}
-            image = axes.imshow(drawn, aspect="auto", origin="lower", **look)
+            # A logarithmic scale cannot show 0, and nothing is drawn where a value is NaN.
+            drawn = np.where(
+                probabilities > 0.0, np.maximum(probabilities, MIN_PROBABILITY), np.nan
+            )
+            options: dict[str, Any] = {"cmap": "viridis_r", "norm": LogNorm(MIN_PROBABILITY, 1.0)}
+            image = axes.imshow(drawn, aspect="auto", origin="lower", **options)
             for axis, names in ((axes.yaxis, rows[1]), (axes.xaxis, columns[1])):
-                # The last is labelled, and of the others as many as there is room for.
+                # The last value has a label, and of the others as many as there is room for.
                 step = math.ceil(len(names) / 8)
                 ticks = [*range(0, len(names) - step, step), len(names) - 1]
                 axis.set_ticks(ticks, [names[tick] for tick in ticks])
@@ -304,14 +326,14 @@ def beliefs(
             heading = f"{title}\n{name}" if title and axes is maps[0] else name
             axes.set_title(literal(heading))
         maps[-1].set_xlabel(columns[0])
-        label = f"probability (below {RAREST:g}: as {RAREST:g})"
+        label = f"probability (below {MIN_PROBABILITY:g}: as {MIN_PROBABILITY:g})"
         figure.colorbar(image, ax=maps.tolist(), label=label)
     return figure
 
 
 @contextmanager
 def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "Axes", "Axes"]]:
-    """Draw two maps in a block, one above the other, on axes of the same scores."""
+    """Give axes for two maps to draw in a block, one above the other, with the same scores."""
     with new_figure(path, 5.6) as figure:
         if title:
             figure.suptitle(wrapped(title), fontsize=LABEL_SIZE)
@@ -321,9 +343,13 @@ def _two_maps(path: str | Path | None, title: str) -> Iterator[tuple["Figure", "
 
 
 def _opacity(reach: NDArray[Any]) -> NDArray[np.float64]:
-    """Opacity by reach probability, (G, G): full above the median, then falling logarithmically."""
+    """Opacity of positions (G, G) by their reach probability.
+
+    It is 1 from the median of the reached positions on, and falls with the logarithm of the reach
+    down to `_MIN_OPACITY`, at `MIN_PROBABILITY` times the median.
+    """
     positive = reach[reach > 0.0]
     median = np.median(positive) if positive.size else 1.0
-    relative_reach = np.clip(reach / median, RAREST, 1.0)
-    share = 1.0 - np.log(relative_reach) / np.log(RAREST)
-    return _PALEST + (1.0 - _PALEST) * share
+    relative_reach = np.clip(reach / median, MIN_PROBABILITY, 1.0)
+    share = 1.0 - np.log(relative_reach) / np.log(MIN_PROBABILITY)  # 0 to 1
+    return _MIN_OPACITY + (1.0 - _MIN_OPACITY) * share

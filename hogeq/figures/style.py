@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WIDTH: Final = 3.4  # width of a figure, in inches: one column of a two-column journal
 
 # Vermilion, blue, bluish green and reddish purple of Okabe and Ito, "Color universal design"
-# (2008): told apart with any colour vision; line styles and markers say the same again for print
-# without colour.
+# (2008), which people with any colour vision can tell apart. Line styles and markers differ too,
+# for print without colour.
 ATTACK: Final = "#D55E00"
 BOUND: Final = "#0072B2"
 PURIFIED: Final = "#009E73"
@@ -37,26 +37,29 @@ LABEL_SIZE: Final = 8
 TICK_SIZE: Final = 7
 LINE_WIDTH: Final = 1.2
 MARKER_SIZE: Final = 3.5
-WIDEST: Final = 44  # characters of a line of text
-PANEL: Final = 2.0  # inches: width of a map among several
-NAMED: Final = 40  # entries of a field whose names can still be read
+MAX_LINE_LENGTH: Final = 44  # characters of a line of a title
+PANEL: Final = 2.0  # width of a map among several, in inches
+MAX_NAMES: Final = 40  # names along an axis that can still be read
 
-UNREACHED: Final = "#d9d9d9"  # positions that play cannot come to
+UNREACHED: Final = "#d9d9d9"  # colour of positions that play never reaches
 
 LOSS: Final = "#f3f4f5", "#a51923"
 """Colours of a loss, from none to the most, on every picture and page, by its cube root: a
 thousandth of the most is still seen. A gain beside losses is blue. Where play never comes, it is
 grey. Dark pages begin with their own paper; `LOSS` of pages/grid.js has both."""
 
-RAREST: Final = 1e-4  # probability that is told apart from none, and from no smaller one
-_LONGEST_NAME: Final = 24
+MIN_PROBABILITY: Final = 1e-4  # smaller positive probabilities are drawn as this one
+_MAX_NAME_LENGTH: Final = 24  # characters of a name along an axis
 
 
 @contextmanager
 def new_figure(
     path: str | Path | None, height: float, width: float = WIDTH, dpi: int = 300
 ) -> Iterator["Figure"]:
-    """Draw a figure in a block, sizes in inches; with a path write it as PNG, whole or not."""
+    """Give a figure to draw in a block, then set its sizes, and write it as PNG if it has a path.
+
+    `height` and `width` are in inches. If the block fails, an existing file stays as it was.
+    """
     if path is not None and Path(path).suffix.lower() != ".png":
         raise HogeqError(refusal("path", str(path), "a name that ends in .png"))
     import_matplotlib()
@@ -64,7 +67,7 @@ def new_figure(
 
     figure = PngFigure(width, height)
     yield figure
-    # Sizes are set one by one, since matplotlib's settings are shared by all threads.
+    # Sizes are set here one by one: matplotlib's global settings would change other threads' too.
     bars = [bar for axes in figure.axes for bar in axes.child_axes]
     for axes in (*figure.axes, *bars):
         axes.tick_params(labelsize=TICK_SIZE, width=0.6)
@@ -88,20 +91,21 @@ def draw_map(
     label: str = "",
     *,
     note: str = "",
-    met: NDArray[Any] | None = None,
+    reach: NDArray[Any] | None = None,
     **look: Any,
 ) -> "AxesImage":
-    """Draw a table (G, G) over both scores, grey where the reach probability `met` is 0.
+    """Draw a table (G, G) over both scores as a map of colours.
 
-    With a `label` it has a colour bar. `note` stands below it; `look` are matplotlib's options.
+    It is grey where the reach probability `reach` (G, G) is 0. With a `label` it has a colour bar.
+    `note` stands below it, and `look` are options of matplotlib's ``imshow``.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.ticker import MaxNLocator
 
     layout: dict[str, Any] = {"origin": "lower", "interpolation": "nearest"}
     image = axes.imshow(table, **layout, **look)
-    if met is not None:
-        unreached = np.where(met > 0.0, np.nan, 0.0)  # nothing is drawn where it is NaN
+    if reach is not None:
+        unreached = np.where(reach > 0.0, np.nan, 0.0)  # NaN is transparent
         axes.imshow(unreached, cmap=ListedColormap([UNREACHED]), **layout)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(6, integer=True, steps=[1, 2, 5, 10]))
@@ -114,20 +118,20 @@ def draw_map(
 
 
 def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
-    """Add a colour bar right of a map; the norm of its colours tells which ticks it needs."""
+    """Add a colour bar right of a map, with ticks that fit the norm of the map's colours."""
     from matplotlib.colors import BoundaryNorm, FuncNorm, LogNorm
     from matplotlib.ticker import MaxNLocator
 
-    # Inside the axes' own frame of reference it is as tall as the map, whatever its shape.
-    within = axes.inset_axes((1.05, 0.0, 0.05, 1.0))
-    bar = axes.figure.colorbar(image, cax=within, label=label)
+    # In the coordinates of the map's axes its height is 1, so that it is as tall as the map.
+    bar_axes = axes.inset_axes((1.05, 0.0, 0.05, 1.0))
+    bar = axes.figure.colorbar(image, cax=bar_axes, label=label)
     bar.ax.tick_params(which="both", length=0)
     low, high = image.get_clim()
-    if isinstance(image.norm, BoundaryNorm):  # of `of_dice`: a colour for each choice
-        first, last = image.norm.boundaries[[0, -1]] + 0.5
+    if isinstance(image.norm, BoundaryNorm):  # of `dice_colours`: a colour for each choice
+        first, last = image.norm.boundaries[[0, -1]] + 0.5  # boundaries lie between choices
         step = math.ceil((last - first) / 12)
         bar.set_ticks(np.arange(first, last, step).tolist())
-    elif isinstance(image.norm, FuncNorm):  # of `of_loss`: powers of ten on a cubic scale
+    elif isinstance(image.norm, FuncNorm):  # of `loss_colours`: powers of ten on a cubic scale
         powers = [power for power in 10.0 ** np.arange(-9, 3) if high / 500 < power <= high]
         gains = [-power for power in powers if -power >= low]
         ticks = [*gains, 0.0, *powers]
@@ -137,8 +141,11 @@ def add_colour_bar(axes: "Axes", image: "AxesImage", label: str) -> None:
         bar.update_ticks()
 
 
-def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
-    """Options of a map with a colour for each of so many choices, from `least` on: 0 or -1."""
+def dice_colours(rolls: int, least: int = 0) -> dict[str, Any]:
+    """Options of a map of choices, with a colour for each: colour map and norm.
+
+    There are `rolls` choices, the whole numbers from `least` on, which is 0 or -1.
+    """
     import_matplotlib()
     import matplotlib as mpl
     from matplotlib.colors import BoundaryNorm, ListedColormap
@@ -152,12 +159,15 @@ def of_dice(rolls: int, least: int = 0) -> dict[str, Any]:
     return {"cmap": ListedColormap(colours), "norm": BoundaryNorm(boundaries, rolls)}
 
 
-def of_loss(table: NDArray[Any]) -> dict[str, Any]:
-    """Options of a map of losses, coloured by their cube root (`LOSS`); negative ones are gains."""
+def loss_colours(table: NDArray[Any]) -> dict[str, Any]:
+    """Options of a map of losses, coloured by their cube root: colour map and norm.
+
+    Colours are those of `LOSS`; negative losses, which are gains, are blue.
+    """
     import_matplotlib()
     from matplotlib.colors import FuncNorm, LinearSegmentedColormap
 
-    largest = float(np.abs(table).max()) or 1.0  # any scale will do where nothing is lost
+    largest = float(np.abs(table).max()) or 1.0  # if nothing is lost, any positive number will do
     colours = list(LOSS)
     least = 0.0
     if (table < 0.0).any():
@@ -168,13 +178,13 @@ def of_loss(table: NDArray[Any]) -> dict[str, Any]:
 
 
 def label_outer(panels: NDArray[Any], shown: int) -> None:
-    """Leave labels at the outer maps alone, and hide the panels after the first `shown`."""
+    """Remove labels of inner maps of a grid of panels, and hide all after the first `shown`."""
     columns = panels.shape[1]
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < shown)
-        if number % columns:  # not the leftmost
+        if number % columns:  # not in the left column
             axes.set_ylabel("")
-        if number < shown - columns:  # another one lies below
+        if number < shown - columns:  # there is another map below
             axes.set_xlabel("")
 
 
@@ -184,9 +194,10 @@ def label_outer(panels: NDArray[Any], shown: int) -> None:
 def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     """Give an axis a logarithmic scale for values from 0, with ticks in plain digits.
 
-    At most so many decades have ticks at 2 and 5 times powers of ten, too. Zeros lie at the lower
-    end: there the scale is linear up to the least of the others. No value lies off the axis, not
-    even one that matplotlib leaves out of its limits, as results right of the curves.
+    Zeros are drawn at the lower end: the scale is linear from 0 to the least positive value. The
+    limits contain all `values`, also those drawn with a shift, which matplotlib does not count.
+    Ticks are at powers of ten, and if the values span at most `decades` powers of ten, also at 2
+    and 5 times these.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
@@ -196,11 +207,11 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
     positive = values[np.isfinite(values) & (values > EXACT)]
     least = positive.min(initial=1.0)
     largest = positive.max(initial=1e-3)
-    digits = (1.0,) if np.log10(largest / least) > decades else (1.0, 2.0, 5.0)
+    digits = (1.0,) if np.log10(largest / least) > decades else (1.0, 2.0, 5.0)  # of the ticks
     name = "x" if axis is axis.axes.xaxis else "y"
     set_scale = getattr(axis.axes, f"set_{name}scale")
     set_limits = getattr(axis.axes, f"set_{name}lim")
-    if (values <= EXACT).any():
+    if (values <= EXACT).any():  # zeros, up to rounding
         set_scale("symlog", linthresh=least, linscale=0.5)
         high = max(axis.get_view_interval())
         set_limits(0.0, positive.max(initial=high) if positive.size else least)
@@ -221,7 +232,7 @@ def number_log_axis(axis: "Axis", values: NDArray[Any], decades: float) -> None:
 
 
 def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]:
-    """Check that an array has a shape, (G, G) or (G, G, K), and holds finite numbers alone."""
+    """Validate an array of finite numbers with the shape "(G, G)" or "(G, G, K)", and return it."""
     table = as_array(array, name, shape)
     num_axes = len(shape.split(","))
     is_square = len(set(table.shape[:2])) <= 1
@@ -237,38 +248,45 @@ def as_table(array: ArrayLike, name: str, shape: str = "(G, G)") -> NDArray[Any]
     return table
 
 
-def reach_beside(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
-    """Check a table of reach probabilities beside a matrix or a policy."""
+def check_reach(name: str, table: NDArray[Any], reach: ArrayLike | None) -> NDArray[Any] | None:
+    """Validate reach probabilities (G, G), if any, that belong to a matrix or policy `table`."""
     if reach is None:
         return None
-    met = as_table(reach, "reach")
-    if met.shape != table.shape[:2]:
-        raise HogeqError(f"{name}: shapes are {table.shape} and {met.shape}; allowed: the same G")
-    return met
+    reach_table = as_table(reach, "reach")
+    if reach_table.shape != table.shape[:2]:
+        shapes = f"{table.shape} and {reach_table.shape}"
+        raise HogeqError(f"{name}: shapes are {shapes}; allowed: the same G")
+    return reach_table
 
 
 def check_rolls(table: NDArray[Any], rolls: int, name: str, least: int = 0) -> None:
-    """Check that a table holds so many choices from the least on."""
+    """Check that all choices in a table are among the `rolls` whole numbers from `least` on."""
     if table.min() < least or table.max() >= rolls + least:
         raise HogeqError(f"{name}: holds a roll outside {least}..{rolls + least - 1}")
 
 
-def choices_of(given: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Choices by position of actions (G, G), and the least choice: -1 of a `Strategy` with it."""
-    if not isinstance(given, Strategy) or given.least == 0:
+def choices_of(array: ArrayLike, actions: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Turn actions (G, G) into choices, numbers of dice or -1; also give the least choice.
+
+    An action is its number of dice, but in games with the choice -1 that is the last action. Only a
+    `Strategy` knows of such a game; in other arrays the least choice is 0.
+    """
+    if not isinstance(array, Strategy) or array.least == 0:
         return actions, 0
-    last_action = given.shape[-1] - 1
-    return np.where(actions == last_action, given.least, actions), given.least
+    last_action = array.shape[-1] - 1
+    return np.where(actions == last_action, array.least, actions), array.least
 
 
 def wrapped(title: str) -> str:
-    """Break a title that is wider than the figure; names in it are no formulas."""
-    return literal("\n".join(textwrap.wrap(title, WIDEST)))
+    """Break a title into lines as wide as the figure, with dollar signs escaped."""
+    return literal("\n".join(textwrap.wrap(title, MAX_LINE_LENGTH)))
 
 
 def shortened(name: str) -> str:
-    """Keep the end of a long name, which of paths says most; it is no formula."""
-    return literal(name if len(name) <= _LONGEST_NAME else "..." + name[3 - _LONGEST_NAME :])
+    """Cut a long name to its end, the telling part of a path, with dollar signs escaped."""
+    if len(name) > _MAX_NAME_LENGTH:
+        name = "..." + name[3 - _MAX_NAME_LENGTH :]
+    return literal(name)
 
 
 def literal(text: str) -> str:

@@ -18,16 +18,21 @@ if TYPE_CHECKING:
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.rows import Rows
 
-ROLLS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # a letter a roll
-MINUS_ONE: Final = "x"
-SHOWN: Final = 100  # information sets of the text
-PLANS: Final = 8  # of each side, in the text
+ROLLS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+"""Letters of maps, by number of dice."""
 
-Laid: TypeAlias = tuple[dict[str, Any], Text]
+MINUS_ONE: Final = "x"  # letter of the choice -1
+MAX_INFOSETS: Final = 100  # information sets in a text
+MAX_PLANS: Final = 8  # plans of each side in a text
+
+DataAndText: TypeAlias = tuple[dict[str, Any], Text]  # plain values for JSON, and printed lines
 
 
-def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
-    """Lay out a matrix, or the most probable rolls of a policy; `choices` by number of action."""
+def positions(strategy: Strategy, choices: Sequence[int]) -> DataAndText:
+    """Lay out a matrix, or the most probable rolls of a policy, as a map of letters and counts.
+
+    `choices` has the number of dice of each action, or -1 for that choice.
+    """
     likeliest = strategy.likeliest  # (G, G), actions
     counts = {choice: int((likeliest == action).sum()) for action, choice in enumerate(choices)}
     rows = [(choice, count, percent(count / likeliest.size)) for choice, count in counts.items()]
@@ -35,8 +40,8 @@ def positions(strategy: Strategy, choices: Sequence[int]) -> Laid:
     return {"positions_by_roll": counts}, [*_letter_map(likeliest, choices), "", shares]
 
 
-def infosets(strategy: Strategy, tree: "Rows") -> Laid:
-    """List the action probabilities at every information set; those of a mixture's mean policy."""
+def infosets(strategy: Strategy, tree: "Rows") -> DataAndText:
+    """List the action probabilities at every information set; of a mixture, its mean policy's."""
     policy = strategy.mean.tolist()  # by information set and number of action
     rows: list[dict[str, Any]] = []
     for infoset, player in enumerate(tree.member.tolist()):
@@ -44,19 +49,19 @@ def infosets(strategy: Strategy, tree: "Rows") -> Laid:
         actions = list(zip(tree.labels[infoset], policy[infoset], strict=False))
         rows.append({"player": player, "infoset": str(tree.names[infoset]), "actions": actions})
     lines = []
-    for row in rows[:SHOWN]:
+    for row in rows[:MAX_INFOSETS]:
         texts = [f"{action} {percent(probability)}" for action, probability in row["actions"]]
         lines.append((row["player"], row["infoset"], ", ".join(texts)))
     return {"rows": rows}, [
         Table(lines, ("player", "information set", "actions"), left=3),
-        *_line_about_more(len(rows), "information sets", SHOWN),
+        *_line_about_more(len(rows), "information sets", MAX_INFOSETS),
     ]
 
 
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
-    """List the plans of each side with their probabilities, one of which is drawn before play.
+    """List the plans (pure strategies) of each side, one of which the side draws before play.
 
-    Of a plan: the actions at each information set that it comes to, by name.
+    A plan has its probability, and its actions at each information set that it reaches, by name.
     """
     from hogeq.trees.strategies import plans
     from hogeq.trees.teams import side_names
@@ -65,56 +70,62 @@ def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str,
     text: Text = []
     for side, side_name in enumerate(side_names(tree.sides)):
         side_plans = plans(tree, strategy, side)
-        infosets_met = [
+        reached_infosets = [  # by any of the plans
             infoset
             for infoset in range(tree.num_rows)
             if any(plan.policy[infoset].any() for plan in side_plans)
         ]
         for plan in side_plans:
-            actions = {str(tree.names[row]): plan.actions(tree, row) for row in infosets_met}
-            actions = {name: taken for name, taken in actions.items() if taken}
+            actions = {str(tree.names[row]): plan.actions(tree, row) for row in reached_infosets}
+            # Without those that this plan does not reach.
+            actions = {name: played for name, played in actions.items() if played}
             data.append({"player": side, "probability": plan.probability, "actions": actions})
-        if not infosets_met:
+        if not reached_infosets:
             continue
-        shown_plans = side_plans[:PLANS]
+        shown_plans = side_plans[:MAX_PLANS]
         lines = [
             (str(tree.names[row]), *(_action_text(plan.actions(tree, row)) for plan in shown_plans))
-            for row in infosets_met[:SHOWN]
+            for row in reached_infosets[:MAX_INFOSETS]
         ]
         header = (f"{side_name} draws", *(percent(plan.probability) for plan in shown_plans))
         text += ["", Table(lines, header, left=len(header))]
-        text += _line_about_more(len(infosets_met), "information sets", SHOWN)
-        text += _line_about_more(len(side_plans), "plans", PLANS)
+        text += _line_about_more(len(reached_infosets), "information sets", MAX_INFOSETS)
+        text += _line_about_more(len(side_plans), "plans", MAX_PLANS)
     return data, text[1:]
 
 
 def _action_text(actions: dict[str, float]) -> str:
-    """Write actions with their probabilities; a dot for an information set that is not met."""
+    """Write actions with their probabilities, or a dot if a plan does not reach the place.
+
+    A single action is certain, and is written without its probability.
+    """
     if len(actions) == 1:
         return next(iter(actions))
     return " or ".join(f"{name} {percent(share)}" for name, share in actions.items()) or "."
 
 
-def _line_about_more(count: int, what: str, shown: int) -> Text:
-    return [f"and {count - shown:,} more {what}; --json has all"] if count > shown else []
+def _line_about_more(count: int, noun: str, shown: int) -> Text:
+    """Say how many of `count` things are not shown, if there are any."""
+    return [f"and {count - shown:,} more {noun}; --json has all"] if count > shown else []
 
 
-def components(strategy: Strategy, choices: Sequence[int], spread: Spread) -> Laid:
+def components(strategy: Strategy, choices: Sequence[int], spread: Spread) -> DataAndText:
     """Compare the components of a mixture: weights, entropies, and distances from the mean policy.
 
-    `spread` has its mean policy (G, G, K), the entropy of each roll in bits, and how much of that
-    the draw of a component decides, (G, G) each.
+    `choices` has the number of dice of each action. `spread` has the mixture's mean policy
+    (G, G, K), the entropy of each roll in bits, and how much of it the draw of a component decides,
+    (G, G) each.
     """
     policies = strategy.components
     if strategy.is_pure:
         policies = one_hot(policies, len(choices))
     likeliest = policies.argmax(axis=3)
-    differ = (likeliest != likeliest[0]).any(axis=0)
+    do_differ = (likeliest != likeliest[0]).any(axis=0)
     components_data = [
         {
             "weight": weight,
             "entropy": float(entropy(policy).mean()),
-            # Total variation, mean over positions.
+            # Total variation distance, averaged over the positions.
             "distance": float(abs(policy - spread.mean).sum(axis=2).mean() / 2.0),
         }
         for weight, policy in zip(strategy.weights.tolist(), policies, strict=True)
@@ -124,8 +135,8 @@ def components(strategy: Strategy, choices: Sequence[int], spread: Spread) -> La
         "parts": components_data,
         "entropy": float(spread.total.mean()),
         "entropy_of_draw": float(spread.drawn.mean()),
-        "positions": differ.size,
-        "positions_where_parts_differ": int(differ.sum()),
+        "positions": do_differ.size,
+        "positions_where_parts_differ": int(do_differ.sum()),
     }
     rows = [
         (number, percent(part["weight"]), f"{part['entropy']:.3f}", f"{part['distance']:.3f}")
@@ -140,22 +151,24 @@ def components(strategy: Strategy, choices: Sequence[int], spread: Spread) -> La
             f"of which the draw decides {data['entropy_of_draw']:.3f}"
         ),
         (
-            f"the most probable rolls of the components differ at {differ.sum()} of {differ.size} "
-            "positions"
+            f"the most probable rolls of the components differ at {do_differ.sum()} of "
+            f"{do_differ.size} positions"
         ),
         "",
         "most probable roll of the mean; - where the components do not agree on theirs",
-        *_letter_map(spread.mean.argmax(axis=2), choices, differ),
+        *_letter_map(spread.mean.argmax(axis=2), choices, do_differ),
     ]
 
 
 def _letter_map(
     actions: NDArray[Any], choices: Sequence[int], hidden: NDArray[Any] | None = None
 ) -> list[str]:
-    """Write one letter a position, the highest own score on top; a dash where `hidden`.
+    """Write a map of actions with one letter for each position, the highest own score on top.
 
-    `actions` (G, G) are by own and opponent's score; the choice -1 is the last action, if any.
+    `actions` (G, G) are by own and opponent's score. Positions in the mask `hidden` (G, G) get a
+    dash.
     """
+    # An action is its number of dice; the choice -1 is the last action, if the game has it.
     letters_of_actions = ROLLS[: max(choices) + 1] + MINUS_ONE
     letters = [[letters_of_actions[action] for action in row] for row in actions.tolist()]
     if hidden is not None:

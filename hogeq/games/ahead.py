@@ -37,8 +37,8 @@ class CompiledCode(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
         fields = self._asdict()
-        found = {key: fields.pop(key) for key in ("folder", "problem")}
-        return {**found, "writable": self.is_writable, **fields}
+        first_fields = {key: fields.pop(key) for key in ("folder", "problem")}
+        return {**first_fields, "writable": self.is_writable, **fields}
 
 
 def compiled_code() -> CompiledCode:
@@ -70,14 +70,12 @@ def warmup(games: Iterable[Hog], parts: Iterable[str] = (), jobs: int | None = N
     >>> import hogeq
     >>> hogeq.warmup([hogeq.Hog("fa22")], ["matches"])
     """
-    named = [*parts]
-    # By file, since games share kernels.
-    by_file = {
-        kernel.file: kernel
-        for game in games
-        for kernel in missing(game.engine, *(named or parts_of(game.engine)))
-    }
-    kernels = list(by_file.values())
-    width = min(cores() if jobs is None else jobs, len(kernels))
+    part_names = [*parts]
+    kernel_by_file: dict[str, Any] = {}  # games share kernels: each file is compiled once
+    for game in games:
+        for kernel in missing(game.engine, *(part_names or parts_of(game.engine))):
+            kernel_by_file[kernel.file] = kernel
+    kernels = list(kernel_by_file.values())
+    num_processes = min(cores() if jobs is None else jobs, len(kernels))
     with phase("compiling kernels", len(kernels), "kernel") as progress:
-        cache.compile_all(kernels, width, progress.step)
+        cache.compile_all(kernels, num_processes, progress.step)

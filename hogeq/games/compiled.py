@@ -42,14 +42,18 @@ class CompiledGame(Game):
         """
         from hogeq.solvers.solving import solve
 
-        found = solve(self.engine, solver, iterations, **parameters)
-        playable = [one._replace(strategy=self.playable(one.strategy)) for one in found.snapshots]
-        last = playable[-1].strategy
+        solution = solve(self.engine, solver, iterations, **parameters)
+        snapshots = [
+            snapshot._replace(strategy=self.playable(snapshot.strategy))
+            for snapshot in solution.snapshots
+        ]
+        last_strategy = snapshots[-1].strategy  # the mixture if there is one, else the policy
+        is_policy = solution.mixture is None
         return replace(
-            found,
-            policy=last if found.mixture is None else self.playable(found.policy),
-            mixture=None if found.mixture is None else last,
-            snapshots=tuple(playable),
+            solution,
+            policy=last_strategy if is_policy else self.playable(solution.policy),
+            mixture=None if is_policy else last_strategy,
+            snapshots=tuple(snapshots),
             measure=self.exploitability,
         )
 

@@ -112,44 +112,48 @@ class Game:
         teams: Teams = None,
         trust: bool = False,
     ) -> Self:
-        """Find the game, and make an object of its kind."""
+        """Load the game that `given` stands for, and create an object of its kind's class."""
         if cls is not Game:
-            if cls._held is Game._held:
+            if cls._held is Game._held:  # `_held` is abstract: a kind of game defines it
                 allowed = "subclasses of hogeq.Hog, say; Game itself chooses the kind"
                 raise TypeError(f"{cls.__name__}: is no kind of game; allowed: {allowed}")
             return super().__new__(cls)
         from hogeq.trees.loading import find_game
 
-        found = find_game(given, forget, trust, teams)
-        made: Any = object.__new__(_kind_of(found))
-        made._found = found  # noqa: SLF001 - for its __init__, which is called next
-        return made
+        loaded = find_game(given, forget, trust, teams)
+        game: Any = object.__new__(_kind_of(loaded))
+        game._found = loaded  # noqa: SLF001 - for its __init__, which is called next
+        return game
 
     def _find(
         self, given: object, forget: Forget, teams: Teams, trust: bool
     ) -> "Rules | FlatTree | Positions":
-        """Give what `Game` found when it chose the class, or find it now."""
+        """Take what `Game` loaded when it chose the class; without that, load the game now."""
         from hogeq.trees.loading import find_game
 
         self.trust = trust
-        found = self.__dict__.pop("_found", None)
-        if found is None:
-            found = find_game(given, forget, trust, teams)
-        return found
+        loaded = self.__dict__.pop("_found", None)
+        if loaded is None:
+            loaded = find_game(given, forget, trust, teams)
+        return loaded
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what games of another kind have, in one line."""
+        """Raise for a missing attribute; `OtherGameError` if games of another kind have it.
+
+        Python calls this when it does not find an attribute.
+        """
         if name.startswith("_") or hasattr(type(self), name):
             return object.__getattribute__(self, name)  # raises its own error
-        line = self._lacks(name)
-        if line:
-            raise OtherGameError(line, name=name, obj=self)
-        kind, near = type(self).__name__, nearest(name, dir(self))
+        refusal_line = self._lacks(name)
+        if refusal_line:
+            raise OtherGameError(refusal_line, name=name, obj=self)
+        kind = type(self).__name__
+        near = nearest(name, dir(self))
         raise AttributeError(f"{kind!r} object has no attribute {name!r}{near}")
 
     def _lacks(self, name: str) -> str:
-        """Say which games have an attribute that this one lacks; empty if none has."""
-        kinds_that_have = [said for said, kind in _kinds().items() if has(kind, name)]
+        """Write a refusal that says which games have an attribute; empty if none has."""
+        kinds_that_have = [plural for plural, kind in _kinds().items() if has(kind, name)]
         allowed = f"{' and '.join(kinds_that_have)}{INSTEAD.get(name, '')}"
         return f"{self.name}: has no {name}; allowed: {allowed}" if kinds_that_have else ""
 
@@ -168,7 +172,10 @@ class Game:
         raise NotImplementedError
 
     def _named(self, result: Result) -> Result:
-        """Let a strategy, or those of a result, know what its rows are called."""
+        """Attach the names of rows to a strategy, or to every strategy inside a result.
+
+        Returns a copy; anything else is returned as it is.
+        """
         named: Any = result
         if isinstance(named, Strategy) and named.rows != self._rows:
             named = replace(named, rows=self._rows)
@@ -177,8 +184,8 @@ class Game:
         elif isinstance(named, Response | Equilibrium | InPolicies):
             values = {field.name: getattr(named, field.name) for field in fields(named)}
             named = replace(named, **{name: self._named(value) for name, value in values.items()})
-        with_names: Result = named
-        return with_names
+        typed: Result = named
+        return typed
 
     @property
     def name(self) -> str:
@@ -283,17 +290,17 @@ class Game:
         forget: str | None = None,
         teams: str | None = None,
     ) -> "Certificate":
-        """Look for so many seconds for a bound on all responses to a strategy, with its proof.
+        """Search for `seconds` for an upper bound on all responses to a strategy, with its proof.
 
-        The certificate says how other games than Hog are loaded: by `name`, by default the game's
+        The certificate says how games other than Hog are loaded: by `name`, by default the game's
         own, with what players `forget`, and `teams`.
         """
         from hogeq.search import certificate
 
-        about = self._about(name or self.name, forget, teams)
+        game_description = self._about(name or self.name, forget, teams)
         target = self.strategy(strategy).whole()
-        found = certificate.certify(self._problems(target), seconds, shown=self.units.exact)
-        return certificate.certificate_of(about, target, found)
+        proofs = certificate.certify(self._problems(target), seconds, shown=self.units.exact)
+        return certificate.certificate_of(game_description, target, proofs)
 
     def check(self, certificate: "Certificate") -> "Certificate":
         """Prove a certificate of this game again; nothing else that it says is believed.
@@ -329,15 +336,15 @@ def has(kind: type[Game], name: str) -> bool:
     return hasattr(kind, name) or name in kind.__annotations__
 
 
-def _kind_of(found: "Rules | FlatTree | Positions") -> type[Game]:
+def _kind_of(loaded: "Rules | FlatTree | Positions") -> type[Game]:
     """Class of a game; those of the other kinds are not imported."""
-    if isinstance(found, Rules):
+    if isinstance(loaded, Rules):
         from hogeq.games.hog import Hog
 
         return Hog
     from hogeq.trees.flat import FlatTree
 
-    if isinstance(found, FlatTree):
+    if isinstance(loaded, FlatTree):
         from hogeq.games.tree import TreeGame
 
         return TreeGame

@@ -98,12 +98,13 @@ class Hog(ByScores):
         self, given: object, *, forget: None = None, teams: None = None, trust: bool = False
     ) -> None:
         """Find the rules and compile them; the same ones are compiled once."""
-        found = self._find(given, forget, teams, trust)
-        if not isinstance(found, Rules):
-            raise BadInputError(refusal("game", found.name, "games of Hog"))
-        self._engine = compile_game(found, own_goals=True)
+        rules = self._find(given, forget, teams, trust)
+        if not isinstance(rules, Rules):
+            raise BadInputError(refusal("game", rules.name, "games of Hog"))
+        self._engine = compile_game(rules, own_goals=True)
+        # An edition may have several names: the game is called by the one that the user chose.
         called = GameName(given).text if isinstance(given, str) else ""
-        self._called = called if called in names_of(found) else found.name
+        self._called = called if called in names_of(rules) else rules.name
 
     def __repr__(self) -> str:
         """Name the rules."""
@@ -188,7 +189,8 @@ class Hog(ByScores):
         By default those that are worth to be played against: every number of dice, the course's
         samples, the strongest and what others have published, each table once.
         """
-        return {name: self._named(one) for name, one in opponents(self._engine, names).items()}
+        tables = opponents(self._engine, names)
+        return {name: self._named(table) for name, table in tables.items()}
 
     def playable(self, solved: StrategyLike, name: str = "strategy") -> Strategy:
         """Make a strategy of the result of a solver or purifier."""
@@ -243,10 +245,11 @@ class Hog(ByScores):
         ValueError
             If the game has too many histories for an integer program.
         """
-        target, budget = self.second.strategy(strategy), Budget.of(budget)
+        target = self.second.strategy(strategy)
+        budget = Budget.of(budget)
         if not budget.exact_seconds:
-            known = solved.counters(self._engine, target)
-            return self._named(bounds.respond_in_hog(self._engine, target, budget, known))
+            known_counters = solved.counters(self._engine, target)
+            return self._named(bounds.respond_in_hog(self._engine, target, budget, known_counters))
         from hogeq.trees.answers import respond_by_program
 
         return self._named(respond_by_program(self._engine, target, budget))
@@ -511,10 +514,10 @@ class Hog(ByScores):
         """
         from hogeq.analysis.tournament import WinRates, round_robin
 
-        tables = [self.strategy(one) for one in strategies]
+        tables = [self.strategy(strategy) for strategy in strategies]
         rates = round_robin(self.engine, tables, progress, known, start, goals).view(WinRates)
         rates.names = tuple(
-            one.name or f"strategy {number}" for number, one in enumerate(tables, 1)
+            table.name or f"strategy {number}" for number, table in enumerate(tables, 1)
         )
         return rates
 
@@ -545,6 +548,8 @@ class Hog(ByScores):
         return turn_data(self._engine)
 
     def _rivals(self, given: StrategySpec | list[StrategySpec] | None) -> list[Strategy]:
+        """Make one opponent or a list of them; by default the strongest that the package has."""
         given = self.strongest if given is None else given
-        other = self.second
-        return [other.strategy(one) for one in (given if isinstance(given, list) else [given])]
+        specs = given if isinstance(given, list) else [given]
+        second = self.second  # whose goal an opponent has
+        return [second.strategy(spec) for spec in specs]

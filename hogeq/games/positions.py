@@ -86,10 +86,10 @@ class PositionGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the positions of a game."""
-        found = self._find(given, forget, teams, trust)
-        if not isinstance(found, Positions):
-            raise BadInputError(refusal("game", found.name, "games held by their positions"))
-        self.positions = found
+        positions = self._find(given, forget, teams, trust)
+        if not isinstance(positions, Positions):
+            raise BadInputError(refusal("game", positions.name, "games held by their positions"))
+        self.positions = positions
 
     @property
     def rows(self) -> Positions:
@@ -119,8 +119,8 @@ class PositionGame(RowGame):
 
     def value(self, a: StrategySpec, b: StrategySpec | None = None) -> Value:
         """Payoff to strategy `a` against `b`, by default itself: the middle of proved bounds."""
-        one, two = self.strategy(a), self.strategy(a if b is None else b)
-        return full_information.value(self.positions, one, two)
+        first, second = self.strategy(a), self.strategy(a if b is None else b)
+        return full_information.value(self.positions, first, second)
 
     def values(self, a: StrategySpec, b: StrategySpec | None = None) -> Floats:
         """Payoff to player 0 from every position on, (C,): `a` plays first, by default itself."""
@@ -172,22 +172,25 @@ class PositionGame(RowGame):
             If the budget has ``exact_seconds``: an integer program needs a tree.
         """
         target = self.strategy(strategy).whole()
-        found = full_information.respond_in_positions(
+        response = full_information.respond_in_positions(
             self.positions, self.engine, target, Budget.of(budget)
         )
-        return self._named(found)
+        return self._named(response)
 
     def bound(self, strategy: StrategySpec) -> float:
         """Upper bound on the value of any response, by full information."""
         return full_information.bound(self.positions, self.strategy(strategy).whole())
 
     def _problems(self, strategy: StrategySpec) -> list[Problem]:
-        """Pose the problems of a responder to a strategy, who sees everything."""
+        """Pose the problems of a responder who sees everything, also which policy was drawn.
+
+        There is one for each policy of a mixture and each seat, weighted by its probability.
+        """
         target = self.strategy(strategy).whole()
-        drawn = zip(target.policies, target.chances.tolist(), strict=True)
+        components = zip(target.policies, target.chances.tolist(), strict=True)
         return [
-            Problem(self.graph, seat, policy, chance / 2.0)
-            for policy, chance in drawn
+            Problem(self.graph, seat, policy, probability / 2.0)
+            for policy, probability in components
             for seat in (0, 1)
         ]
 
@@ -205,15 +208,17 @@ class PositionGame(RowGame):
         check(NotNegative, seconds=seconds)
         if method != "auto":
             raise HogeqError(refusal("method", method, "auto for games held by their positions"))
-        deadline, positions = Deadline(seconds), self.positions
+        deadline = Deadline(seconds)
+        positions = self.positions
         if positions.is_open:
             profile, iterations = full_information.optimal(positions, deadline.share(0.5))
         else:
-            bounding, iterations = deadline.share(0.25), 0
-            profile = self.strategy("uniform")
-            if positions.graph.recurring.any():  # elsewhere a pass is short
-                full_information.secured(positions, profile, bounding)
-            if not full_information.are_passes_slow(positions, bounding):
+            time_for_bounds = deadline.share(0.25)
+            profile, iterations = self.strategy("uniform"), 0
+            if positions.graph.recurring.any():
+                # Time a pass over recurring positions, which may be slow; other passes are short.
+                full_information.secured(positions, profile, time_for_bounds)
+            if not full_information.are_passes_slow(positions, time_for_bounds):
                 profile, iterations = by_bundle(self.engine, deadline.share(0.6))
         lower, upper = full_information.secured(positions, profile, deadline)
         first, second = (seated(positions, profile, seat) for seat in (0, 1))

@@ -71,13 +71,16 @@ class RowGame(CompiledGame):
         return self._named(playable(self.rows, self.engine.legal, solved, name))
 
     def joined(self, first: StrategySpec, second: StrategySpec) -> Strategy:
-        """One strategy for both seats, of one of the first player and one of the second.
+        """Join a strategy of the first player and one of the second to one for both seats.
 
         `Equilibrium.profile` is this of its two strategies.
         """
-        held, two = self.rows, (self.strategy(first), self.strategy(second))
-        one, other = (seated(held, strategy, seat) for seat, strategy in enumerate(two))
-        return joined(held.seat, one, other)
+        rows = self.rows
+        first_strategy = self.strategy(first)
+        second_strategy = self.strategy(second)
+        in_first_seat = seated(rows, first_strategy, 0)
+        in_second_seat = seated(rows, second_strategy, 1)
+        return joined(rows.seat, in_first_seat, in_second_seat)
 
     def diff(
         self,
@@ -95,10 +98,15 @@ class RowGame(CompiledGame):
         """
         from hogeq.analysis import field
 
-        one, two = self.strategy(first).whole(), self.strategy(second).whole()
-        given = [one] if against is None else against
-        rivals = [self.strategy(rival) for rival in (given if isinstance(given, list) else [given])]
-        return field.diff_rows(self.engine, self.rows, self.value, one, two, rivals)
+        first_strategy = self.strategy(first).whole()
+        second_strategy = self.strategy(second).whole()
+        if against is None:
+            against = [first_strategy]
+        specs = against if isinstance(against, list) else [against]
+        rivals = [self.strategy(spec) for spec in specs]
+        return field.diff_rows(
+            self.engine, self.rows, self.value, first_strategy, second_strategy, rivals
+        )
 
     def _about(self, name: str, forget: str | None, teams: str | None) -> "OtherGame":
         from hogeq.search.certificate import OtherGame
@@ -109,13 +117,15 @@ class RowGame(CompiledGame):
         """Prove a certificate of this game again; nothing else that it says is believed."""
         from hogeq.search.certificate import CertificateError, check_certificate
 
-        digest, given = self.rows.digest(), getattr(certificate.game, "digest", None)
-        if digest != given:
-            there = f"that of {certificate.name}, {digest}"
-            raise CertificateError(refusal("game.digest", given, there))
+        digest = self.rows.digest()
+        certified_digest = getattr(certificate.game, "digest", None)
+        if digest != certified_digest:
+            allowed = f"that of {certificate.name}, {digest}"
+            raise CertificateError(refusal("game.digest", certified_digest, allowed))
+        # Check the strategy as if a user gave it: a policy, or a mixture of policies.
         chances, policies = certificate.strategy.chances, certificate.strategy.policies
-        is_one = certificate.strategy.kind != "mixture"
-        target = self.strategy(policies[0] if is_one else Mixture(chances, policies))
+        is_mixture = certificate.strategy.kind == "mixture"
+        target = self.strategy(Mixture(chances, policies) if is_mixture else policies[0])
         return check_certificate(certificate._replace(strategy=target), self._problems(target))
 
     def tablebase(self) -> "FullInformation":

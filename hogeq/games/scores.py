@@ -123,8 +123,9 @@ class ByScores(CompiledGame):
         past : strategy, optional
             Strategy of both so far, which determines the belief; by default `strategy`.
         """
-        plays, played = (None if one is None else self.strategy(one) for one in (strategy, past))
-        return tablebase.analyze(self._engine, score, opponent, plays, memory, played)
+        future_play = None if strategy is None else self.strategy(strategy)
+        past_play = None if past is None else self.strategy(past)
+        return tablebase.analyze(self._engine, score, opponent, future_play, memory, past_play)
 
     def action_values(
         self, a: StrategySpec, b: StrategySpec | None = None, weight: RegretWeight = "reach"

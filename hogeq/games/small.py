@@ -23,7 +23,13 @@ MOST_STATES: Final = 4_000_000  # states times actions, whether play comes to th
 
 
 def solve_hog(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> Equilibrium:
-    """Solve a game of Hog in mixtures, by the methods of :meth:`hogeq.Hog.equilibrium`."""
+    """Solve a game of Hog in mixtures, within some seconds; `graph` builds its graph if needed.
+
+    1. Without hidden memory, optimal play by the scores is an equilibrium.
+    2. A small game: a double oracle, in half of the time.
+    3. If that does not end: the tree of the game, if it is small enough, else the best single
+       mixture that a solver finds.
+    """
     from hogeq.solvers import solving
     from hogeq.solvers.symmetric import in_mixtures
     from hogeq.trees.answers import hog_tree, solve_hog_by_tree
@@ -32,13 +38,13 @@ def solve_hog(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> 
         return solving.by_one_strategy(engine, Deadline(seconds))
     tree = hog_tree(engine.rules)  # building takes no time
     deadline = Deadline(seconds)
-    # Every proof folds a mixture into the graph, which takes as long as its outcomes are many.
-    if is_small(engine) and deadline.share(0.5).allows(_outcomes(graph())):
-        found = in_mixtures(_symmetric(engine, graph()), engine, deadline.share(0.5))
-        if found is not None:
-            is_proved = is_half(engine, found.strategies[0], found.upper)
-            return replace(found, is_proved=is_proved)
-    if tree is None:
+    # Every proof folds a mixture into the graph, which takes time for each of its outcomes.
+    if is_small(engine) and deadline.share(0.5).allows(_num_outcomes(graph())):
+        solved = in_mixtures(_symmetric(engine, graph()), engine, deadline.share(0.5))
+        if solved is not None:
+            is_proved = is_half(engine, solved.strategies[0], solved.upper)
+            return replace(solved, is_proved=is_proved)
+    if tree is None:  # it would be too large
         return solving.by_one_strategy(engine, deadline)
     return solve_hog_by_tree(engine, tree, deadline)
 
@@ -46,11 +52,15 @@ def solve_hog(engine: HogEngine, graph: Callable[[], Graph], seconds: float) -> 
 def existence(
     engine: HogEngine, graph: Callable[[], Graph], seconds: float, clock: Callable[[], float]
 ) -> "Existence":
-    """Decide whether a game of Hog has an equilibrium in policies."""
+    """Decide within some seconds, by the clock, if a game of Hog has an equilibrium in policies.
+
+    `graph` builds the graph of the game if that is needed. Raises `HogeqError` for rules under
+    which a turn may leave the total score as it is, and for games that are too large.
+    """
     from hogeq.solvers.existence import decide, pure_existence
 
     if not engine.has_memory and not engine.positions_recur:
-        matrix = tablebase.solve(engine).matrix
+        matrix = tablebase.solve(engine).matrix  # optimal play, which needs no memory
         return pure_existence(np.eye(engine.num_actions)[matrix.ravel()])
     if not total_rises(engine.rules):
         allowed = "games in which every turn raises the sum of the scores: positions can recur here"
@@ -67,11 +77,11 @@ def is_small(engine: HogEngine) -> bool:
     return states <= MOST_STATES and total_rises(engine.rules)
 
 
-def _outcomes(graph: Graph) -> int:
-    """Bound the outcomes of all actions in all states, whether play comes to them or not."""
-    of_way = np.append(np.diff(graph.first), 0)  # and of the way -1, none
-    of_situation = of_way[graph.way].sum(axis=(1, 2))
-    return int(of_situation[graph.situation].sum())
+def _num_outcomes(graph: Graph) -> int:
+    """Count the outcomes of all actions in all states, whether play comes to them or not."""
+    outcomes_of_way = np.append(np.diff(graph.first), 0)  # the last entry is for way -1, none
+    outcomes_of_situation = outcomes_of_way[graph.way].sum(axis=(1, 2))
+    return int(outcomes_of_situation[graph.situation].sum())
 
 
 def _symmetric(engine: HogEngine, graph: Graph) -> "SymmetricGame":

@@ -68,10 +68,10 @@ class TreeGame(RowGame):
         self, given: object, *, forget: Forget = None, teams: Teams = None, trust: bool = False
     ) -> None:
         """Hold the tree of a game."""
-        found = self._find(given, forget, teams, trust)
-        if not isinstance(found, FlatTree):
-            raise BadInputError(refusal("game", found.name, "games that have a tree"))
-        self.tree = found
+        tree = self._find(given, forget, teams, trust)
+        if not isinstance(tree, FlatTree):
+            raise BadInputError(refusal("game", tree.name, "games that have a tree"))
+        self.tree = tree
 
     @property
     def rows(self) -> FlatTree:
@@ -124,8 +124,9 @@ class TreeGame(RowGame):
 
     def exploitability(self, strategy: StrategySpec, budget: Budget | None = None) -> Interval:
         """Interval that contains the exploitability of a strategy: half of its NashConv."""
-        found = super().exploitability(strategy, budget)
-        return found._replace(lower=max(found.lower, 0.0))  # a strategy answers itself with 0
+        interval = super().exploitability(strategy, budget)
+        # It is never negative, since a strategy is a response to itself.
+        return interval._replace(lower=max(interval.lower, 0.0))
 
     def nash_conv(self, strategy: StrategySpec, budget: Budget | None = None) -> "NashConv":
         """NashConv of a policy, twice its exploitability; and what each player gains alone.
@@ -135,11 +136,14 @@ class TreeGame(RowGame):
         from hogeq.trees.members import nash_conv
 
         budget = Budget.of(budget)
-        deadline, target = Deadline(budget.limit), self.strategy(strategy).whole()
+        deadline = Deadline(budget.limit)
+        target = self.strategy(strategy).whole()
 
         def respond() -> Response:
-            left = budget if deadline.left == inf else replace(budget, seconds=deadline.left)
-            return self.attack(target, left)
+            """Find the best responses of both sides in the time that is left."""
+            if deadline.left == inf:
+                return self.attack(target, budget)
+            return self.attack(target, replace(budget, seconds=deadline.left))
 
         return nash_conv(self.tree, target, respond, deadline)
 
@@ -194,14 +198,18 @@ class TreeGame(RowGame):
     def gaps(self, strategy: StrategySpec, seconds: float = 10.0) -> "tuple[Gaps, Gaps]":
         """How far a policy is from ex ante optimal, an EDT and a CDT equilibrium, by player.
 
-        With absent-mindedness or without. Each player answers the other's rows of the policy.
+        EDT and CDT are evidential and causal decision theory. The game may have absent-mindedness
+        or not. Each player responds to the other's rows of the policy.
         """
-        from hogeq.trees.absent import gaps_of
+        from hogeq.trees.absent_results import gaps_of
 
         check(NotNegative, seconds=seconds)
-        tree, policy, deadline = self.tree, self.strategy(strategy).whole(), Deadline(seconds)
-        half = deadline.share(0.5 if (tree.seat == 1).any() else 1.0)
-        return gaps_of(tree, policy, 0, half), gaps_of(tree, policy, 1, deadline)
+        tree = self.tree
+        policy = self.strategy(strategy).whole()
+        deadline = Deadline(seconds)
+        player_1_decides = (tree.seat == 1).any()
+        time_of_first = deadline.share(0.5 if player_1_decides else 1.0)
+        return gaps_of(tree, policy, 0, time_of_first), gaps_of(tree, policy, 1, deadline)
 
     def audit(self) -> "tuple[Audit, Audit]":
         """Recall of each player, with two histories where it fails.
@@ -214,7 +222,7 @@ class TreeGame(RowGame):
 
     def audit_text(self, players: "Sequence[Audit]") -> Text:
         """Lay out the audits of both sides, as the command prints them."""
-        from hogeq.trees.recall import recall_text
+        from hogeq.trees.recall_text import recall_text
         from hogeq.trees.teams import side_names
 
         return recall_text(players, side_names(self.tree.sides))
@@ -282,9 +290,9 @@ class TreeGame(RowGame):
         from hogeq.trees.tree import flat_efg
 
         suffix = Path(path).suffix.lower()
-        if suffix not in TREES[:2]:
-            allowed = f"names ending in {' or '.join(TREES[:2])}"
-            raise HogeqError(refusal("path", str(path), allowed))
+        suffixes = TREES[:2]  # the other kinds of files are read only
+        if suffix not in suffixes:
+            raise HogeqError(refusal("path", str(path), f"names ending in {' or '.join(suffixes)}"))
         if suffix == ".npz":
             save_tree(self.tree, path)
         else:

@@ -42,7 +42,7 @@ class _Transitions:
         self.game = game
         self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)
-        self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); W of them
+        self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); a list of W
         lane = lanes_of(self.rules).lane
         # Where each player has a goal, the seat of the mover counts as a part of the memory:
         # memory m of seat s has the number s * H + m.
@@ -65,11 +65,15 @@ class _Transitions:
         return self.turns.branches(choice, way.throw)
 
     def data(self) -> dict[str, Any]:
-        """Give all arrays by name, as edition.js reads them; a text is given by its number."""
+        """Collect all arrays of the game by name, as the page's script edition.js reads them.
+
+        1. List the outcomes of every way to roll; ways with the same throw and dice share a list.
+        2. Add landings, and last the texts, to which everything else refers by number.
+        """
         rules = self.rules
-        kind_of_free, first_free_list = self._add_free({way.throw.scores for way in self.ways})
+        kind_of_position, first_free_list = self._add_free({way.throw.scores for way in self.ways})
         list_of_roll: dict[tuple[Throw, int], int] = {}
-        rows = []
+        rows = []  # one for each way
         for action, throw, bonus, forced in self.ways:
             dice = throw.dice(rules.choices[action])
             if dice == 0:
@@ -82,34 +86,37 @@ class _Transitions:
             rows.append((outcome_list, dice, throw.sides, bonus, int(forced), bonus_text))
         names = ("list", "dice", "sides", "bonus", "forced", "told")
         columns = zip(*rows, strict=True)
-        landed = self._landings()  # before the texts are listed, since it adds some
+        landing_data = self._landings()  # before the texts are listed, since it adds some
         return {
             "ways": dict(zip(names, columns, strict=True)),
-            # By situation, memory and choice the way to roll; by position the situation, and what
-            # is to be added to the list of a way without dice.
+            # The way to roll by situation, memory and choice, and the situation by position.
             "number": self.number.reshape(len(self.number), -1).tolist(),
             "situations": self.situation.ravel().tolist(),
-            "free": kind_of_free,
+            # By position: to be added to the number of the list of a way without dice.
+            "free": kind_of_position,
             "seats": self.seat.tolist(),
             "lane": self.lane.tolist(),
             **self.sums(),
             "lists": self.lists,
-            **landed,
+            **landing_data,
             "texts": list(self.texts),
-            "extra": [again_effect(rules, landed=landed_so) for landed_so in (False, True)],
+            # Texts about an extra turn: by another rule, then by the landing.
+            "extra": [again_effect(rules, landed=by_landing) for by_landing in (False, True)],
             "minus": title_of(rules.memory),
         }
 
     def sums(self) -> dict[str, Any]:
-        """List the sums over outcomes that values need: one for each class of memories.
+        """List the sums over outcomes by which values are computed, so that memories share them.
 
-        Of one choice, memories share a sum if they have the same way to roll in every situation,
-        the same seat and the same lane. A mode is all that sums of the same ways and seat have in
-        common; its sums are numbered from `first`, one for each of its lanes. "modes" has a list of
-        modes for each choice, "slots" the number of the sum by memory and choice, flat.
+        For one choice, memories have the same sum if they have the same way to roll in every
+        situation, the same seat and the same lane. Sums that differ in the lane alone are a *mode*:
+        they are numbered in a row, from its "first" on, one for each of its "lanes".
+
+        Returns "modes", a list of modes for each choice; "slots", the number of the sum by memory
+        and choice, flat; and "sums", how many there are.
         """
         modes_by_choice = []
-        slots = []
+        slots = []  # by choice: number of the sum of each memory
         num_sums = 0
         for choice in range(self.game.num_actions):
             columns = np.vstack([self.number[:, :, choice], self.seat, self.lane])  # (S + 2, H)
@@ -129,10 +136,10 @@ class _Transitions:
     def _add_outcomes(
         self, branches: Sequence[Branch], results: Sequence[tuple[int, int, int]]
     ) -> int:
-        """Add a list of outcomes of one roll, and give its number.
+        """Append the outcomes of one roll, `branches`, to `self.lists`; return the list's number.
 
         `results` are what dice can show: the points shown, the index in `branches` of the outcome
-        that rules make of them, and the number of a text about that.
+        that the rules turn them into, and the number of a text about that.
         """
         points, gifts, records, probabilities = zip(*branches, strict=True)
         outcomes = {
@@ -147,15 +154,16 @@ class _Transitions:
         return len(self.lists) - 1
 
     def _add_roll(self, throw: Throw, dice: int) -> int:
-        """Add the outcomes of a roll of dice, or of the choice -1; give the number of the list.
+        """Append the outcomes of a roll of dice, or of the choice -1; return the list's number.
 
         `throw` says how dice are thrown: their sides, whether ones hurt (Pig Out: then the points
         depend on their number alone, otherwise they are the sum), and `scores`, how the hidden
-        memory changes the points. Its branches have the points after the rules that boost them.
+        memory changes the points. Points shown by the dice differ from those of a branch, which
+        are after the rules that boost them.
         """
         rules = self.rules
         branches = self.turns.branches(dice, throw)
-        if dice < 0:
+        if dice < 0:  # the choice -1 scores a fixed number of points
             shown = minus_one_points(rules)
             effects = points_effects(rules, shown, branches[0].points, boosted=False)
             return self._add_outcomes(branches, [(shown, 0, self.text(effects))])
@@ -163,7 +171,7 @@ class _Transitions:
         least_face = 1
         if throw.ones_hurt:
             pig_out_points = [pig_out(rules, ones, dice) for ones in range(1, dice + 1)]
-            least_face = 2
+            least_face = 2  # a sum has no ones
         sums = range(dice * least_face, dice * throw.sides + 1)
         # The same branches in the same order, with the points before the memory changes them.
         unchanged = self.turns.branches(dice, throw._replace(scores=0))
@@ -178,31 +186,36 @@ class _Transitions:
         return number
 
     def _add_free(self, scores: set[int]) -> tuple[list[int], dict[int, int]]:
-        """Add the outcomes of rolling no dice: a list of one outcome for each kind of position.
+        """Append the outcomes of rolling no dice: a list of one outcome for each kind of position.
 
-        Positions are of one kind if no dice score the same there, before and after the rules that
-        boost points. `scores` are the ways in which the memory changes points (`Throw.scores`).
-        Gives the kind by position, flat, and by each of `scores` the number of the list of kind 0.
+        Positions are of one kind if rolling no dice scores the same there, before and after the
+        rules that boost points. `scores` are codes of how the memory changes points
+        (`Throw.scores`); each has its own lists, in the order of the kinds.
+
+        Returns the kind of each position, flat, and by code the number of its first list.
         """
         unboosted = replace(self.rules, prime_boost=False, touchdown=False)
         points = np.stack([free_turns(rules).points.ravel() for rules in (unboosted, self.rules)])
-        kinds, examples, kind_of = np.unique(points, axis=1, return_index=True, return_inverse=True)
+        # Kinds are the distinct columns of points, each with the first position that has it.
+        kinds, first_positions, kind_of_position = np.unique(
+            points, axis=1, return_index=True, return_inverse=True
+        )
         first_list = {}
-        for score_change in sorted(scores):
-            first_list[score_change] = len(self.lists)
-            for shown, position in zip(kinds[0].tolist(), examples.tolist(), strict=True):
+        for score_code in sorted(scores):
+            first_list[score_code] = len(self.lists)
+            for shown, position in zip(kinds[0].tolist(), first_positions.tolist(), strict=True):
                 own, other = divmod(position, self.game.goal)
-                branch = self.turns.free(own, other, score_change)
+                branch = self.turns.free(own, other, score_code)
                 effects = points_effects(self.rules, shown, branch.points)
                 self._add_outcomes([branch], [(shown, 0, self.text(effects))])
-        return kind_of.ravel().tolist(), first_list
+        return kind_of_position.ravel().tolist(), first_list
 
     def _landings(self) -> dict[str, Any]:
-        """Landings by the two scores that a turn leaves, the mover's and the opponent's, flat.
+        """Tabulate landings by the two scores that a turn leaves, the mover's and the opponent's.
 
-        "moves": by how much a landing changes each score; "kinds": the next mover or the winner, by
-        seat of the mover where each player has a goal; "landed": the number of a text about it;
-        "others": the number of opponent's scores, which is the length of a row.
+        Tables are flat. "moves": by how much a landing changes each score; "kinds": the next mover
+        or the winner, one table for each seat of the mover if each player has a goal; "landed": the
+        number of a text about it; "others": the number of opponent's scores, the length of a row.
         """
         ends = landings(self.rules)
         own_left, other_left = np.indices(ends.own.shape)
@@ -224,9 +237,9 @@ class _Transitions:
 
 
 def _memory(game: HogEngine) -> dict[str, Any]:
-    """Memories of the mover by number: texts about each, the first one, and which one follows.
+    """Describe the memories of the mover by number: texts, goals, the start, and which follows.
 
-    Where each player has a goal, memory m of the player with the second one has number H + m.
+    Where each player has a goal, memory m of the player with the second goal has number H + m.
     "following" has two flat arrays, after a turn that passes and after one that earns another: the
     next mover's memory by the record of the turn and the mover's lane (`hogeq.graph.turns.Lanes`).
     """
@@ -241,8 +254,8 @@ def _memory(game: HogEngine) -> dict[str, Any]:
         goal_texts = [f"{goals[0]} against {goals[1]}", f"{goals[1]} against {goals[0]}"]
         texts = [[goal_texts[seat], *text] for seat in seats for text in texts]
     passed, earned_again = lanes_of(replace(rules, goal=game.goal)).following
-    next_seats = reversed(seats)
-    after_pass = [passed + size * next_seat for next_seat in next_seats]
+    # By seat of the mover: after a turn that passes, the other seat's memory is next.
+    after_pass = [passed + size * next_seat for next_seat in reversed(seats)]
     after_again = [earned_again + size * seat for seat in seats]
     start = game.memories.index(Memory())
     return {

@@ -35,7 +35,10 @@ class Staying(NamedTuple):
 
 
 def staying_actions(graph: Graph) -> dict[State, list[Staying]]:
-    """List the actions that stay in their level for certain, by state."""
+    """List by state the actions after which play is still in the same level, whatever chance does.
+
+    Only states of players in levels that recur have any.
+    """
     staying: dict[State, list[Staying]] = {}
     level = graph.level_of
     can_stay = graph.recurring[level] & (graph.player != NATURE)  # (C,)
@@ -47,8 +50,8 @@ def staying_actions(graph: Graph) -> dict[State, list[Staying]]:
             entries = graph.place[positions, None] + ends  # (positions, ends)
             after = graph.next[entries]
             stays = (after >= 0) & (level[np.maximum(after, 0)] == level[positions, None])
-            memories, actions = np.nonzero(ways == way)
-            for index in np.flatnonzero(stays.all(axis=1)):
+            memories, actions = np.nonzero(ways == way)  # all that play this way
+            for index in np.flatnonzero(stays.all(axis=1)):  # positions at which every end stays
                 for memory, action in zip(memories.tolist(), actions.tolist(), strict=True):
                     learned = graph.following[graph.label[entries[index]], graph.lane[memory]]
                     states = frozenset(zip(after[index].tolist(), learned.tolist(), strict=True))
@@ -62,11 +65,11 @@ def never_left(
     staying: dict[State, list[Staying]],
     policies: Sequence[Floats | None],
 ) -> dict[State, list[int]]:
-    """Largest set of states that play never leaves, each with the actions that stay in it.
+    """Find the largest set of states that play never leaves, each with the actions that stay in it.
 
-    Players 0 and 1 play policies (R, K); one of None may choose any action. `staying` is of
-    :func:`staying_actions`. From all its states on, those in which play may leave are removed until
-    none is left.
+    Players 0 and 1 play `policies`, (R, K); a player without one, None, may choose any action.
+    `staying` is from :func:`staying_actions`. Beginning with all its states, remove those in which
+    play may leave the set, until there are no more of them.
     """
 
     def can_remain(state: State, actions: list[Staying]) -> bool:
@@ -84,19 +87,21 @@ def never_left(
             state: [action for action in actions if action.after <= remaining.keys()]
             for state, actions in remaining.items()
         }
-        kept = {state: actions for state, actions in within.items() if can_remain(state, actions)}
-        if len(kept) == len(remaining):
-            return {state: [action.action for action in kept[state]] for state in kept}
-        remaining = kept
+        smaller = {
+            state: actions for state, actions in within.items() if can_remain(state, actions)
+        }
+        if len(smaller) == len(remaining):
+            return {state: [stay.action for stay in actions] for state, actions in smaller.items()}
+        remaining = smaller
 
 
 def ways_to_stay(
     graph: Graph, staying: dict[State, list[Staying]], policies: Floats
 ) -> list[tuple[int, int]]:
-    """List rows and actions by which player 0 of policies (2, R, K) could stay for ever.
+    """List changes of player 0's policy, (row, action), that let a game go on for ever.
 
-    Staying there, and wherever player 0 comes to move before that again, is for ever, since the
-    other player stays too.
+    `policies`, (2, R, K), are those of both players; player 1 keeps to its own. The rows are those
+    of states that play need never leave if player 0 stays, but that player 0 may leave by now.
     """
     action_by_row: dict[int, int] = {}
     for (position, _), actions in never_left(graph, staying, [None, policies[1]]).items():

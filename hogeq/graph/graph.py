@@ -64,14 +64,14 @@ class Graph:
     player: NDArray[np.int8]  # (C,), who moves at a position: 0, 1 or `NATURE`
     row: Indices  # (C,), row of the player's strategy, or of `fixed`
     fixed: Floats  # (F, K), probabilities of nature's actions
-    situation: Indices  # (C,)
-    way: Indices  # (S, H, K), how an action plays; -1 if there is none
+    situation: Indices  # (C,), which of the S lists of actions and their ways a position has
+    way: Indices  # (S, H, K), way of each action: a distribution of outcomes; -1 if not legal
     lane: Indices  # (H,), part of the memory that is handed on
     following: Indices  # (labels, lanes), memory after a turn
     first: Indices  # (W + 1,), first outcome of each way
     chance: Floats  # (outcomes,)
     end: Indices  # (outcomes,), number of an end, counted at each position anew
-    place: Indices  # (C,), where the ends of a position begin
+    place: Indices  # (C,), index in `next` and `label` of end 0 of a position
     next: Indices  # (ends,), next position, or -1 - t for payoff t
     label: NDArray[np.int16]  # (ends,), what memory learns
     payoff: Floats  # (T,), to player 0
@@ -164,26 +164,28 @@ class Graph:
 
         Returns where those of each situation begin, (S + 1,), then all of them, (n,), ascending.
         """
-        situations, _, _ = self.way.shape
-        # Pairs of a situation and a way that is played in it, as one number; no way is -1.
-        ways = len(self.first)
-        pairs = np.unique(np.arange(situations)[:, None, None] * ways + self.way + 1)
-        situation, way = pairs // ways, pairs % ways - 1
+        num_situations, _, _ = self.way.shape
+        # Distinct pairs of a situation and a way of it, as one number: situation * base + way + 1,
+        # since way -1 stands for none.
+        base = len(self.first)
+        pairs = np.unique(np.arange(num_situations)[:, None, None] * base + self.way + 1)
+        situation = pairs // base
+        way = pairs % base - 1
         situation, way = situation[way >= 0], way[way >= 0]
         num_outcomes = self.first[way + 1] - self.first[way]
         end = self.end[spans(self.first[way], self.first[way + 1])]
-        # Pairs of a situation and an end that it can have.
-        ends = int(self.end.max(initial=0)) + 1
-        pairs = np.unique(np.repeat(situation, num_outcomes) * ends + end)
-        return np.searchsorted(pairs // ends, np.arange(situations + 1)), pairs % ends
+        # Distinct pairs of a situation and an end that it can have: situation * base + end.
+        base = int(self.end.max(initial=0)) + 1
+        pairs = np.unique(np.repeat(situation, num_outcomes) * base + end)
+        return np.searchsorted(pairs // base, np.arange(num_situations + 1)), pairs % base
 
     @cached_property
     def ends(self) -> Ends:
-        """Every end that a turn from a position can have."""
+        """Every end that a turn from a position can have, position by position."""
         start, numbers = self.ends_of_situation
-        first, last = start[self.situation], start[self.situation + 1]  # (C,), indices of numbers
-        position = np.repeat(np.arange(self.positions), last - first)
-        return Ends(position, self.place[position] + numbers[spans(first, last)])
+        first, stop = start[self.situation], start[self.situation + 1]  # (C,), indices of numbers
+        position = np.repeat(np.arange(self.positions), stop - first)
+        return Ends(position, self.place[position] + numbers[spans(first, stop)])
 
     @cached_property
     def level_of(self) -> Ints:
@@ -243,7 +245,7 @@ class Graph:
             raise GraphError(refusal("seat", seat, "0 or 1"))
         is_own, is_other = self.player == seat, self.player == 1 - seat  # (C,)
         own_rows, other_rows = np.unique(self.row[is_own]), np.unique(self.row[is_other])
-        probabilities = self._plays(policy, other_rows)
+        probabilities = self._policy_rows(policy, other_rows)
         row = self.row.astype(np.int64)
         row[is_own] = np.searchsorted(own_rows, row[is_own])
         row[is_other] = len(self.fixed) + np.searchsorted(other_rows, row[is_other])
@@ -261,18 +263,19 @@ class Graph:
             endless=endless,
         )
 
-    def _plays(self, policy: ArrayLike, rows: Ints) -> Floats:
-        """Give the probabilities of a policy (..., K) in some rows, (n, K), checked."""
-        table, actions = np.asarray(policy), self.num_actions
+    def _policy_rows(self, policy: ArrayLike, rows: Ints) -> Floats:
+        """Check a policy, (..., K), in n rows; return its probabilities there, (n, K)."""
+        table = np.asarray(policy)
+        actions = self.num_actions
         if table.dtype.kind not in "iuf" or table.ndim < 2 or table.shape[-1] != actions:
             allowed = f"numbers of shape (..., {actions})"
             raise GraphError(f"policy: has shape {table.shape}; allowed: {allowed}")
         table = table.astype(np.float64).reshape(-1, actions)
         if len(table) < self.rows:
             raise GraphError(f"policy: has {len(table)} rows; allowed: at least {self.rows}")
-        chosen = table[rows]
-        _check_chances("policy", chosen, self.legal[rows])
-        return chosen
+        probabilities = table[rows]
+        _check_chances("policy", probabilities, self.legal[rows])
+        return probabilities
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -284,10 +287,9 @@ class Graph:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a file of `save`, or an instance of the benchmark.
+        """Read a file that `save` wrote, or an instance of the benchmark; nothing is unpickled.
 
-        Whatever its bytes are, it gives a graph, or one line says why it is none; nothing is
-        unpickled.
+        Raises `GraphError`, with the fault in one line, for a file of any other content.
         """
         try:
             with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
@@ -316,15 +318,15 @@ class Graph:
 
 
 def _form() -> dict[str, tuple[Any, int]]:
-    """Type and number of axes of every array."""
-    kinds: dict[str, Any] = {"player": np.int8, "label": np.int16}
-    kinds |= dict.fromkeys(("fixed", "chance", "payoff", "start_chance"), np.float64)
+    """Type and number of axes of every array of a graph; most are int32 with one axis."""
+    dtypes: dict[str, Any] = {"player": np.int8, "label": np.int16}
+    dtypes |= dict.fromkeys(("fixed", "chance", "payoff", "start_chance"), np.float64)
     axes = {"way": 3} | dict.fromkeys(("fixed", "following", "start"), 2)
     names = [field.name for field in fields(Graph) if field.name not in NUMBERS]
-    return {name: (kinds.get(name, np.int32), axes.get(name, 1)) for name in names}
+    return {name: (dtypes.get(name, np.int32), axes.get(name, 1)) for name in names}
 
 
-NUMBERS: Final = {"total", "endless"}
+NUMBERS: Final = {"total", "endless"}  # fields that are no arrays
 FORM: Final = _form()
 
 
@@ -332,18 +334,18 @@ FORM: Final = _form()
 
 
 def _array(name: str, given: ArrayLike, dtype: Any, axes: int) -> NDArray[Any]:
-    """Take an array in the type of the form; numbers that do not fit are refused."""
+    """Convert an array to a type, read-only; refuse other shapes, and numbers that do not fit."""
     array = np.asarray(given)
     if array.ndim != axes or array.dtype.kind not in "biuf":
         raise GraphError(
             f"{name}: has type {array.dtype.str} and shape {array.shape}; "
             f"allowed: numbers with {axes} {'axis' if axes == 1 else 'axes'}"
         )
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # NaN as an integer: the comparison below finds it
         typed = np.ascontiguousarray(array, dtype)
     if array.dtype != dtype and not (typed == array).all():
         raise GraphError(f"{name}: allowed: numbers of type {np.dtype(dtype).name}")
-    typed = typed.view()
+    typed = typed.view()  # so that the caller's own array stays writeable
     typed.flags.writeable = False
     return typed
 
@@ -359,8 +361,12 @@ def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
 
 
 def _check(graph: Graph) -> None:
-    """Refuse arrays that do not fit each other, so that loops over them stay within them."""
-    positions, (situations, memories, _) = len(graph.player), graph.way.shape
+    """Raise `GraphError` for arrays that do not fit each other.
+
+    Compiled loops check no index, and would read or write beyond such arrays.
+    """
+    positions = len(graph.player)
+    situations, memories, _ = graph.way.shape
     outcomes, payoffs = len(graph.end), len(graph.payoff)
     for name in ("player", "way", "lane", "following", "start", "payoff"):
         _require(name, getattr(graph, name).size > 0, "at least one number")
@@ -378,7 +384,7 @@ def _check(graph: Graph) -> None:
     _require("fixed", graph.fixed.shape[1] == graph.num_actions, f"{graph.num_actions} columns")
     _require("start", graph.start.shape[1] == 2, "2 columns")
     labels, lanes = graph.following.shape
-    limits = {  # least, and the first that is too large
+    limits = {  # by array: the smallest number allowed, and the first that is too large
         "player": (0, 3),
         "situation": (0, situations),
         "way": (-1, len(graph.first) - 1),
@@ -391,9 +397,10 @@ def _check(graph: Graph) -> None:
         "row": (0, 2**31 - 1),
         "start": (0, np.array([positions, memories])),
     }
-    for name, (least, most) in limits.items():
+    for name, (smallest, too_large) in limits.items():
         array = getattr(graph, name)
-        _require(name, (array >= least) & (array < most), f"numbers in range, from {least} on")
+        is_in_range = (array >= smallest) & (array < too_large)
+        _require(name, is_in_range, f"numbers in range, from {smallest} on")
     _check_rises("level", graph.level, positions)
     _check_rises("first", graph.first, outcomes)
     _require("first", np.diff(graph.first) > 0, "at least one outcome of each way")
@@ -414,28 +421,31 @@ def _check_rises(name: str, array: Indices, last: int) -> None:
 
 
 def _check_chances(name: str, chances: Floats, legal: NDArray[np.bool_]) -> None:
-    """Refuse what are no probabilities of legal actions, row by row."""
-    fits = (chances >= 0.0) & np.isfinite(chances) & (legal | (chances == 0.0))
-    sums = np.where(fits, chances, 0.0).sum(axis=-1)
-    right = np.asarray(fits.all(axis=-1) & (np.abs(sums - 1.0) <= ROW_SUM))
-    _require(name, right, "probabilities of legal actions that sum to 1")
+    """Require that each row holds probabilities that sum to 1, and 0 where not `legal`."""
+    is_valid = (chances >= 0.0) & np.isfinite(chances) & (legal | (chances == 0.0))
+    sums = np.where(is_valid, chances, 0.0).sum(axis=-1)
+    is_distribution = np.asarray(is_valid.all(axis=-1) & (np.abs(sums - 1.0) <= ROW_SUM))
+    _require(name, is_distribution, "probabilities of legal actions that sum to 1")
 
 
 def _check_rows(graph: Graph) -> None:
-    """Refuse rows whose actions hang on the memory or on the position."""
+    """Require that a row has the same actions in every memory and position; check all chances."""
     nature: NDArray[np.bool_] = graph.player == NATURE
-    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)
-    always: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
-    ever: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
-    same_actions: NDArray[np.bool_] = np.logical_and.reduce(always == ever, axis=1)
+    exists: NDArray[np.bool_] = np.greater_equal(graph.way, 0)  # actions, by situation and memory
+    in_all_memories: NDArray[np.bool_] = np.logical_and.reduce(exists, axis=1)  # by situation
+    in_some_memory: NDArray[np.bool_] = np.logical_or.reduce(exists, axis=1)
+    same_actions: NDArray[np.bool_] = np.logical_and.reduce(
+        in_all_memories == in_some_memory, axis=1
+    )
     _require("way", same_actions, "the same actions in every memory")
-    _require("way", np.logical_or.reduce(always, axis=1), "at least one action")
+    _require("way", np.logical_or.reduce(in_all_memories, axis=1), "at least one action")
     _require("row", ~nature | (graph.row < len(graph.fixed)), "rows of `fixed`")
-    # Rows that nobody sees are allowed, in Hog those beyond a lower goal; not a table beyond all.
+    # Numbers of rows may have gaps (in Hog, scores beyond the lower of two goals), but a policy,
+    # a float64 table of all rows and actions, must fit into memory.
     most = MOST_BYTES // (8 * graph.num_actions)
     _require("row", nature | (graph.row < most), f"numbers below {most:,}")
     # Sets of actions are compared by number: all positions times all actions may be too many.
-    action_sets, set_of_situation = np.unique(always, axis=0, return_inverse=True)
+    action_sets, set_of_situation = np.unique(in_all_memories, axis=0, return_inverse=True)
     set_at = set_of_situation.ravel()[graph.situation]  # (C,)
     player_row, player_set = graph.row[~nature], set_at[~nature]
     set_of_row = np.zeros(1 + graph.row.max(initial=0), np.int64)
@@ -457,8 +467,9 @@ def _check_ends(graph: Graph) -> None:
     _require("place", bool(entry.max() < len(graph.next)), "places of as many ends as ways have")
     after = graph.next[entry]
     goes_on = after >= 0  # else it is a payoff
-    rises = graph.level_of[after[goes_on]] - graph.level_of[position[goes_on]]
-    _require("next", bool((rises >= 0).all()), "positions of the same level or of a later one")
-    recurs = bool((rises == 0).any())
+    level_change = graph.level_of[after[goes_on]] - graph.level_of[position[goes_on]]
+    allowed = "positions of the same level or of a later one"
+    _require("next", bool((level_change >= 0).all()), allowed)
+    recurs = bool((level_change == 0).any())
     allowed = "a payoff where a level recurs, and None elsewhere"
     _require("endless", recurs == (graph.endless is not None), allowed)

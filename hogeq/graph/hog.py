@@ -24,9 +24,9 @@ from hogeq.rules.memory import Memory, all_memories
 from hogeq.rules.turn import TurnTable
 from hogeq.support.aliases import Floats, Ints
 
-ENDLESS: Final = 0.5  # what a game that never ends is worth: it is a draw
-NO_DICE: Final = -1  # in the place of points that depend on the cell
-AT_ONCE: Final = 1024  # positions whose ends are found at once
+ENDLESS: Final = 0.5  # payoff of a game that never ends: it is a draw
+NO_DICE: Final = -1  # stands for the points of rolling no dice, which depend on the cell
+BATCH_SIZE: Final = 1024  # positions in a batch, which bounds the memory for their ends
 
 
 class _Successors(NamedTuple):
@@ -38,7 +38,7 @@ class _Successors(NamedTuple):
 
 @lru_cache(maxsize=4)
 def of_hog(rules: Rules) -> Graph:
-    """Compile rules to a graph.
+    """Compile the rules of Hog to a graph.
 
     Player 0 has the first goal, if there are two. A position is a cell, scores of who moves and of
     the other, and the player who moves; its row is the cell, own score * G + opponent's score, so
@@ -46,6 +46,10 @@ def of_hog(rules: Rules) -> Graph:
 
     A *place* is an index of the flat tables of landings: scores after a turn, and whether the turn
     forces another. E is the number of ends.
+
+    1. List ways, outcomes and ends, and the place of each end in each cell.
+    2. Sort cells into levels by total score; turns that do not change it are edges between cells.
+    3. Number positions, and look up the next position of each end.
     """
     goals, size = rules.goals, rules.size
     rules = replace(rules, goal=size)
@@ -71,16 +75,18 @@ def of_hog(rules: Rules) -> Graph:
     number = np.zeros((2, size**2), np.int32)  # of the position, by mover and cell
     number[mover, cell] = np.arange(len(cell))
     next_position, moves_again = _next_positions(successors, number)
+    num_places = len(next_position) // 2  # of one mover
     following = np.empty((len(cell), len(ends)), np.int32)
     label = np.empty(following.shape, np.int16)
     num_records = lanes.following.shape[1]
-    for low in range(0, len(cell), AT_ONCE):
-        some = slice(low, low + AT_ONCE)
-        place = places[cell[some]]
-        place_of_seat = place + (mover[some] * (len(next_position) // 2))[:, None]
-        following[some] = next_position[place_of_seat]
-        learned = records[cell[some]] + moves_again[place_of_seat] * num_records
-        label[some] = np.where(following[some] < 0, 0, learned)  # of payoffs none
+    for low in range(0, len(cell), BATCH_SIZE):
+        batch = slice(low, low + BATCH_SIZE)
+        place = places[cell[batch]]
+        place_of_mover = place + (mover[batch] * num_places)[:, None]
+        following[batch] = next_position[place_of_mover]
+        # A label encodes the record of the turn, and whether the same player moves again.
+        learned = records[cell[batch]] + moves_again[place_of_mover] * num_records
+        label[batch] = np.where(following[batch] < 0, 0, learned)  # payoffs need no label
     positions_before = np.append(0, np.cumsum(is_position.sum(axis=1)))  # each cell in the order
     level_of = np.zeros(size**2, np.int64)
     level_of[order] = np.repeat(np.arange(len(level_start) - 1), np.diff(level_start))
@@ -129,7 +135,7 @@ def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
     numbers: dict[End, int] = {}
     for way in ways_of(rules).ways:
         if way.action == 0:
-            # No dice score by the cell.
+            # The score of no dice depends on the cell: the end says how, not how much.
             outcomes = [((NO_DICE, way.throw.scores, way.bonus, way.forced), 1.0)]
         else:
             # What ends with the same scores and record is one end.
@@ -147,10 +153,14 @@ def _outcomes(rules: Rules) -> tuple[Ints, Floats, Ints, list[End]]:
     return np.array(first), np.array(chances), np.array(end_of_outcome), [*numbers]
 
 
-def _used_ends(way: Ints, first: Ints, end: Ints, count: int) -> NDArray[np.bool_]:
-    """Which of the ends, `count`, the ways of a situation have, (S, E)."""
+def _used_ends(way: Ints, first: Ints, end: Ints, num_ends: int) -> NDArray[np.bool_]:
+    """Which of the E ends the ways of a situation have, (S, E).
+
+    `way`, (S, H, K), are the ways of each situation; the outcomes of way w are those from
+    ``first[w]`` on, and `end` is the end of each.
+    """
     num_ways = len(first) - 1
-    has_end = np.zeros((num_ways, count), bool)
+    has_end = np.zeros((num_ways, num_ends), bool)
     has_end[np.repeat(np.arange(num_ways), np.diff(first)), end] = True
     return np.stack([has_end[np.unique(ways)].any(axis=0) for ways in way])
 
@@ -160,41 +170,48 @@ def _landing_places(
 ) -> tuple[NDArray[np.int32], NDArray[np.int16], Ints]:
     """Find the place and the record of each end of each cell, (G * G, E).
 
-    The flat table of landings, by scores after the turn, is there twice: the second is for turns
-    that force another. Returned are, last, the ends that can leave the total score as it was, (n,).
+    A place is (own score * width + opponent's score) after the turn, in the table of landings; a
+    second such table follows, for turns that force another. Returned are, last, the ends that can
+    leave the total score as it was, (n,).
     """
     height, width = landings(rules).kind.shape
     own, opponent = (axis.ravel() for axis in np.indices((rules.size, rules.size)))
     points, gift, end_record, forced = np.array(ends, np.int64).T
-    is_free = points == NO_DICE
-    step = points * width + gift
-    step[is_free] = 0
-    step = (step + forced * height * width).astype(np.int32)
-    places = (own * width + opponent).astype(np.int32)[:, None] + step
+    is_no_dice = points == NO_DICE
+    offset = points * width + gift  # from the place of the scores before the turn
+    offset[is_no_dice] = 0
+    offset = (offset + forced * height * width).astype(np.int32)
+    places = (own * width + opponent).astype(np.int32)[:, None] + offset
     records = np.repeat(end_record.astype(np.int16)[None], len(places), axis=0)
-    rises = points + gift > 0
-    for end in np.flatnonzero(is_free):
+    raises_total = points + gift > 0
+    for end in np.flatnonzero(is_no_dice):
         # The other fields of an end of no dice: how memory changes points, and the bonus.
         scores, bonus = int(gift[end]), end_record[end]
-        free_points, free_gift, record = (column.ravel() for column in free_turns(rules, scores))
-        free_points = free_points + bonus
-        places[:, end] += free_points * width + free_gift
+        cell_points, cell_gift, record = (column.ravel() for column in free_turns(rules, scores))
+        cell_points = cell_points + bonus
+        places[:, end] += cell_points * width + cell_gift
         records[:, end] = record
-        rises[end] = (free_points + free_gift > 0).all()
-    return places, records, np.flatnonzero(~rises)  # landings lower no total
+        raises_total[end] = (cell_points + cell_gift > 0).all()
+    return places, records, np.flatnonzero(~raises_total)  # no landing lowers a total
 
 
 def _successors(rules: Rules, goal: int, other_goal: int) -> _Successors:
-    """Find where each place leads, for a mover with one goal against the other's."""
+    """Find where each place leads, for a mover with `goal` against one with `other_goal`.
+
+    A place is an index of the flat table of landings, or of its second copy: that is for turns
+    that force another, in which the mover moves again unless the game is over.
+    """
     ends = landings(rules)
     kind = decided(ends, goal, other_goal).ravel()
-    kinds = np.concatenate([kind, np.where(kind == OTHER, AGAIN, kind)])
+    forced_kind = np.where(kind == OTHER, AGAIN, kind)
+    kinds = np.concatenate([kind, forced_kind])
     own, opponent = np.tile(ends.own.ravel(), 2), np.tile(ends.opponent.ravel(), 2)
     moves_again = kinds == AGAIN
     next_own = np.where(moves_again, own, opponent)
     next_opponent = np.where(moves_again, opponent, own)
     cell = next_own * rules.size + next_opponent
-    return _Successors(kinds, np.where(kinds >= WIN, 0, cell))
+    is_over = kinds >= WIN  # WIN or LOSS
+    return _Successors(kinds, np.where(is_over, 0, cell))
 
 
 def _edges_of_total(
@@ -205,7 +222,8 @@ def _edges_of_total(
 ) -> tuple[Ints, Ints]:
     """List the turns, from cell to cell, that leave the total score as it is.
 
-    `places` and `is_possible` are by cell and end, (G * G, n).
+    `total` is that of each cell; `places` and `is_possible` are by cell and end, (G * G, n).
+    Returns the cells before and after each turn.
     """
     goes_on = successors.kind[places] < WIN
     next_cell = successors.cell[places]
@@ -217,15 +235,17 @@ def _edges_of_total(
 def _next_positions(
     successors: list[_Successors], number: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int16]]:
-    """Next position by mover and place, or -1 - t for payoff t, (2 * places,).
+    """Look up the next position by mover and place, (2 * places,), and whether the mover stays.
 
-    And 1 where the same player moves there. `successors` are by mover; `number` (2, G * G) has the
-    positions by player who moves and cell.
+    The end of the game is -1 - t for payoff t of player 0, 0 or 1. The second array is 1 where the
+    same player moves again. `successors` are by mover; `number`, (2, G * G), are positions by the
+    player who moves and the cell.
     """
     following, moves_again = [], []
     for mover, (kind, cell) in enumerate(successors):
-        player_0_wins = (kind == WIN) == (mover == 0)  # then payoff 1 of two, else payoff 0
+        player_0_wins = (kind == WIN) == (mover == 0)  # where the game is over
+        payoff = np.where(player_0_wins, 1, 0)
         position = np.where(kind == AGAIN, number[mover, cell], number[1 - mover, cell])
-        following.append(np.where(kind >= WIN, -1 - player_0_wins, position))
+        following.append(np.where(kind >= WIN, -1 - payoff, position))
         moves_again.append(kind == AGAIN)
     return np.concatenate(following, dtype=np.int32), np.concatenate(moves_again, dtype=np.int16)

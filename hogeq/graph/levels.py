@@ -16,11 +16,11 @@ class Levels(NamedTuple):
 
 
 def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
-    """Sort positions into levels by the edges between them.
+    """Sort positions into levels, so that no edge leads to an earlier level.
 
-    Positions that lead to each other, a strongly connected component, are one level, which recurs.
-    All others lie at the length of the longest path of edges that leads to them, components counted
-    as one step: those of one rank and length are one level.
+    1. Positions that lead to each other, a strongly connected component, are one level: it recurs.
+    2. All other positions are sorted by rank, then by depth: the length of the longest path of
+       edges to them, a component counted as one step. Those of one rank and depth are one level.
 
     Parameters
     ----------
@@ -30,52 +30,55 @@ def levels_of(rank: Ints, source: Ints, target: Ints) -> Levels:
     source, target : ndarray of int64 (n,)
         The edges.
     """
-    count = len(rank)
-    components, label = _components(count, source, target)
-    inside = label[source] == label[target]
-    recurs = np.zeros(components, bool)
-    recurs[label[source[inside]]] = True
-    depth = _depths(components, label[source[~inside]], label[target[~inside]])[label]
-    own_level = np.where(recurs[label], label, -1)  # a component that recurs is a level alone
-    order = np.lexsort((np.arange(count), own_level, depth, rank))
+    num_positions = len(rank)
+    num_components, component = _components(num_positions, source, target)
+    is_inside = component[source] == component[target]  # of each edge
+    recurs = np.zeros(num_components, bool)
+    recurs[component[source[is_inside]]] = True
+    outer_edges = component[source[~is_inside]], component[target[~is_inside]]
+    depth = _depths(num_components, *outer_edges)[component]
+    # A component that recurs is a level alone, whatever else has its rank and depth.
+    own_level = np.where(recurs[component], component, -1)
+    order = np.lexsort((np.arange(num_positions), own_level, depth, rank))
     key = np.stack([rank, depth, own_level])[:, order]
     start = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0)))
-    return Levels(order, np.append(start, count))
+    return Levels(order, np.append(start, num_positions))
 
 
-def _components(count: int, source: Ints, target: Ints) -> tuple[int, Ints]:
+def _components(num_vertices: int, source: Ints, target: Ints) -> tuple[int, Ints]:
     """Find strongly connected components: how many, and the one of each vertex."""
     if not len(source):
-        return count, np.arange(count)
+        return num_vertices, np.arange(num_vertices)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=(count, count))
-    components, label = connected_components(edges, connection="strong")
-    return int(components), label
+    shape = num_vertices, num_vertices
+    edges = coo_array((np.ones(len(source), bool), (source, target)), shape=shape)
+    num_components, component = connected_components(edges, connection="strong")
+    return int(num_components), component
 
 
-def _depths(count: int, source: Ints, target: Ints) -> Ints:
-    """Length of the longest path to each of `count` vertices of an acyclic graph (Kahn 1962)."""
-    edges = np.unique(np.stack([source, target]), axis=1)
+def _depths(num_vertices: int, source: Ints, target: Ints) -> Ints:
+    """Length of the longest path to each vertex of an acyclic graph (Kahn 1962)."""
+    edges = np.unique(np.stack([source, target]), axis=1)  # sorted by source
     source, target = edges if edges.size else (source, target)
-    first_edge = np.searchsorted(source, np.arange(count + 1))
-    num_waiting_for = np.bincount(target, minlength=count)  # predecessors
-    depths = np.zeros(count, np.int64)
-    front = np.flatnonzero(num_waiting_for == 0)
+    first_edge = np.searchsorted(source, np.arange(num_vertices + 1))
+    num_unplaced_before = np.bincount(target, minlength=num_vertices)  # predecessors without depth
+    depths = np.zeros(num_vertices, np.int64)
+    front = np.flatnonzero(num_unplaced_before == 0)
     depth = 0
     while len(front):
         depths[front] = depth
-        reached = target[spans(first_edge[front], first_edge[front + 1])]
-        np.subtract.at(num_waiting_for, reached, 1)
-        candidates = np.unique(reached)
-        front = candidates[num_waiting_for[candidates] == 0]
+        successors = target[spans(first_edge[front], first_edge[front + 1])]
+        np.subtract.at(num_unplaced_before, successors, 1)
+        candidates = np.unique(successors)
+        front = candidates[num_unplaced_before[candidates] == 0]
         depth += 1
     return depths
 
 
 def spans(first: NDArray[np.integer], last: NDArray[np.integer]) -> Ints:
-    """Numbers from each first one up to but not including the last, one span after another."""
+    """Concatenate the ranges ``first[i], first[i] + 1, ..., last[i] - 1`` of all i."""
     lengths = np.asarray(last - first, np.int64)
     begins = np.cumsum(lengths) - lengths
     return np.arange(int(lengths.sum())) - np.repeat(begins - first, lengths)

@@ -84,7 +84,8 @@ def ways_of(rules: Rules) -> Ways:
         (tuple([throw_of(rules, *pair, memory) for memory in examples.values()]), effects_at(*pair))
         for pair in pairs
     ]
-    situations = sorted(dict(zip(features, pairs, strict=True)).items())  # with a pair of each
+    # Each situation, with one pair of scores that has it.
+    situations = sorted(dict(zip(features, pairs, strict=True)).items())
     if len(situations) > MOST_SITUATIONS:
         raise HogeqError(
             f"rules: effects make {len(situations)} kinds of positions; allowed: {MOST_SITUATIONS}"
@@ -95,7 +96,9 @@ def ways_of(rules: Rules) -> Ways:
         (throws, _), pair = situations[situation]
         throw = throws[throw_number[memory]]
         added = effect(rules, *pair, memories[memory], throw.dice(rules.choices[action]))
-        way = Way(action, throw if action else Throw(0, scores=throw.scores), *added)
+        if action == 0:  # no dice: of the throw, only how the memory changes points counts
+            throw = Throw(0, scores=throw.scores)
+        way = Way(action, throw, *added)
         number[situation, memory, action] = numbers.setdefault(way, len(numbers))
     situation_of = {feature: index for index, (feature, _) in enumerate(situations)}
     situation_at = np.array([situation_of[feature] for feature in features], np.uint8)
@@ -115,32 +118,38 @@ def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
 
 
 def counts_own(free: FreeTurns) -> bool:
-    """Whether the outcome of no dice depends on the mover's own score."""
-    return any((column != column[0]).any() for column in free)
+    """Whether the outcome of no dice depends on the mover's own score, the first axis."""
+    return any((table != table[0]).any() for table in free)
 
 
 @lru_cache(maxsize=2)
 def landings(rules: Rules) -> Landings:
-    """Land every pair of scores that a turn can leave."""
+    """Apply the landing rules to every pair of scores that a turn can leave.
+
+    Raises `HogeqError` if a landing lowers the sum of both scores: levels of positions follow it.
+    """
     goal = rules.size
     most_points, most_gift = TurnTable(rules).most()
     most_bonus = max(way.bonus for way in ways_of(rules).ways)
     if counts_own(free_turns(rules)):
-        most_bonus *= 2  # kernels have it in the scores, and in what no dice score
+        most_bonus *= 2  # kernels add it to the scores, and to the points of no dice
     table = np.zeros((3, goal + most_points + most_bonus, goal + most_gift), np.int64)
     for score, opponent in np.ndindex(table.shape[1:]):
         landing = land(rules, score, opponent)
-        lowers = ""
+        change = ""  # how the landing lowers the scores, if it does
         if landing.winner is None and max(score, opponent) >= goal:
-            lowers = f"past the goal {goal} back below it"
+            change = f"past the goal {goal} back below it"
         elif landing.winner is None and landing.score + landing.opponent < score + opponent:
-            lowers = f"to {landing.score}, {landing.opponent}"
-        if lowers:
+            change = f"to {landing.score}, {landing.opponent}"
+        if change:
             raise HogeqError(
-                f"rules: a landing lowers scores {score}, {opponent} {lowers}, which no edition "
+                f"rules: a landing lowers scores {score}, {opponent} {change}, which no edition "
                 "does and the kernels cannot play"
             )
-        kind = {None: AGAIN if landing.again else OTHER, 0: WIN, 1: LOSS}[landing.winner]
+        if landing.winner is None:
+            kind = AGAIN if landing.again else OTHER
+        else:
+            kind = WIN if landing.winner == 0 else LOSS
         table[:, score, opponent] = kind, landing.score, landing.opponent
     return Landings(*table)
 
@@ -167,5 +176,5 @@ def lanes_of(rules: Rules) -> Lanes:
             for again, recorded in product((False, True), range(records))
         ]
         lane_of.append(lanes.setdefault(tuple(next_memories), len(lanes)))
-    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)
-    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))
+    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
+    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))  # again, record, lane

@@ -21,16 +21,19 @@ import numpy as np
 
 from hogeq.kernels.cache import kernel, part, routine
 
-MAXIMISE, MINIMISE, PLAY = range(3)  # what who moves does: play is by a table
-LEVEL, PHASE, ROUND, TOTAL = range(4)  # where a computation stands; all rounds of all levels
-SAFE, RISE, STAY, FALL = range(4)  # phases of a level that recurs
+MAXIMISE, MINIMISE, PLAY = range(3)  # how a player acts: takes the best or worst action, or a table
+# Indices of `at`, where a computation stands: level, phase and round, and all rounds so far.
+LEVEL, PHASE, ROUND, TOTAL = range(4)
+# Phases of a level that recurs: find the safe states, let bounds rise from there; find the states
+# where play can stay for ever, let bounds fall.
+SAFE, RISE, STAY, FALL = range(4)
 UNIT = 2.0**-53  # relative error of one operation
 TINY = 2.0**-1074  # absolute error of a product that is too small to have a relative one
 
 
 @part
 def after_bound(graph, bound, position, memory, outcome):
-    """Give the bound, (C, H), of the state after an outcome of an action, or the payoff there."""
+    """Return the bound, (C, H), of the state after an outcome of an action, or the payoff there."""
     entry = graph.place[position] + graph.end[outcome]
     next_position = graph.next[entry]
     if next_position < 0:
@@ -40,107 +43,126 @@ def after_bound(graph, bound, position, memory, outcome):
 
 @part
 def way_bound(graph, bound, position, memory, way):
-    """Bound the expected value of a way to play from below, whatever is rounded.
+    """Return a lower bound on the expected value of a way to play, rounding included.
 
-    Chances are divided by their sum. What n rounded chances make of n numbers is within 2 n + 8
-    units of what those that were meant do, times the mean of their sizes; and it is no less than
-    the least of them, so that rounding does not add up where play stays among equals.
+    Chances are divided by their sum. The sum of n products of rounded chances and rounded numbers
+    misses the true one by at most 2 n + 8 units, times the mean of the numbers' sizes. It is no
+    less than the least number, either: so rounding does not add up where play stays among equals.
     """
     first, last = graph.first[way], graph.first[way + 1]
-    if last - first == 1:
+    if last - first == 1:  # nothing is drawn, nothing is rounded
         return after_bound(graph, bound, position, memory, first)
-    total, size, chances, least = 0.0, 0.0, 0.0, np.inf
+    total, total_size, total_chance = 0.0, 0.0, 0.0
+    least = np.inf
     for outcome in range(first, last):
         chance = graph.chance[outcome]
         after = after_bound(graph, bound, position, memory, outcome)
         total += chance * after
-        size += abs(chance * after)
-        chances += chance
+        total_size += abs(chance * after)
+        total_chance += chance
         if chance > 0.0:
             least = min(least, after)
-    return max((total - (2 * (last - first) + 8) * (UNIT * size + TINY)) / chances, least)
+    error = (2 * (last - first) + 8) * (UNIT * total_size + TINY)
+    return max((total - error) / total_chance, least)
 
 
 @routine
 def state_bound(graph, bound, acts, tables, position, memory, best):
-    """Bound the value of a state by one turn, from the bounds, (C, H), of those that follow.
+    """Return a lower bound on the value of a state, by one turn from the others' bounds, (C, H).
 
-    Who moves acts by ``acts[player]``: by its table, or by the best or worst action. `best`, (1,),
-    gets that action, -1 for a table.
+    Who moves acts by ``acts[player]``: by the probabilities of its table, PLAY, or by the best or
+    worst action. `best`, (1,), gets that action, -1 for a table. Rounding is bounded as in
+    :func:`way_bound`.
     """
     player = graph.player[position]
-    act, row = acts[player], graph.row[position]
+    act = acts[player]
+    row = graph.row[position]
     ways = graph.way[graph.situation[position], memory]
-    value, least, size, shares, plays = 0.0, np.inf, 0.0, 0.0, 0
+    value, least = 0.0, np.inf
+    total_size, total_probability, num_played = 0.0, 0.0, 0
     best[0] = -1
     for action in range(len(ways)):
-        if ways[action] < 0:
+        if ways[action] < 0:  # no action
             continue
-        share = tables[player][row, action] if act == PLAY else 1.0
-        if share <= 0.0:
+        probability = tables[player][row, action] if act == PLAY else 1.0
+        if probability <= 0.0:
             continue
         action_value = way_bound(graph, bound, position, memory, ways[action])
-        plays += 1
+        num_played += 1
         if act == PLAY:
             least = min(least, action_value)
-            value += share * action_value
-            size += abs(share * action_value)
-            shares += share
+            value += probability * action_value
+            total_size += abs(probability * action_value)
+            total_probability += probability
         else:
             is_better = action_value > value if act == MAXIMISE else action_value < value
             if best[0] < 0 or is_better:
-                value, best[0] = action_value, action
+                value = action_value
+                best[0] = action
     if act == PLAY:
-        value = max((value - (2 * plays + 8) * (UNIT * size + TINY)) / shares, least)
+        error = (2 * num_played + 8) * (UNIT * total_size + TINY)
+        value = max((value - error) / total_probability, least)
     return value
 
 
 @part
 def is_safe(graph, bound, safe, endless, low, high, position, memory, way):
-    """Whether every outcome of a way is a safe state of the level, or worth `endless` at least."""
+    """Whether every outcome of a way is a safe state of the level, or worth `endless` at least.
+
+    The level has the positions from `low`, below `high`; `safe` (C, H) marks its safe states with
+    1. States of later levels are worth their `bound`, (C, H), at least.
+    """
     for outcome in range(graph.first[way], graph.first[way + 1]):
         if graph.chance[outcome] <= 0.0:
             continue
         entry = graph.place[position] + graph.end[outcome]
         next_position = graph.next[entry]
-        if next_position < 0:
+        if next_position < 0:  # play is over
             if graph.payoff[-1 - next_position] < endless:
                 return False
             continue
-        learned = graph.following[graph.label[entry], graph.lane[memory]]
+        next_memory = graph.following[graph.label[entry], graph.lane[memory]]
         if low <= next_position < high:
-            if safe[next_position, learned] == 0:
+            if safe[next_position, next_memory] == 0:
                 return False
-        elif bound[next_position, learned] < endless:
+        elif bound[next_position, next_memory] < endless:
             return False
     return True
 
 
 @routine
 def stays_safe(graph, bound, safe, acts, tables, endless, low, high, position, memory, best):
-    """Whether good can play on safely from a state; `best` is set to an action that does."""
+    """Whether good can play on safely from a state; ``best[0]`` gets an action that does, or -1.
+
+    If good moves (MAXIMISE), one safe action is enough. Else all actions of the state, or all that
+    a table plays, must be safe. The level has the positions from `low`, below `high`.
+    """
     player = graph.player[position]
     ways = graph.way[graph.situation[position], memory]
     best[0] = -1
     for action in range(len(ways)):
         way = ways[action]
-        if way < 0:
+        if way < 0:  # no action
             continue
         if acts[player] == PLAY and tables[player][graph.row[position], action] <= 0.0:
             continue
-        fits = is_safe(graph, bound, safe, endless, low, high, position, memory, way)
+        is_safe_way = is_safe(graph, bound, safe, endless, low, high, position, memory, way)
         if acts[player] == MAXIMISE:
-            if fits:
+            if is_safe_way:
                 best[0] = action
                 return True
-        elif not fits:
+        elif not is_safe_way:
             return False
     return acts[player] != MAXIMISE
 
 
 @routine
 def remove_unsafe(graph, bound, safe, acts, tables, endless, low, high, best):
-    """Unmark states of a level from which play cannot go on safely, in one sweep; count them."""
+    """Unmark states of a level from which play cannot go on safely, in one sweep; return how many.
+
+    The level has the positions from `low`, below `high`; marks are 1 in `safe`, (C, H). What is
+    left after sweeps that unmark none is the largest set of safe states.
+    """
     removed = 0
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):
@@ -154,7 +176,11 @@ def remove_unsafe(graph, bound, safe, acts, tables, endless, low, high, best):
 
 @routine
 def begin_to_rise(graph, bound, chosen, safe, acts, tables, least, endless, low, high, best):
-    """Set the bounds from which a level rises: the least payoff, at safe states `endless`."""
+    """Set the bounds from which a level rises: `endless` at safe states, else the least payoff.
+
+    Written are `bound` and `chosen`, (C, H), at positions from `low`, below `high`: at safe states
+    an action that stays safe, elsewhere -1 for none.
+    """
     for position in range(low, high):
         for memory in range(bound.shape[1]):
             bound[position, memory] = least
@@ -169,34 +195,45 @@ def begin_to_rise(graph, bound, chosen, safe, acts, tables, least, endless, low,
 
 @routine
 def rise(graph, bound, chosen, acts, tables, low, high, best):
-    """Raise the bounds of a level in one round; give the largest rise."""
-    largest = 0.0
+    """Raise the bounds of a level in one round of value iteration; return the largest rise.
+
+    Written are `bound` (C, H), and in `chosen` (C, H) the action that raised it last, at positions
+    from `low`, below `high`, the last first.
+    """
+    largest_rise = 0.0
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):
             value = state_bound(graph, bound, acts, tables, position, memory, best)
             if value > bound[position, memory]:
-                largest = max(largest, value - bound[position, memory])
+                largest_rise = max(largest_rise, value - bound[position, memory])
                 bound[position, memory] = value
                 chosen[position, memory] = best[0]
             elif chosen[position, memory] < 0:
                 chosen[position, memory] = best[0]
-    return largest
+    return largest_rise
 
 
 @part
 def begin_to_fall(bound, chosen, above, kept, safe, endless, low, high):
-    """Exchange a level's bounds for those `above`, from which they fall; keep what was chosen."""
+    """Begin to lower a level's bounds from the numbers `above`, (C, H), and save the present ones.
+
+    Afterwards `above` and `kept` have the bounds and actions so far, in case that nothing is gained
+    by falling. States marked in `safe`, in which play can stay for ever, begin at `endless` at
+    most. The level has the positions from `low`, below `high`.
+    """
     for position in range(low, high):
         for memory in range(bound.shape[1]):
-            first = above[position, memory]
+            start_bound = above[position, memory]
+            if safe[position, memory]:
+                start_bound = min(start_bound, endless)
             above[position, memory] = bound[position, memory]
             kept[position, memory] = chosen[position, memory]
-            bound[position, memory] = min(first, endless) if safe[position, memory] else first
+            bound[position, memory] = start_bound
 
 
 @routine
 def fall(graph, bound, chosen, acts, tables, low, high, best):
-    """Lower the bounds of a level in one round; say whether one fell."""
+    """Lower the bounds, (C, H), of a level in one round of value iteration; whether one fell."""
     is_lower = False
     for position in range(high - 1, low - 1, -1):
         for memory in range(bound.shape[1]):
@@ -210,7 +247,11 @@ def fall(graph, bound, chosen, acts, tables, low, high, best):
 
 @part
 def end_fall(bound, chosen, above, kept, settled, is_done, low, high):
-    """Keep bounds that fell if all did, and one is higher by more than `settled`; else restore."""
+    """Restore the bounds before the fall, `above`, unless those that fell are valid and better.
+
+    They are valid if no bound can fall further (`is_done`), and better if one is higher by more
+    than `settled`. `kept`, (C, H), are the actions from before, restored in `chosen`.
+    """
     gains = False
     for position in range(low, high):
         for memory in range(bound.shape[1]):
@@ -227,7 +268,11 @@ def bound_below(
     graph, acts, helping, tables, least, endless, rounds, settled, falls,
     bound, chosen, above, kept, safe, best, at, states, is_over,
 ):  # fmt: skip
-    """Go on filling lower bounds on all values, (C, H), from the last level to the first.
+    """Fill lower bounds on all values, (C, H), from the last level to the first; resumable.
+
+    A level that does not recur is valued by one turn of each state. One that recurs goes through
+    phases, in rounds over its states: find the safe ones, raise the bounds; if it `falls`, find
+    where play can stay for ever, lower other numbers to bounds, and take them if they are better.
 
     Filled are `bound`, float64 (C, H), and `chosen`, int32 (C, H), good's action that raised it.
 
@@ -271,25 +316,29 @@ def bound_below(
                 begin_to_rise(
                     graph, bound, chosen, safe, acts, tables, least, endless, low, high, best
                 )
-                at[PHASE], at[ROUND] = RISE, 0
+                at[PHASE] = RISE
+                at[ROUND] = 0
         elif at[PHASE] == RISE:
-            largest = rise(graph, bound, chosen, acts, tables, low, high, best)
+            largest_rise = rise(graph, bound, chosen, acts, tables, low, high, best)
             at[ROUND] += 1
             at[TOTAL] += 1
-            if largest <= settled or at[ROUND] >= rounds or is_over:
+            if largest_rise <= settled or at[ROUND] >= rounds or is_over:
                 is_done = not falls or is_over
-                at[PHASE], at[ROUND] = STAY, 0
+                at[PHASE] = STAY
+                at[ROUND] = 0
         elif at[PHASE] == STAY:
             if at[ROUND] == 0:
                 safe[low:high] = 1
             at[ROUND] += 1
             is_done = is_over
+            # No payoff is as good as infinity: left are states from which play can go on for ever.
             if (
                 not is_over
                 and remove_unsafe(graph, bound, safe, helping, tables, np.inf, low, high, best) == 0
             ):
                 begin_to_fall(bound, chosen, above, kept, safe, endless, low, high)
-                at[PHASE], at[ROUND] = FALL, 0
+                at[PHASE] = FALL
+                at[ROUND] = 0
         else:
             is_lower = fall(graph, bound, chosen, acts, tables, low, high, best)
             at[ROUND] += 1
@@ -299,4 +348,5 @@ def bound_below(
                 end_fall(bound, chosen, above, kept, settled, not is_lower, low, high)
         if is_done:
             at[LEVEL] -= 1
-            at[PHASE], at[ROUND] = SAFE, 0
+            at[PHASE] = SAFE
+            at[ROUND] = 0

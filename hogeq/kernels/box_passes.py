@@ -14,11 +14,15 @@ from hogeq.kernels.cache import kernel, part
 
 @kernel
 def reach_sequences(before, row, policies, reach):
-    """Fill the reach of all sequences by the own actions, `reach` (1 + J K, S), top-down."""
+    """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down.
+
+    Refined information set j acts by row ``row[j]`` of `policies`, (R, K, S), S samples at once;
+    the sequence ``before[j]`` leads to it. J K + 1 products for each sample.
+    """
     actions, samples = policies.shape[1:]
     reach[0] = 1.0
     for refined in range(len(row)):
-        first_sequence = 1 + refined * actions
+        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
         for action in range(actions):
             for sample in range(samples):
                 probability = policies[row[refined], action, sample]
@@ -30,11 +34,13 @@ def reach_sequences(before, row, policies, reach):
 def value_policies(before, row, policies, values):
     """Compute the value of every sequence under policies, `values` (1 + J K, S), bottom-up.
 
-    `values` has the payoffs of sequences alone, and gets the expected value of what follows them.
+    `values` begins as the payoffs at the ends of each sequence. The expected value of refined
+    information set j, by row ``row[j]`` of `policies`, (R, K, S), is added to that of
+    ``before[j]``, the sequence that leads to it. ``values[0]`` is then the payoff.
     """
     actions, samples = policies.shape[1:]
     for refined in range(len(row) - 1, -1, -1):
-        first_sequence = 1 + refined * actions
+        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
         for sample in range(samples):
             expected = 0.0
             for action in range(actions):
@@ -45,50 +51,62 @@ def value_policies(before, row, policies, values):
 
 @part
 def greedy_maximum(values, first, lower, upper, row, sample):
-    """Maximum of the sum of values times p, over lower <= p <= upper with the sum of p 1.
+    """Return the maximum of sum values * p over lower <= p <= upper with sum p = 1.
 
-    The continuous knapsack, solved greedily: all take their lower end, and what is left fills up
-    actions in order of their values, ``values[first + action]``, without sorting them. A row needs
-    few: those that have room for all that is left end it.
+    The continuous knapsack, solved greedily: every action gets its lower end, and the probability
+    that is left fills up the actions in order of their values, ``values[first + action]``, the
+    first on ties. They are not sorted: each turn looks for the next best, and few turns are needed.
     """
-    maximum, left = 0.0, 1.0
+    maximum, probability_left = 0.0, 1.0
     for action in range(lower.shape[1]):
         maximum += lower[row, action, sample] * values[first + action, sample]
-        left -= lower[row, action, sample]
-    last_action, last_value = -1, np.inf
-    while left > 0.0:
+        probability_left -= lower[row, action, sample]
+    last_action, last_value = -1, np.inf  # the action that was filled up last
+    while probability_left > 0.0:
         best_action, best_value = -1, -np.inf
         for action in range(lower.shape[1]):
             value = values[first + action, sample]
             has_room = upper[row, action, sample] > lower[row, action, sample]
             is_tied_later = value == last_value and action > last_action
-            if has_room and (value < last_value or is_tied_later) and value > best_value:
+            is_open = value < last_value or is_tied_later  # not yet filled up
+            if has_room and is_open and value > best_value:
                 best_action, best_value = action, value
         if best_action < 0:  # rounding left a little that has no room
             break
-        room = min(upper[row, best_action, sample] - lower[row, best_action, sample], left)
-        maximum += room * best_value
-        left -= room
+        room = upper[row, best_action, sample] - lower[row, best_action, sample]
+        added = min(room, probability_left)
+        maximum += added * best_value
+        probability_left -= added
         last_action, last_value = best_action, best_value
     return maximum
 
 
 @kernel
 def value_boxes(before, row, lower, upper, values):
-    """Fill what the best policies from `lower` to `upper`, (R, K, S), get after every sequence."""
+    """Compute the value of every sequence under the best policies of boxes, bottom-up.
+
+    The policy of a sample may be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
+    begins as the payoffs at the ends of each sequence; the best value of refined information set j,
+    of row ``row[j]``, is added to the sequence ``before[j]`` that leads to it. Each chooses on its
+    own, so these are upper bounds.
+    """
     actions, samples = lower.shape[1:]
     for refined in range(len(row) - 1, -1, -1):
-        first = 1 + refined * actions
+        first_sequence = 1 + refined * actions
         for sample in range(samples):
-            maximum = greedy_maximum(values, first, lower, upper, row[refined], sample)
+            maximum = greedy_maximum(values, first_sequence, lower, upper, row[refined], sample)
             values[before[refined], sample] += maximum
 
 
 @kernel
 def most_in_boxes(row, values, lower, upper, most):
-    """Fill the most that boxes of n rows allow, `most` (n, S), by action values (n K, S)."""
+    """Fill `most`, (n, S): the maximum over a box of each of n rows, of its mean action value.
+
+    Entry i is about ``row[i]`` of the boxes, (R, K, S); its action values are rows i * K to before
+    (i + 1) * K of `values`, (n K, S).
+    """
     actions, samples = lower.shape[1:]
-    for place in range(len(row)):
+    for entry in range(len(row)):
+        first = entry * actions
         for sample in range(samples):
-            first = place * actions
-            most[place, sample] = greedy_maximum(values, first, lower, upper, row[place], sample)
+            most[entry, sample] = greedy_maximum(values, first, lower, upper, row[entry], sample)

@@ -51,9 +51,10 @@ from hogeq.support.private import PrivateFolder, private_folder
 from hogeq.support.progress import begin_compiling, compiling, end_compiling, tell
 from hogeq.support.workers import cores
 
-KEPT_SECONDS = 30 * 24 * 3600.0  # without use
-PATIENCE = 120.0  # seconds after which another process is not waited for
-FEWEST = 3  # kernels that a process of its own is worth: it takes as long to start
+KEPT_SECONDS = 30 * 24 * 3600.0  # after so long without use a folder is removed
+PATIENCE = 120.0  # seconds that are waited for a helping process
+FEWEST = 3  # missing kernels for each helping process: starting it takes as long as three
+# What a helping process runs.
 PROGRAM = "import pickle, sys\nfor kernel in pickle.load(sys.stdin.buffer): kernel.compile()"
 
 _FILE = re.compile(r"[^.].*\.nbc")
@@ -78,7 +79,7 @@ def state(sources: Path = Path(__file__).parent) -> str:
 
 
 def root() -> Path:
-    """Give the folder of all states; it is relative if the user has no home."""
+    """Return the folder of all states; it is relative if the user has no home."""
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:  # never of numba's settings, which come from a file of the current folder, too
         return Path(chosen).absolute() / "hogeq"
@@ -86,35 +87,39 @@ def root() -> Path:
 
 
 def stored() -> list[Path]:
-    """List the files of the present state."""
-    place = root() / state()
-    with suppress(OSError), private_folder(place) as folder:
+    """List the files of the present state; none if the folder cannot be read."""
+    path = root() / state()
+    with suppress(OSError), private_folder(path) as folder:
         names = sorted(name for name in folder.names() if _FILE.fullmatch(name))
-        return [place / name for name in names]
+        return [path / name for name in names]
     return []
 
 
 def problem() -> str:
-    """Name the reason why compiled kernels cannot be stored; empty if they can."""
-    place = root() / state()
-    if not place.is_absolute():
+    """Name the reason why compiled kernels cannot be stored, or ''; makes the folder if need be."""
+    path = root() / state()
+    if not path.is_absolute():
         return "no home folder"
     try:
-        with suppress(FileNotFoundError), private_folder(place):
-            return _unwritable(place)
-        with private_folder(place, make=True):
+        with suppress(FileNotFoundError), private_folder(path):
+            _require_writable(path)
+            return ""
+        with private_folder(path, make=True):
             _prune()
-            return _unwritable(place)
+            _require_writable(path)
+            return ""
     except OSError as error:
         return error.strerror or str(error)
 
 
-def _unwritable(place: Path) -> str:
-    with tempfile.TemporaryFile(dir=place):
-        return ""
+def _require_writable(path: Path) -> None:
+    """Raise OSError if no file can be written in a folder."""
+    with tempfile.TemporaryFile(dir=path):
+        pass
 
 
 def _prune() -> None:
+    """Remove the folders of states that were not used for `KEPT_SECONDS`."""
     for folder in root().glob("kernels-*"):
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
@@ -127,28 +132,28 @@ def _digest(name: str, data: bytes) -> bytes:
 
 def _read(name: str) -> Any:
     """Read a file; None if there is none, if it is damaged, another's or not to be trusted."""
-    place = root() / state()
-    with suppress(OSError), private_folder(place) as folder:
+    path = root() / state()
+    with suppress(OSError), private_folder(path) as folder:
         data = folder.read(name)
-        content = data[_DIGEST:]
-        if _digest(name, content) == data[:_DIGEST]:
+        digest, content = data[:_DIGEST], data[_DIGEST:]
+        if _digest(name, content) == digest:
             _note_use(folder)
             return pickle.loads(content)  # noqa: S301 - in a folder of the user's own
     return None
 
 
 def _write(name: str, content: Any) -> None:
-    """Write a file, if the folder can be written."""
-    why_not = problem()
-    if not why_not:
+    """Write a file with its digest; warn once if the folder cannot be written."""
+    reason = problem()
+    if not reason:
         data = dumps(content)
         try:
             with private_folder(root() / state()) as folder:
                 folder.write(name, _digest(name, data) + data)
         except OSError as error:
-            why_not = error.strerror or str(error)
-    if why_not:
-        _warn_once(f"hogeq: compiled kernels cannot be kept in {root()} ({why_not})")
+            reason = error.strerror or str(error)
+    if reason:
+        _warn_once(f"hogeq: compiled kernels cannot be kept in {root()} ({reason})")
 
 
 _used = set[Path]()
@@ -214,22 +219,23 @@ def compile_all(
     width: int | None = None,
     done: Callable[[int], object] = lambda _: None,
 ) -> None:
-    """Compile kernels by so many processes, this one included; by default one for each core.
+    """Compile kernels by `width` processes, this one included; by default one for each core.
 
     A kernel that another process does not deliver is compiled when it is called. `done` gets
     numbers of kernels, as they are compiled.
     """
     width = width or cores()
-    *others, own = [kernels[first::width] for first in range(width)]
+    *shares, own_share = [kernels[first::width] for first in range(width)]
     helpers: list[subprocess.Popen[bytes]] = []
     try:
         with suppress(OSError):
-            for share in others if not problem() else ():
+            # Without a folder that can be written, what a helper compiles would be lost.
+            for share in shares if not problem() else ():
                 helpers += [_helper(share)] if share else []
-        for kernel in own:
+        for kernel in own_share:
             kernel.compile()
             done(1)
-        for helper, share in zip(helpers, others, strict=False):
+        for helper, share in zip(helpers, shares, strict=False):
             with suppress(subprocess.TimeoutExpired):
                 helper.wait(PATIENCE)
             done(len(share))
@@ -241,16 +247,16 @@ def compile_all(
 
 def _helper(kernels: Sequence[Kernel]) -> "subprocess.Popen[bytes]":
     """Start a process that compiles kernels, and keeps them in the same folder."""
-    chosen = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    with tempfile.TemporaryFile() as given:
-        given.write(dumps(kernels))
-        given.seek(0)
+    import_path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with tempfile.TemporaryFile() as pickled_kernels:
+        pickled_kernels.write(dumps(kernels))
+        pickled_kernels.seek(0)
         return subprocess.Popen(  # noqa: S603 - this Python
             [sys.executable, "-P", "-c", PROGRAM],
-            stdin=given,
+            stdin=pickled_kernels,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **chosen},
+            env={**os.environ, **import_path},
         )
 
 
@@ -267,7 +273,10 @@ class KernelCache:
         return str(root() / state())
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Give the compiled kernel for argument types; None if it must be compiled."""
+        """Return the compiled kernel for argument types; None if it must be compiled.
+
+        If it is the first one missing, other kernels that a command announced are compiled before.
+        """
         with compiling():
             # Unlike numba's own: what is loaded needs none of numba's typing, which takes longer.
             file = self._file(signature, context.codegen())
@@ -279,7 +288,8 @@ class KernelCache:
                     raise NotCompiledError(kernel)
                 tell_once()
                 if expected:
-                    others = {one.file: one for one in expected.pop()() if one.file != file}
+                    missing_kernels = expected.pop()()
+                    others = {other.file: other for other in missing_kernels if other.file != file}
                     compile_all([*others.values()], min(cores(), 1 + len(others) // FEWEST))
             return content and CompileResult._rebuild(context, *content)  # noqa: SLF001 - as numba does
 

@@ -75,9 +75,12 @@ def write_values(code, shape, args):
 
 
 def _value_sums(diagonal, player):
-    """Compute sums of dice of a player in all matches, at the upper of two totals for both."""
+    """Emit the sums of dice of a player's cells in all matches, for two totals at a time.
+
+    Totals come in pairs, counted from the highest one from which sums are read: at the upper of a
+    pair the sums of both are computed, at the lower none.
+    """
     code, shape, args, total = diagonal.code, diagonal.shape, diagonal.args, diagonal.total
-    # In pairs of totals, the highest from which sums are read among the upper ones.
     highest = args.goal * 2 - 2 + shape.most_sides
     is_upper = ((highest - total) & 1).equals(0)
     with code.when(code.all_of(is_upper, highest >= total)):
@@ -89,87 +92,105 @@ def _value_sums(diagonal, player):
 
 
 def _add_action_values(cells, situation, match, lines):
-    """Add a match's counterfactual values of the rolls at a block's cells to `averages`."""
+    """Emit: add a match's counterfactual values of the rolls at a block's cells to `averages`.
+
+    They are win probabilities of `lines`, weighted by the match's share and reach, summed over
+    memories.
+    """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
     num_actions, memories = diagonal.shape.num_actions, diagonal.shape.memories
-    first = (match * (args.goal * 2 - 1) + diagonal.total) * memories
+    first_row = (match * (args.goal * 2 - 1) + diagonal.total) * memories
     weight = code.vector(args.weights.number(match))
+    no_members = [None] * num_actions  # no roll gains a bonus in this layout
     with code.loop(0, memories) as memory:
-        position = (first + memory) * args.width + cells.opponent
-        reach = args.reach.vector(position) * weight
+        reach_position = (first_row + memory) * args.width + cells.opponent
+        reach = args.reach.vector(reach_position) * weight
         line_of = _line_reader(diagonal, situation, memory, lines)
-        weighted = recurrence.reach_weighted_values(reach, [None] * num_actions, line_of, None)
-        for roll, value in enumerate(weighted):
+        weighted_values = recurrence.reach_weighted_values(reach, no_members, line_of, None)
+        for roll, value in enumerate(weighted_values):
             position = roll * code.width
             args.averages.put(position, args.averages.vector(position) + value)
 
 
 def _update_rows(cells):
-    """Change player 0's policy at a block's cells, from `row` and `averages`, by the role."""
+    """Emit: change player 0's policy at a block's cells by the role, ASCEND or SOFTMAX.
+
+    From the rows in `row` and the counterfactual values in `averages`, K vectors each.
+    """
     code, args, row = cells.code, cells.args, cells.args.row
     positions = [roll * code.width for roll in range(cells.shape.num_actions)]
     values = [args.averages.vector(position).converted(DOUBLE) for position in positions]
-    (reached,) = cells.read(args.infoset_reach)
-    old = [row.vector(position) for position in positions]
-    recurrence.emit_row_update(
-        code, args, values, old, reached, lambda roll, chance: row.put(positions[roll], chance)
-    )
+    (reach,) = cells.read(args.infoset_reach)
+    old_row = [row.vector(position) for position in positions]
+
+    def put(roll, probability):
+        row.put(positions[roll], probability)
+
+    recurrence.emit_row_update(code, args, values, old_row, reach, put)
     cells.write(args.policies, row, len(positions))
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
-    """Write each memory's win probability for the other player, if need be the mover's too."""
+    """Emit each memory's win probability at a block's cells, from the `lines` that it plays.
+
+    Written are the other player's win probability, and if a player can move twice the mover's too;
+    at the cell where play begins, the mover's goes to `starts`.
+    """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
     memories, num_actions = cells.shape.memories, cells.shape.num_actions
     policy = [
         args.row.vector(roll * code.width).converted(code.kind.element)
         for roll in range(num_actions)
     ]
-    mine = diagonal.cells_of(seat)
-    theirs = diagonal.cells_of(match * args.players + args.players - 1 - player)
+    other_player = args.players - 1 - player
+    own_cells = diagonal.cells_of(seat)
+    others_cells = diagonal.cells_of(match * args.players + other_player)
+    no_members = ((),) * num_actions  # no roll gains a bonus in this layout
     with code.loop(0, memories) as memory:
         line_of = _line_reader(diagonal, situation, memory, lines)
-        (lost,) = recurrence.loss_probabilities(code, policy, line_of, None, ((),) * num_actions, 1)
+        (lost,) = recurrence.loss_probabilities(code, policy, line_of, None, no_members, 1)
         position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
-        theirs.put(position, lost)
+        others_cells.put(position, lost)
         if cells.shape.moves_again:
-            mine.put(position + memories * diagonal.cell_page, 1.0 - lost)
+            own_cells.put(position + memories * diagonal.cell_page, 1.0 - lost)
         with code.when(code.all_of(diagonal.total.equals(0), memory.equals(0))):
             args.starts.put_number(seat, (1.0 - lost).number(0))
 
 
 def _read_rows(cells, policies, is_matrix, row):
-    """Copy a block's rows of a policy to `row`, K vectors; those of a matrix as probabilities."""
+    """Emit: copy a block's rows of a policy to `row`, K vectors; of a matrix as probabilities."""
     code, num_actions = cells.code, cells.shape.num_actions
-    with code.builder.if_else(is_matrix) as (one_roll, chances):
-        with one_roll:
-            (chosen,) = cells.read(policies)
+    with code.builder.if_else(is_matrix) as (of_matrix, of_policy):
+        with of_matrix:
+            (chosen,) = cells.read(policies)  # rolls: one has probability 1, the others 0
             for roll in range(num_actions):
                 is_less = chosen.where_at_least(roll, 0.0, 1.0)
                 is_at_most = chosen.where_at_least(roll + 1, 0.0, 1.0)
                 row.put(roll * code.width, is_at_most - is_less)
-        with chances:
-            for roll, chance in enumerate(cells.read(policies, num_actions)):
-                row.put(roll * code.width, chance)
+        with of_policy:
+            for roll, probability in enumerate(cells.read(policies, num_actions)):
+                row.put(roll * code.width, probability)
 
 
 def _value_lines(diagonal, block, situation, seat, lines):
-    """Write the win probability of every line at a block's cells; lines depend on the situation."""
+    """Emit the win probability of every line at a block's cells, written to `lines`.
+
+    A line is one roll of one group. Which lines there are depends on the situation, so that the
+    code of each situation is emitted, as a branch.
+    """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
-            for family, base, table_row in each_group(diagonal, block, seat):
+            for family, base, group_row in each_group(diagonal, block, seat):
                 rolls = family.rolls[number]
                 if 0 in rolls:
-                    base.no_dice_places = diagonal.no_dice(family.kind, block)
-                values = (
-                    recurrence.value_rolls(code, family.dice, base, shape.num_actions)
-                    if rolls
-                    else ()
-                )
-                first = table_row.number(2 + number)
-                for place, roll in enumerate(rolls):
-                    lines.put((first + place) * code.width, values[roll])
+                    base.no_dice_positions = diagonal.no_dice(family.kind, block)
+                values = ()
+                if rolls:
+                    values = recurrence.value_rolls(code, family.dice, base, shape.num_actions)
+                first_line = group_row.number(2 + number)
+                for index, roll in enumerate(rolls):
+                    lines.put((first_line + index) * code.width, values[roll])
 
 
 def _line_reader(diagonal, situation, memory, lines):
@@ -180,7 +201,7 @@ def _line_reader(diagonal, situation, memory, lines):
 
 
 def _value_afterstates(diagonal, seat):
-    """Write the values of a diagonal's afterstates: those of the cells on which they land."""
+    """Emit the values of a diagonal's afterstates: those of the cells on which they land."""
     code, args = diagonal.code, diagonal.args
     cells, pages = diagonal.cells_of(seat), diagonal.pages_of(seat)
     first = (diagonal.lowest - args.beyond).at_least(0) // code.width
@@ -212,9 +233,10 @@ def write_reach(code, shape, args):
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
             afterstates = args.afterstates, diagonal.afterstate_page * shape.pages
-            for scratch, size in (afterstates, (args.sums, diagonal.sums_size)):
-                with code.loop(0, players * size // code.width) as vector:
-                    scratch.put(vector * code.width, nothing)
+            sums = args.sums, diagonal.sums_size
+            for array, array_size in (afterstates, sums):
+                with code.loop(0, players * array_size // code.width) as vector:
+                    array.put(vector * code.width, nothing)
         situation = args.situation.number(total)
         with (
             code.loop(0, players) as player,
@@ -222,7 +244,8 @@ def write_reach(code, shape, args):
         ):
             _land(diagonal, block, player)
         with code.loop(0, players) as player:
-            mine, theirs = diagonal.cells_of(player), diagonal.cells_of(players - 1 - player)
+            own_cells = diagonal.cells_of(player)
+            others_cells = diagonal.cells_of(players - 1 - player)
             with code.loop(diagonal.first, diagonal.last) as block:
                 cells = Block(diagonal, block)
                 policy = _policy_of(cells, player)
@@ -230,7 +253,7 @@ def write_reach(code, shape, args):
                     lines.put(line * code.width, nothing)
                 total_reach.set(nothing)
                 with code.loop(0, memories) as memory:
-                    reach = _take_arrived(cells, memory, mine, theirs)
+                    reach = _take_arrived(cells, memory, own_cells, others_cells)
                     total_reach.set(total_reach.get() + reach)
                     with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
                         position = (total * memories + memory) * args.width + cells.opponent
@@ -247,58 +270,70 @@ def write_reach(code, shape, args):
 
 
 def _policy_of(cells, player):
-    """Read a player's policy at a block's cells: a Vector for each roll."""
+    """Emit the reading of a player's policy at a block's cells: a Vector for each roll."""
     args, num_actions = cells.args, cells.shape.num_actions
-    rows = args.policies[player * args.opponent * (args.goal * args.goal * num_actions) :]
-    return [chance.converted(cells.code.kind.element) for chance in cells.read(rows, num_actions)]
+    # Player 0 follows the first policy, player 1 that of number `opponent`.
+    policy_size = args.goal * args.goal * num_actions
+    policy = args.policies[player * args.opponent * policy_size :]
+    element = cells.code.kind.element
+    return [probability.converted(element) for probability in cells.read(policy, num_actions)]
 
 
-def _take_arrived(cells, memory, mine, theirs):
-    """Read the reach of a memory at a block's cells, from two seats, and set it to 0 there."""
-    code, diagonal, nothing = cells.code, cells.diagonal, cells.code.vector(0.0)
+def _take_arrived(cells, memory, own_cells, others_cells):
+    """Emit the reach of a memory at a block's cells, a Vector; set it to 0 where it was read."""
+    code, diagonal, zero = cells.code, cells.diagonal, cells.code.vector(0.0)
     position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
-    arrived = theirs.vector(position)
-    theirs.put(position, nothing)
+    arrived = others_cells.vector(position)  # from turns of the other player
+    others_cells.put(position, zero)
     if cells.shape.moves_again:
         position = position + cells.shape.memories * diagonal.cell_page
-        arrived = arrived + mine.vector(position)
-        mine.put(position, nothing)
+        arrived = arrived + own_cells.vector(position)
+        own_cells.put(position, zero)
     is_start = code.all_of(diagonal.total.equals(0), memory.equals(0))
-    begins = code.select(is_start, cells.args.begun, code.double(0.0))
-    return arrived + one_hot(code, 0, begins, 1)
+    start_probability = code.select(is_start, cells.args.begun, code.double(0.0))
+    return arrived + one_hot(code, 0, start_probability, 1)
 
 
 def _land(diagonal, block, player):
-    """Move the reach of a block of afterstates, with that of sums, to the cells where they land."""
+    """Emit: move the reach of a block of afterstates to the cells where they land.
+
+    1. For each page, the reach that sums of dice bring to the afterstates.
+    2. Add the afterstates' own reach, set that to 0, and add the sum at the cells.
+    """
     code, shape, landed = diagonal.code, diagonal.shape, diagonal.args.landed
-    nothing, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
+    zero, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
     with code.loop(0, shape.pages) as page:
-        landed.put(page * code.width, nothing)
-    for family, base, table_row in each_group(diagonal, block, player):
+        landed.put(page * code.width, zero)
+    for family, base, group_row in each_group(diagonal, block, player):
         if family.dice.depth:
-            position = (table_row.number(0) + family.dice.record) * code.width
+            position = (group_row.number(0) + family.dice.record) * code.width
             before = landed.vector(position)
             by_sums = recurrence.reach_landing_from_sums(code, family.dice, base)
             landed.put(position, before + by_sums)
     with code.loop(0, shape.pages) as page:
         position = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
-        summed = landed.vector(page * code.width)
-        flow = (pages.vector(position) + summed).zero_where_rounding(summed)
-        pages.put(position, nothing)
+        by_sums = landed.vector(page * code.width)
+        # Targets correct the sums, so that little but rounding may be left.
+        flow = (pages.vector(position) + by_sums).zero_where_rounding(by_sums)
+        pages.put(position, zero)
         scatter_add(cells, landings(diagonal, block, page), flow)
 
 
 def _carry_lines(diagonal, block, situation, player):
-    """Add the reach of every line at a block's cells to sums of one die less, or to afterstates."""
+    """Emit: add the reach of every line at a block's cells to sums of one die less, or afterstates.
+
+    Sums are carried for two totals at once, at the even one, which comes first; the odd one adds
+    its own reach to what that wrote.
+    """
     code, shape = diagonal.code, diagonal.shape
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
-            for family, base, table_row in each_group(diagonal, block, player):
+            for family, base, group_row in each_group(diagonal, block, player):
                 rolls, dice = family.rolls[number], family.dice
-                first = table_row.number(2 + number)
+                first_line = group_row.number(2 + number)
                 flows = [code.vector(0.0)] * shape.num_actions
-                for place, roll in enumerate(rolls):
-                    flows[roll] = diagonal.args.lines.vector((first + place) * code.width)
+                for index, roll in enumerate(rolls):
+                    flows[roll] = diagonal.args.lines.vector((first_line + index) * code.width)
                 if dice.depth:
                     is_even = (diagonal.total & 1).equals(0)
                     with code.builder.if_else(is_even) as (first_of_two, second):

@@ -40,8 +40,8 @@ class Shape(NamedTuple):
     num_actions: int  # K
     memories: int  # H
     pages: int  # of afterstates
-    lines: int  # most of a situation
-    sums: int  # vectors that a block keeps of sums
+    lines: int  # most lines of a situation
+    sums: int  # vectors of sums that a block has
     edge_depth: int  # numbers of dice whose sums past the goal are in the table `edge`
     edge_blocks: int  # blocks of each total in it
     most_sides: int  # of any dice
@@ -73,12 +73,15 @@ class Diagonal:
 
     def __init__(self, code, shape, args, total, edge=None):
         self.code, self.shape, self.args, self.total, self.edge = code, shape, args, total, edge
-        self.lowest = total - (args.goal - 1)
-        self.first = self.lowest.at_least(0) // code.width
-        self.last = total.at_most(args.goal - 1) // code.width + 1
-        self.afterstate_page = args.afterstate_rows * args.width + code.width
-        self.cell_page = args.cell_rows * args.width + code.width
-        self.sums_size = (args.goal + (code.width - 1)) // code.width * (shape.sums * code.width)
+        width, goal = code.width, args.goal
+        self.lowest = total - (goal - 1)
+        self.first = self.lowest.at_least(0) // width
+        self.last = total.at_most(goal - 1) // width + 1
+        # Numbers of a page: its rows, and a vector of constants.
+        self.afterstate_page = args.afterstate_rows * args.width + width
+        self.cell_page = args.cell_rows * args.width + width
+        num_blocks = (goal + (width - 1)) // width  # rounded up
+        self.sums_size = num_blocks * (shape.sums * width)
 
     def afterstates(self, away=0):
         """Position on a page of the row of afterstates whose total is `away` higher."""
@@ -97,7 +100,10 @@ class Diagonal:
         return self.args.cells[seat * self.cell_page * (2 * self.shape.memories) :]
 
     def no_dice(self, kind, block):
-        """Read the places to which no dice lead from a block's cells, by the kind of dice."""
+        """Read the positions, on a group's pages, to which no dice lead from a block's cells.
+
+        By the kind of dice; LLVM's vector.
+        """
         row = (self.args.goal * 2 - 1) * kind + self.total
         return self.args.no_dice.indices(row * self.args.width + block * self.code.width)
 
@@ -112,9 +118,10 @@ class Block:
     def __init__(self, diagonal, block):
         self.diagonal, self.code = diagonal, diagonal.code
         self.args, self.shape = diagonal.args, diagonal.shape
-        code = diagonal.code
-        goal, width, builder = diagonal.args.goal, code.width, code.builder
+        code, goal = diagonal.code, diagonal.args.goal
+        width, builder = code.width, code.builder
         self.opponent = block * width
+        # Lanes from `low` to below `high` have both scores from 0 to below the goal.
         low = diagonal.lowest - self.opponent
         high = (diagonal.total + 1).at_most(goal) - self.opponent
         lanes = lane_numbers(width)
@@ -122,25 +129,27 @@ class Block:
             builder.icmp_signed(">=", lanes, code.broadcast(low.value, width)),
             builder.icmp_signed("<", lanes, code.broadcast(high.value, width)),
         )
-        self.cell = (diagonal.total - self.opponent) * goal + self.opponent
+        self.first_cell = (diagonal.total - self.opponent) * goal + self.opponent
         self._steps = builder.mul(lanes, code.broadcast((1 - goal).value, width))
 
-    def _places(self, size):
-        """Places of the cells, from the first one's on, in arrays of `size` numbers a cell."""
+    def _positions(self, size):
+        """Emit the cells' positions, from the first one on, in arrays of `size` numbers a cell."""
         builder, count = self.code.builder, self._steps.type.count
         return builder.mul(self._steps, self.code.broadcast(self.code.index(size).value, count))
 
     def read(self, table, size=1):
         """Read `size` numbers of each cell, 0 off the board: so many Vectors."""
-        places, first = self._places(size), self.cell * size
-        return [gather(table[first + n :], places, self.is_on_board) for n in range(size)]
+        positions, first = self._positions(size), self.first_cell * size
+        return [
+            gather(table[first + number :], positions, self.is_on_board) for number in range(size)
+        ]
 
     def write(self, table, vectors, size=1):
         """Write `size` numbers of each cell on the board, from so many vectors in memory."""
-        places, first = self._places(size), self.cell * size
+        positions, first = self._positions(size), self.first_cell * size
         for number in range(size):
             vector = vectors.vector(number * self.code.width).converted(DOUBLE)
-            scatter(table[first + number :], places, vector, self.is_on_board)
+            scatter(table[first + number :], positions, vector, self.is_on_board)
 
 
 class _GroupBase:
@@ -149,13 +158,13 @@ class _GroupBase:
     `page` is the group's first page of afterstates, `sums` the block's sums in it.
     """
 
-    parts = 1
+    num_registers = 1
 
     def __init__(self, diagonal, family, block, page, sums):
         self.code, self.diagonal, self.family, self.block = diagonal.code, diagonal, family, block
         self.page, self.sums, self.edge = page, sums, diagonal.edge
-        self.no_dice_places = None
-        """Places of what no dice lead to, if they are rolled here."""
+        self.no_dice_positions = None
+        """Positions of the afterstates of no dice on the group's pages, if they are rolled."""
 
     def _position(self, record, points, gift):
         """Position of the afterstates on the group's pages; a gift raises the opponent's score."""
@@ -166,13 +175,18 @@ class _GroupBase:
         return self.page.vector(self._position(record, points, gift))
 
     def add_to_afterstate(self, record, points, gift, flow):
-        at = self._position(record, points, gift)
-        self.page.put(at, flow + self.page.vector(at))
+        position = self._position(record, points, gift)
+        self.page.put(position, flow + self.page.vector(position))
 
     def _sum_position(self, dice, away):
-        """Position of S(dice, x), in a ring of as many totals as a pass still needs."""
+        """Position of the sum S(dice, x) of the base so far away.
+
+        The sums of a number of dice lie in a ring, of as many totals as a pass still needs.
+        """
         ring = self.family.dice.sides + (1 if self.edge is None else 0)
-        away = away if self.edge else -away  # sums of values come from above
+        away = (
+            away if self.edge else -away
+        )  # sums of values come from above, those of reach from below
         row = (self.diagonal.total + (away + ring)) % ring
         return (row + (dice - 1) * ring) * self.code.width
 
@@ -183,11 +197,18 @@ class _GroupBase:
         self.sums.put(self._sum_position(dice, away), value)
 
     def replace_past_goal(self, dice, away, value):
-        if self.edge is None or dice == self.family.dice.depth:  # reach; or no sum reads this one
+        """Replace the sums of cells whose own score is past the goal by those of the table `edge`.
+
+        They are the first numbers of the vector: there the opponent's score is lowest.
+        """
+        is_reach = self.edge is None
+        is_unread = dice == self.family.dice.depth  # no sum reads that of the most dice
+        if is_reach or is_unread:
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
-        beyond = self.diagonal.total + (away - goal)  # opponent's score at the goal
+        beyond = self.diagonal.total + (away - goal)  # opponent's score of the cell at the goal
         count = beyond + 1 - self.block * width
+        # `edge` is by kind of dice, total, block (counted back), number of dice and cell.
         row = (beyond + self.family.kind * (goal - 1 + shape.most_sides)) * shape.edge_blocks
         row = (row + beyond // width - self.block) * (shape.edge_depth * width)
         row = self.code.select(count >= 1, row, self.code.index(0))
@@ -197,15 +218,16 @@ class _GroupBase:
         return None
 
     def no_dice(self):
-        if self.no_dice_places is None:
+        if self.no_dice_positions is None:
             return None
-        return gather(self.page, self.no_dice_places)
+        return gather(self.page, self.no_dice_positions)
 
 
 def each_group(diagonal, block, seat):
     """Emit a loop over the groups of each family; the body of the `for` statement emits its body.
 
-    Gives family, base, and row of the table `groups`: page, vector of sums, lines by situation.
+    Yields, for a block and a seat, the family, the group's base, and its row of the table `groups`,
+    Data: first page, first vector of sums, first line by situation.
     """
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * diagonal.sums_size :]
@@ -218,20 +240,20 @@ def each_group(diagonal, block, seat):
 
 
 def landings(diagonal, block, page):
-    """Read where a block of afterstates lands: places among the cells of a seat, LLVM's vector.
+    """Read where a block of afterstates lands: positions among the cells of a seat, LLVM's vector.
 
-    `landing` has twice the place on a page, and 1 more if the same player moves again, by the way
-    of the turn to end, total and opponent's score. A row of `handover` has a page's way to end, and
-    the page of the memory that moves next: of the other player, or of the same.
+    The table `landing` has, by the way of the turn to end, total and opponent's score, twice the
+    position on a page, and 1 more if the same player moves again. A row of `handover` has a page's
+    way to end, and the page of the memory that moves next: of the other player, or of the same.
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
-    end, other, again = (args.handover.number(page * 3 + column) for column in range(3))
+    end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))
     row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
     coded = args.landing.indices(row * args.width + block * code.width)
-    start = code.broadcast((other * diagonal.cell_page).value, code.width)
+    page_start = code.broadcast((other_memory * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
-        moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))
-        second = code.broadcast((again * diagonal.cell_page).value, code.width)
-        start = builder.select(moves_again, second, start)
-    place_on_page = builder.ashr(coded, ir.Constant(coded.type, [1] * code.width))
-    return builder.add(start, place_on_page)
+        moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))  # the lowest bit
+        own_start = code.broadcast((own_memory * diagonal.cell_page).value, code.width)
+        page_start = builder.select(moves_again, own_start, page_start)
+    position_on_page = builder.ashr(coded, ir.Constant(coded.type, [1] * code.width))
+    return builder.add(page_start, position_on_page)

@@ -4,7 +4,8 @@ There are D decisions, in an order in which plays meet them, and C choices. Choi
 ``starts[d] + a``, before ``starts[d + 1]``, takes action a at decision d. Edges lie by the decision
 that they lead to: those into d are ``ends[d]`` to before ``ends[d + 1]``, and edge e comes from
 choice ``source[e]``. So `starts` and `ends` are (D + 1,). A sequence form is such a DAG: decisions
-are its refined information sets, each with one edge, and choices are sequences.
+are its refined information sets, each with one edge, and choices are sequences. A pass costs one
+step for each edge and choice.
 """
 
 import numpy as np
@@ -17,8 +18,9 @@ from hogeq.kernels.row_roles import add_regret, match_regrets
 def flow_on(ends, source, starts, shares, places, flow):
     """Fill the reach probability of every choice, `flow` (C,), top-down.
 
-    Reach of a choice: the sum over the edges into its decision, times the choice's own probability.
-    Those of decision d are ``shares[places[d]]`` and the numbers after it.
+    Into decision d lead the choices ``source[ends[d]:ends[d + 1]]``, whose reach is summed; its own
+    choices are ``starts[d]`` to before ``starts[d + 1]``, with the probabilities that begin at
+    ``shares[places[d]]``. Choice 0 is the begin.
     """
     flow[0] = 1.0
     for decision in range(len(starts) - 1):
@@ -36,9 +38,10 @@ def flow_on(ends, source, starts, shares, places, flow):
 def rise_best(ends, source, starts, allowed, values, best):
     """Compute best-response values of all choices, bottom-up, and the best choice of each decision.
 
-    `values` (C,) has the payoff of each choice alone, and gets the best value of the decisions that
-    follow it: ``values[0]`` is then the best response's. `best` (D,) gets the first best choice of
-    those that are `allowed`, (C,).
+    Decision d has the choices ``starts[d]`` to before ``starts[d + 1]``; into it lead the choices
+    ``source[ends[d]:ends[d + 1]]``. `values` (C,) has the payoff of each choice alone; the best
+    value of the decisions that follow is added: ``values[0]`` is then the best response's. `best`
+    (D,) gets the first best choice of those that are `allowed`, (C,).
     """
     for decision in range(len(starts) - 2, -1, -1):
         best_value = -np.inf
@@ -52,15 +55,19 @@ def rise_best(ends, source, starts, allowed, values, best):
 
 @kernel
 def rise_above(ends, source, starts, allowed, values):
-    """Bound best-response values from above: as :func:`rise_best`, every sum rounded upward."""
+    """Bound the best-response values of all choices from above, bottom-up: sums are rounded upward.
+
+    `values` (C,) has the payoff of each choice alone, and gets an upper bound on this and the best
+    value of the decisions that follow it, by the choices that are `allowed`, (C,).
+    """
     for decision in range(len(starts) - 2, -1, -1):
         best_value = -np.inf
         for choice in range(starts[decision], starts[decision + 1]):
             if allowed[choice]:
                 best_value = max(best_value, values[choice])
         for edge in range(ends[decision], ends[decision + 1]):
-            before = source[edge]
-            values[before] = np.nextafter(values[before] + best_value, np.inf)
+            earlier_choice = source[edge]
+            values[earlier_choice] = np.nextafter(values[earlier_choice] + best_value, np.inf)
 
 
 @kernel

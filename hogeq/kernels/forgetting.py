@@ -1,11 +1,12 @@
 """Best responses of one player who forgets, by branch and bound with dual prices.
 
 The player has *corners* in each row: distributions over actions. A *decision* is a state in which
-the player moves, each corner an edge; at every other node chance moves by edge 0. A relaxation
-knows the node. Where that is too little, rows *claim*: prices on corners take away what it gains by
-playing a row apart, and *loans* before the row, out of slack, keep it from steering towards them.
-What one corner for the whole row may still collect is *refunded*. ``docs/existence.md``, "Prices",
-has the theorem, by which any prices give a bound; these are found row by row.
+the player moves, each corner an edge; at every other node chance moves by edge 0. The relaxation is
+a player who knows the node. Where its bound is too high, rows *claim*: dual prices on corners take
+away what it gains by playing different corners at the nodes of one row. *Loans* lower the prices at
+earlier nodes, by at most the slack (reduced cost) there, so that it does not steer towards the
+claims. The most that one corner for the whole row can collect is *refunded*. ``docs/existence.md``,
+"Prices", has the theorem, by which any prices give a bound; these are found row by row.
 
 Sizes: R rows, N nodes in an order in which play meets them, C corners at most.
 """
@@ -18,11 +19,14 @@ from numpy.typing import NDArray
 from hogeq.kernels.cache import kernel, part
 from hogeq.support.aliases import Floats, Ints
 
+# Results of `close`: the bound is proved, a response above it is found, or the search goes on.
 CLOSED, FOUND, OPEN = 0, 1, 2
 AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a processor rounds
-NO_LOSS = 1e-12  # by forgetting
-COVER = 1.2  # claims below 0 outweigh those above at most so far, as the node is reached
+NO_LOSS = 1e-12  # a row that loses no more by forgetting has nothing to claim
+COVER = 1.2  # most that negative claims of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
+# Values of `Decisions.is_before`: play can come from the node to the row; the node is of the row.
+_BEFORE, _IN_ROW = 1, 2
 
 
 class Decisions(NamedTuple):
@@ -40,83 +44,91 @@ class Decisions(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What passes write."""
+    """Arrays that the kernels write, and scratch."""
 
-    prices: Floats  # (N, C)
+    prices: Floats  # (N, C), dual price of each corner at each node
     values: Floats  # (N,), payoff less prices, from each node on
     edge_values: Floats  # (N, C)
-    worths: Floats  # (N, C), of each corner of the row that claims: the most that is collected
+    worths: Floats  # (N, C), most that is collected from a node on of each corner's claims
     reach: Floats  # (N,), by the edges of highest value
-    loss: Floats  # (R,), by playing each row's best corner throughout
-    round: Ints  # (R,), this corner
+    loss: Floats  # (R,), loss by playing one corner, the best, at all nodes of a row
+    round: Ints  # (R,), this corner: the relaxation, rounded to a response
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
     claims: Ints  # (1,), most rows that claimed for one leaf
     sums: Floats  # (at least 2 and R, C), values of each corner at all nodes of its row, by reach
-    gained: Floats  # (C, C), worths of each corner that claims, by the edges of a node
+    gained: Floats  # (C, C), by edge of a node and corner of the row: claims collected after it
 
 
 @kernel
 def lay_out(states, corners, others, number, dag):
-    """Fill the arrays of a problem against tables, whose members are the nodes; give the outcomes.
+    """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
 
-    `number`, (S,), is scratch. Outcomes are only counted if there is no room for any.
+    A node is a member of `others`: a pair of a table and a state that play can come to against it.
+    Called twice: if ``dag.chance`` is empty, outcomes are only counted; then there is room for all.
+
+    The other arguments are those of :mod:`hogeq.kernels.responding`; `number`, (S,), is scratch.
     """
-    most, at = dag.won.shape[1], 0
+    most_corners = dag.won.shape[1]
+    fills_outcomes = len(dag.chance) > 0
+    num_outcomes = 0
     for table in range(len(others.weight)):
         for node in range(others.begin[table], others.begin[table + 1]):
             number[others.member[node]] = node
         for start in range(len(states.start)):
-            place = table * len(states.start) + start
-            dag.start[place] = number[states.start[start]]
-            dag.start_chance[place] = others.weight[table] * states.start_chance[start]
+            dag_start = table * len(states.start) + start
+            dag.start[dag_start] = number[states.start[start]]
+            dag.start_chance[dag_start] = others.weight[table] * states.start_chance[start]
         for node in range(others.begin[table], others.begin[table + 1]):
             state = others.member[node]
             row = states.row[state]
             dag.row[node] = row if states.is_own[state] else -1
-            for corner in range(most):
-                dag.first[node * most + corner] = at
-                shares = others.table[table, row]
+            for corner in range(most_corners):
+                dag.first[node * most_corners + corner] = num_outcomes
+                # At a node of the others only edge 0 has outcomes; a row may have few corners.
+                probabilities = others.table[table, row]
                 if states.is_own[state]:
                     if corner >= dag.corners[row]:
                         continue
-                    shares = corners.play[corners.first[row] + corner]
+                    probabilities = corners.play[corners.first[row] + corner]
                 elif corner > 0:
                     continue
-                for action in range(len(shares)):
-                    if shares[action] == 0.0:
+                for action in range(len(probabilities)):
+                    probability = probabilities[action]
+                    if probability == 0.0:
                         continue
-                    edge = state * len(shares) + action
-                    if len(dag.chance):
-                        dag.won[node, corner] += shares[action] * states.won[state, action]
+                    edge = state * len(probabilities) + action
+                    if fills_outcomes:
+                        dag.won[node, corner] += probability * states.won[state, action]
                     for outcome in range(states.first[edge], states.first[edge + 1]):
-                        if len(dag.chance):
-                            dag.chance[at] = shares[action] * states.chance[outcome]
-                            dag.after[at] = number[states.after[outcome]]
-                        at += 1
-    dag.first[len(dag.row) * most] = at
-    return at
+                        if fills_outcomes:
+                            dag.chance[num_outcomes] = probability * states.chance[outcome]
+                            dag.after[num_outcomes] = number[states.after[outcome]]
+                        num_outcomes += 1
+    dag.first[len(dag.row) * most_corners] = num_outcomes
+    return num_outcomes
 
 
 @kernel
 def mark_before(dag):
-    """Fill `is_before`; False if a play can meet a row twice."""
-    most = dag.won.shape[1]
+    """Fill ``dag.is_before``, (R, N), of zeros, bottom-up; False if a play can meet a row twice."""
+    most_corners = dag.won.shape[1]
     for row in range(len(dag.corners)):
         is_before = dag.is_before[row]
         for node in range(len(dag.row) - 1, -1, -1):
-            for outcome in range(dag.first[node * most], dag.first[(node + 1) * most]):
+            first_outcome = dag.first[node * most_corners]
+            for outcome in range(first_outcome, dag.first[(node + 1) * most_corners]):
                 if is_before[dag.after[outcome]]:
-                    is_before[node] = 1
+                    is_before[node] = _BEFORE
             if dag.row[node] == row:
                 if is_before[node]:
                     return False
-                is_before[node] = 2
+                is_before[node] = _IN_ROW
     return True
 
 
 @part
 def _edge_value(dag, values, edge):
-    """Compute the expectation of later values over an edge."""
+    """Return the mean of the nodes' `values`, (N,), over the outcomes of an edge."""
     total = 0.0
     for outcome in range(dag.first[edge], dag.first[edge + 1]):
         total += dag.chance[outcome] * values[dag.after[outcome]]
@@ -124,222 +136,262 @@ def _edge_value(dag, values, edge):
 
 
 @part
-def _most(numbers):
-    """Find the first of the largest numbers."""
-    at = 0
-    for other in range(1, len(numbers)):
-        if numbers[other] > numbers[at]:
-            at = other
-    return at
+def _argmax(numbers):
+    """Return the index of the largest number, the first on ties."""
+    best = 0
+    for index in range(1, len(numbers)):
+        if numbers[index] > numbers[best]:
+            best = index
+    return best
 
 
 @part
-def _at_start(dag, values):
+def _start_value(dag, values):
+    """Return the mean of the nodes' `values`, (N,), over the nodes in which play begins."""
     total = 0.0
-    for at in range(len(dag.start)):
-        total += dag.start_chance[at] * values[dag.start[at]]
+    for start in range(len(dag.start)):
+        total += dag.start_chance[start] * values[dag.start[start]]
     return total
 
 
 @part
-def _choose(values, count, tolerance):
-    """Find the first corner that is as good as the best, but for the tolerance."""
-    best = values[0]
+def _first_best(values, count, tolerance):
+    """Return the first of `count` corners whose value is within `tolerance` of the best."""
+    best_value = values[0]
     for corner in range(1, count):
-        best = max(best, values[corner])
+        best_value = max(best_value, values[corner])
     chosen = 0
-    while values[chosen] < best - tolerance:
+    while values[chosen] < best_value - tolerance:
         chosen += 1
     return chosen
 
 
 @part
 def _solve(dag, fixed, values_all, work):
-    """Solve the relaxation at the prices in force by backward induction; give its payoff.
+    """Solve the relaxation at the present prices by backward induction; return its payoff.
 
-    Rows play the corner `fixed`, (R,), or the best one at each node where that is -1. Corners that
-    are not played are valued too at rows that are not fixed; at others if `values_all`.
+    A row plays the corner ``fixed[row]`` throughout, or if that is -1 the best one at each node.
+    Written are ``work.values``, (N,), and ``work.edge_values``, (N, C): of all corners at rows that
+    are not fixed, or everywhere if `values_all`; of the played corner alone at other rows.
     """
-    corners = dag.won.shape[1]
+    most_corners = dag.won.shape[1]
     for node in range(len(dag.row) - 1, -1, -1):
         row = dag.row[node]
-        if row < 0:
-            value = _edge_value(dag, work.values, node * corners)
+        first_edge = node * most_corners
+        if row < 0:  # chance moves
+            value = _edge_value(dag, work.values, first_edge)
             work.values[node] = dag.won[node, 0] + value
             continue
         low, high = 0, dag.corners[row]
         if fixed[row] >= 0 and not values_all:
             low, high = fixed[row], fixed[row] + 1
-        best = -np.inf
+        best_value = -np.inf
         for corner in range(low, high):
-            value = _edge_value(dag, work.values, node * corners + corner)
+            value = _edge_value(dag, work.values, first_edge + corner)
             value += dag.won[node, corner] - work.prices[node, corner]
             work.edge_values[node, corner] = value
-            best = max(best, value)
-        work.values[node] = best if fixed[row] < 0 else work.edge_values[node, fixed[row]]
-    return _at_start(dag, work.values)
+            best_value = max(best_value, value)
+        work.values[node] = best_value if fixed[row] < 0 else work.edge_values[node, fixed[row]]
+    return _start_value(dag, work.values)
 
 
 @part
 def _visit(dag, fixed, work, tolerance):
-    """Fill `reach` by the first edges that are best, but for a tolerance."""
+    """Fill ``work.reach``, (N,): the reach probability of every node in the relaxation, top-down.
+
+    A row plays the corner ``fixed[row]``, or if that is -1 at each node the first whose value is
+    within `tolerance` of the best.
+    """
     work.reach[:] = 0.0
-    for at in range(len(dag.start)):
-        work.reach[dag.start[at]] += dag.start_chance[at]
+    for start in range(len(dag.start)):
+        work.reach[dag.start[start]] += dag.start_chance[start]
     for node in range(len(dag.row)):
-        row, mass, edge = dag.row[node], work.reach[node], 0
-        if mass == 0.0:
+        node_reach = work.reach[node]
+        if node_reach == 0.0:
             continue
+        row = dag.row[node]
+        corner = 0  # chance moves by edge 0
         if row >= 0:
-            edge = fixed[row]
-            if edge < 0:
-                edge = _choose(work.edge_values[node], dag.corners[row], tolerance)
-        edge += node * dag.won.shape[1]
+            corner = fixed[row]
+            if corner < 0:
+                corner = _first_best(work.edge_values[node], dag.corners[row], tolerance)
+        edge = node * dag.won.shape[1] + corner
         for outcome in range(dag.first[edge], dag.first[edge + 1]):
-            work.reach[dag.after[outcome]] += mass * dag.chance[outcome]
+            work.reach[dag.after[outcome]] += node_reach * dag.chance[outcome]
 
 
 @part
-def _weigh(dag, work):
-    """Fill `sums` by the values of all corners, and `loss` by those of nodes."""
+def _sum_by_row(dag, work):
+    """Sum the values at the nodes of each row, weighted by ``work.reach``.
+
+    ``work.sums`` (R, C) gets the counterfactual values of corners, ``work.loss`` (R,) of nodes.
+    """
     work.sums[:] = 0.0
     work.loss[:] = 0.0
     for node in range(len(dag.row)):
-        row, mass = dag.row[node], work.reach[node]
-        if row >= 0 and mass > 0.0:
+        row = dag.row[node]
+        node_reach = work.reach[node]
+        if row >= 0 and node_reach > 0.0:
             for corner in range(dag.corners[row]):
-                work.sums[row, corner] += mass * work.edge_values[node, corner]
-            work.loss[row] += mass * work.values[node]
+                work.sums[row, corner] += node_reach * work.edge_values[node, corner]
+            work.loss[row] += node_reach * work.values[node]
 
 
 @part
-def _lose(dag, fixed, work):
-    """Fill `loss` and `round`."""
-    _weigh(dag, work)
+def _round_to_response(dag, fixed, work):
+    """Round the relaxation to a response: to the corner of each row that loses least.
+
+    Written are the response, ``work.round`` (R,), and ``work.loss``, (R,), by how much the values
+    of a row's nodes are above that corner's there; 0 for rows that are fixed.
+    """
+    _sum_by_row(dag, work)
     for row in range(len(fixed)):
         work.round[row] = fixed[row]
         if fixed[row] >= 0:
             work.loss[row] = 0.0
         else:
-            work.round[row] = _choose(work.sums[row], dag.corners[row], 0.0)
+            work.round[row] = _first_best(work.sums[row], dag.corners[row], 0.0)
             work.loss[row] -= work.sums[row, work.round[row]]
 
 
 @part
 def _claim(dag, row, work):
-    """Put a row's claims into prices and worths; two rows of `sums` are scratch.
+    """Charge a row's claims: add them to the dual prices at the nodes of the row.
 
-    A claim is what a corner gains at a node over that which is best throughout the row. Claims
-    below 0 shrink, so that slack is left for other rows.
+    1. Find the corner that is best for the whole row, by reach.
+    2. The claim of a corner at a node is its value there less that corner's.
+    3. Shrink a corner's negative claims so that, weighted by reach, they sum to at most `COVER`
+       times its positive ones: then slack is left for other rows.
+
+    Written at these nodes are `prices`, `worths` (the claims), `edge_values` and `values`. The
+    first two rows of `sums` are scratch: in step 3 the sums of positive and of negative claims.
     """
-    corners, sums = dag.corners[row], work.sums
+    num_corners, sums = dag.corners[row], work.sums
     sums[:2] = 0.0
     for node in range(len(dag.row)):
-        if dag.is_before[row, node] == 2:
-            for corner in range(corners):
+        if dag.is_before[row, node] == _IN_ROW:
+            for corner in range(num_corners):
                 sums[0, corner] += work.reach[node] * work.edge_values[node, corner]
-    usual = _choose(sums[0], corners, AS_GOOD)
+    row_best = _first_best(sums[0], num_corners, AS_GOOD)
     sums[:2] = 0.0
     for node in range(len(dag.row)):
-        if dag.is_before[row, node] == 2:
-            for corner in range(corners):
-                claim = work.edge_values[node, corner] - work.edge_values[node, usual]
+        if dag.is_before[row, node] == _IN_ROW:
+            for corner in range(num_corners):
+                claim = work.edge_values[node, corner] - work.edge_values[node, row_best]
                 sums[int(claim < 0.0), corner] += work.reach[node] * abs(claim)
     for node in range(len(dag.row)):
-        if dag.is_before[row, node] == 2:
-            value = work.edge_values[node, usual]
-            for corner in range(corners):
-                claim = work.edge_values[node, corner] - value
+        if dag.is_before[row, node] == _IN_ROW:
+            # It stays that of `row_best` but for rounding, since no other corner is left with more.
+            node_value = work.edge_values[node, row_best]
+            for corner in range(num_corners):
+                claim = work.edge_values[node, corner] - node_value
                 if claim < 0.0 and COVER * sums[0, corner] < sums[1, corner]:
                     claim *= COVER * sums[0, corner] / sums[1, corner]
                 work.worths[node, corner] = claim
                 work.prices[node, corner] += claim
                 work.edge_values[node, corner] -= claim
                 work.largest[0] = max(work.largest[0], abs(claim))
-                value = max(value, work.edge_values[node, corner])
-            work.values[node] = value
+                node_value = max(node_value, work.edge_values[node, corner])
+            work.values[node] = node_value
 
 
 @part
 def _lend(dag, row, fixed, work):
-    """Value a row's claims at all nodes before it, and lend slack there; give the refund.
+    """Carry a row's claims to all nodes before it, lower prices there, and return the refund.
 
-    A node is worth no less than by any edge, the loan taken off.
+    At each node before the row, the last first:
+
+    1. Values of its edges, and what is collected after each edge of the row's claims.
+    2. The best edge, the first on ties, is the reference.
+    3. A loan lowers the price of every other edge: by the most that a claim collects more by this
+       edge than by the reference, but no more than the slack, so that the edge stays no better.
+    4. The node's worth of a claim is the largest over its edges, less the loan.
+
+    The refund is the largest mean worth of a claim at the start. Written are `prices`, `worths`,
+    `edge_values`, `values` and `largest` of `work`; ``work.gained`` is scratch.
     """
-    claiming, corners, gained = dag.corners[row], dag.won.shape[1], work.gained
+    num_claims = dag.corners[row]  # one for each corner of the row
+    most_corners = dag.won.shape[1]
+    gained = work.gained
     for node in range(len(dag.row) - 1, -1, -1):
-        if dag.is_before[row, node] != 1:
+        if dag.is_before[row, node] != _BEFORE:
             continue
-        here = dag.row[node]
-        low, high = 0, 1
-        if here >= 0:
-            high = dag.corners[here]
-            if fixed[here] >= 0:
-                low, high = fixed[here], fixed[here] + 1
-        best = -np.inf
+        mover_row = dag.row[node]
+        low, high = 0, 1  # chance moves by edge 0
+        if mover_row >= 0:
+            high = dag.corners[mover_row]
+            if fixed[mover_row] >= 0:
+                low, high = fixed[mover_row], fixed[mover_row] + 1
+        best_value = -np.inf
         for corner in range(low, high):
-            edge = node * corners + corner
+            edge = node * most_corners + corner
             value = dag.won[node, corner] - work.prices[node, corner]
-            for claim in range(claiming):
+            for claim in range(num_claims):
                 gained[corner, claim] = 0.0
             for outcome in range(dag.first[edge], dag.first[edge + 1]):
-                after, chance = dag.after[outcome], dag.chance[outcome]
+                after = dag.after[outcome]
+                chance = dag.chance[outcome]
                 value += chance * work.values[after]
                 if dag.is_before[row, after]:
-                    for claim in range(claiming):
+                    for claim in range(num_claims):
                         gained[corner, claim] += chance * work.worths[after, claim]
             work.edge_values[node, corner] = value
-            best = max(best, value)
-        usual = low
-        while work.edge_values[node, usual] < best - AS_GOOD:
-            usual += 1
-        for claim in range(claiming):
-            work.worths[node, claim] = gained[usual, claim]
+            best_value = max(best_value, value)
+        reference = low
+        while work.edge_values[node, reference] < best_value - AS_GOOD:
+            reference += 1
+        for claim in range(num_claims):
+            work.worths[node, claim] = gained[reference, claim]
         for corner in range(low, high):
-            asked = 0.0
-            for claim in range(claiming):
-                asked = max(asked, gained[corner, claim] - gained[usual, claim])
-            loan = min(asked, max(0.0, best - work.edge_values[node, corner]))
+            most_gained = 0.0
+            for claim in range(num_claims):
+                gain = gained[corner, claim] - gained[reference, claim]
+                most_gained = max(most_gained, gain)
+            slack = max(0.0, best_value - work.edge_values[node, corner])
+            loan = min(most_gained, slack)
             work.largest[0] = max(work.largest[0], abs(work.prices[node, corner]))
             work.prices[node, corner] -= loan
             work.edge_values[node, corner] += loan
-            for claim in range(claiming):
+            for claim in range(num_claims):
                 worth = gained[corner, claim] - loan
                 work.worths[node, claim] = max(work.worths[node, claim], worth)
-        for claim in range(claiming):
+        for claim in range(num_claims):
             work.largest[0] = max(work.largest[0], abs(work.worths[node, claim]))
-        work.values[node] = best
+        work.values[node] = best_value
     refund = -np.inf
-    for claim in range(claiming):
-        total = 0.0
-        for at in range(len(dag.start)):
-            if dag.is_before[row, dag.start[at]]:
-                total += dag.start_chance[at] * work.worths[dag.start[at], claim]
-        refund = max(refund, total)
+    for claim in range(num_claims):
+        start_worth = 0.0
+        for start in range(len(dag.start)):
+            if dag.is_before[row, dag.start[start]]:
+                start_worth += dag.start_chance[start] * work.worths[dag.start[start], claim]
+        refund = max(refund, start_worth)
     return refund
 
 
 @part
 def _price(dag, target, fixed, work):
-    """Let rows claim, those that lose most by forgetting first, until the bound is the target.
+    """Lower the relaxation's bound by dual prices until it is the target; return the bound.
 
-    Begins at the relaxation without prices, which is solved and visited; gives the bound.
+    Rows claim one after the other, that which loses most by forgetting first. The bound is the
+    payoff of the relaxation at the prices, plus the refunds of all claims; infinite if no prices
+    were found that meet the target. Begins at the relaxation without prices, which is solved and
+    visited; all prices are 0 again afterwards.
     """
-    refunds, claims, bound = 0.0, 0, np.inf
+    refunds, num_claims, bound = 0.0, 0, np.inf
     while True:
-        row = _most(work.loss)
+        row = _argmax(work.loss)
         if work.loss[row] <= NO_LOSS:
             break
-        work.loss[row] = 0.0
-        if claims:
+        work.loss[row] = 0.0  # each row claims once
+        if num_claims:
             _visit(dag, fixed, work, AS_GOOD)
         _claim(dag, row, work)
         refunds += _lend(dag, row, fixed, work)
-        claims += 1
-        if _at_start(dag, work.values) + refunds <= target:
-            # At prices that are in force now, whatever was kept of values.
+        num_claims += 1
+        if _start_value(dag, work.values) + refunds <= target:
+            # Solved anew: the proof rests on the prices alone, not on values that were updated.
             bound = _solve(dag, fixed, False, work) + refunds
-            work.claims[0] = max(work.claims[0], claims)
+            work.claims[0] = max(work.claims[0], num_claims)
             for node in range(len(dag.row)):
                 work.largest[0] = max(work.largest[0], abs(work.values[node]))
                 for corner in range(work.prices.shape[1]):
@@ -352,44 +404,52 @@ def _price(dag, target, fixed, work):
 
 @kernel
 def evaluate(dag, fixed, work):
-    """Compute the payoff where rows play corners `fixed` (R,), the best at each node where -1."""
+    """Return the payoff if each row plays the corner ``fixed[row]``; where -1, each node's best."""
     return _solve(dag, fixed, False, work)
 
 
 @kernel
 def differentiate(dag, fixed, work):
-    """Compute the payoff, and its gradient, `sums` of all corners; `fixed` as above."""
+    """Return the payoff, and fill its gradient, ``work.sums`` (R, C): by each corner's probability.
+
+    Each row plays the corner ``fixed[row]``; where that is -1, the best one at each node.
+    """
     payoff = _solve(dag, fixed, True, work)
     _visit(dag, fixed, work, 0.0)
-    _weigh(dag, work)
+    _sum_by_row(dag, work)
     return payoff
 
 
 @kernel
 def close(dag, target, most, fixed, stack, questions, now, pure, ends, is_priced, work):
-    """Prove that no corners get more than a target, or find some; depth first, and resumable.
+    """Prove that no pure response gets more than a target, or find one, by branch and bound.
 
-    At each node: bound it by the relaxation; if that is above the target, round it to a response;
-    if that gets no more, let rows claim, if `is_priced`; if that does not close the node, branch on
-    the row that loses most. Returns CLOSED, FOUND or OPEN.
+    Depth first, and resumable. At each node of the search tree:
+
+    1. Bound it by the relaxation. If that is at most the target, the node is a leaf.
+    2. Else round the relaxation to a response; if that gets more than the target, return it.
+    3. If `is_priced`, lower the bound by dual prices; at most the target, the node is a leaf.
+    4. Else branch on the row that loses most by the rounding: a child for each of its corners.
+
+    Returns `CLOSED`, `FOUND` or `OPEN`: call it again then with the same arrays.
 
     Parameters
     ----------
     most : int
-        Nodes to visit in this call.
+        Search nodes to visit in this call.
     fixed : (R,)
-        -1 at rows that branch; other rows play this corner.
+        -1 at rows that the relaxation leaves free; other rows play this corner.
     stack : (R,)
-        Rows fixed on the way to the present part.
+        Rows that were branched on, from the root to the present search node.
     questions : (n,)
-        The tree in the order of a walk: rows, whose corners are taken in their order; `PLAIN` or
+        The search tree in preorder: rows, whose corners are taken in their order; `PLAIN` or
         `PRICED` at leaves.
     now : (2,)
-        Depth of the stack, and questions written; (-1, n) when all is closed.
+        Depth of the stack, and numbers in `questions`; the depth is -1 when all is closed.
     pure : (R,)
-        Corners of the best response found.
+        Corners of the last response; if `FOUND`, it gets more than the target.
     ends : (2,)
-        What these get; the highest bound of all leaves so far.
+        Payoff of this response; the highest bound of all leaves so far.
     """
     while now[0] >= 0:
         if most == 0 or now[1] == len(questions):
@@ -399,28 +459,29 @@ def close(dag, target, most, fixed, stack, questions, now, pure, ends, is_priced
         bound = _solve(dag, fixed, False, work)
         if bound > target:
             _visit(dag, fixed, work, 0.0)
-            _lose(dag, fixed, work)
-            for number in range(len(pure)):
-                pure[number] = work.round[number]
-            row = _most(work.loss)
-            is_response = work.loss[row] <= 0.0
-            ends[0] = bound if is_response else _solve(dag, pure, False, work)
+            _round_to_response(dag, fixed, work)
+            for row in range(len(pure)):
+                pure[row] = work.round[row]
+            worst_row = _argmax(work.loss)
+            loses_nothing = work.loss[worst_row] <= 0.0  # the relaxation is a response itself
+            ends[0] = bound if loses_nothing else _solve(dag, pure, False, work)
             if ends[0] > target:
                 return FOUND
-            question = row
+            question = worst_row
             if is_priced:
-                _solve(dag, fixed, False, work)
+                _solve(dag, fixed, False, work)  # again, since the response overwrote the values
                 bound = _price(dag, target, fixed, work)
                 if bound <= target:
                     question = PRICED
         questions[now[1]] = question
         now[1] += 1
-        if question >= 0:
+        if question >= 0:  # go down to the first corner of the row
             stack[now[0]] = question
             fixed[question] = 0
             now[0] += 1
             continue
         ends[1] = max(ends[1], bound)
+        # Go on to the next corner of the last row that has one left; unset the rows after it.
         while now[0] > 0:
             row = stack[now[0] - 1]
             fixed[row] += 1

@@ -2,8 +2,8 @@
 
 A *state* is a position and a memory. A *way* is a distribution over the *ends* of a turn, by which
 an action is carried out; which one can depend on the memory. A *lane* is a class of memories from
-which each end leads to the same memory: ``following[label, lane]``. The *place* ``w * J + lane`` is
-the w-th way of a situation in a lane; an action's is ``lists.place[situation, action, memory]``.
+which each end leads to the same memory: ``following[label, lane]``. The *slot* ``w * J + lane`` is
+the w-th way of a situation in a lane; an action's is ``lists.slot[situation, action, memory]``.
 
 Sizes: C positions, H memories, K actions, S situations, W ways (each of one action), at most U in a
 situation, J lanes, padded to whole vectors, E ends, R rows. Values are payoffs to the player whose
@@ -23,27 +23,32 @@ from hogeq.kernels.vectors import load, splat, store
 
 
 @part
-def row_of(lists, position, me, policies, opponent):
-    """Give the action probabilities, (K,), of who moves at a position, against an opponent."""
+def probabilities_at(lists, position, me, policies, opponent):
+    """Return the action probabilities, (K,), of who moves at a position.
+
+    `policies` (1 + n, R, K) are those of player `me` and of n opponents, of which number `opponent`
+    plays; a policy alone plays itself. Nature has probabilities of its own.
+    """
     row, mover = lists.row[position], lists.player[position]
     if mover == NATURE:
         return lists.fixed[row]
-    # (1 + n, R, K), that of `me` first; in self-play there is one policy.
     return policies[0 if mover == me or len(policies) == 1 else 1 + opponent, row]
 
 
 @part
-def way_at(lists, situation, place):
-    """Give the number, among all W, of the way of a place of a situation, ``w * J + lane``."""
-    return lists.ways[lists.ways_start[situation] + place // lists.following.shape[1]]
+def way_at(lists, situation, slot):
+    """Return the number, among all W, of the way of a situation that has a slot, w * J + lane."""
+    return lists.ways[lists.ways_start[situation] + slot // lists.following.shape[1]]
 
 
 @part
 def value_ends(lists, position, values, payoff, ends):
-    """Fill `ends`, (E * J,): the payoff, (T,), or the value, (C, H), after each end and lane."""
-    base, lanes = lists.base[position], lists.following.shape[1]
+    """Fill `ends`, (E * J,): the payoff, (T,), or next state's value, (C, H), by end and lane."""
+    base = lists.base[position]
+    lanes = lists.following.shape[1]
     for end in range(lists.ends[lists.situation[position]]):
-        next_position, first = lists.next[base + end], end * lanes
+        next_position = lists.next[base + end]
+        first = end * lanes
         low, high = lists.end_lanes[end]
         if next_position < 0:
             final_payoff = payoff[-1 - next_position]
@@ -57,129 +62,156 @@ def value_ends(lists, position, values, payoff, ends):
 
 
 @part
-def value_way(lists, way, first_place, width, ends, way_values):
+def value_way(lists, way, first_slot, width, ends, way_values):
     """Fill the expected values of a way over its ends, in all its lanes, a vector at a time.
 
-    `ends` and `way_values` have `width` numbers for each lane; the way's begin at `first_place`.
+    `ends` and `way_values` have `width` numbers for each lane; the way's begin at `first_slot`.
     """
-    numbers = lists.following.shape[1] * width  # of one end
-    low, high = lists.lanes[way, 0] * width, lists.lanes[way, 1] * width
+    end_size = lists.following.shape[1] * width  # numbers of one end
+    low = lists.lanes[way, 0] * width
+    high = lists.lanes[way, 1] * width
     for lane in range(low, high, len(STEP)):
         expected = splat(0.0, STEP)
         for outcome in range(lists.first[way], lists.first[way + 1]):
-            at = lists.end[outcome] * numbers + lane
-            expected += lists.chance[outcome] * load(ends, at, STEP)
-        store(way_values, first_place + lane, expected)
+            end_values = load(ends, lists.end[outcome] * end_size + lane, STEP)
+            expected += lists.chance[outcome] * end_values
+        store(way_values, first_slot + lane, expected)
 
 
 @part
-def value_ways(lists, position, row, all_ways, values, payoff, ends, way_values):
-    """Fill values of ways that `row` uses, or `all_ways`, (U * J,), from those of states (C, H)."""
-    situation, lanes = lists.situation[position], lists.following.shape[1]
+def value_ways(lists, position, probabilities, all_ways, values, payoff, ends, way_values):
+    """Fill the expected values, (U * J,), of the ways to play a turn at a position, by lane.
+
+    They are computed from the values of states, (C, H), and payoffs, (T,); `ends`, (E * J,), is
+    scratch. Only ways whose action has a positive probability, (K,), unless `all_ways`.
+    """
+    situation = lists.situation[position]
+    lanes = lists.following.shape[1]
+    first_way = lists.ways_start[situation]
     value_ends(lists, position, values, payoff, ends)
-    first = lists.ways_start[situation]
-    for entry in range(first, lists.ways_start[situation + 1]):
+    for entry in range(first_way, lists.ways_start[situation + 1]):
         way = lists.ways[entry]
-        if all_ways or row[lists.action[way]] > 0.0:
-            value_way(lists, way, (entry - first) * lanes, 1, ends, way_values)
+        if all_ways or probabilities[lists.action[way]] > 0.0:
+            value_way(lists, way, (entry - first_way) * lanes, 1, ends, way_values)
 
 
 @part
-def mix(lists, position, row, way_values, values):
-    """Fill the expected value of each memory at a position, (H,), if it acts by `row`, (K,)."""
-    places = lists.place[lists.situation[position]]
+def mix(lists, position, probabilities, way_values, values):
+    """Fill the expected `values`, (H,), of a position's memories under action probabilities, (K,).
+
+    `way_values`, (U * J,), are those of ways by lane.
+    """
+    slots = lists.slot[lists.situation[position]]
     for memory in range(len(values)):
         expected = 0.0
-        for action in range(len(row)):
-            if row[action] > 0.0:
-                expected += row[action] * way_values[places[action, memory]]
+        for action in range(len(probabilities)):
+            if probabilities[action] > 0.0:
+                expected += probabilities[action] * way_values[slots[action, memory]]
         values[memory] = expected
 
 
 @part
 def maximise(lists, position, sign, way_values, values, choice):
-    """Fill the best value and action of each memory at a position, (H,); the first on ties.
+    """Fill the best value and best action of each memory at a position: `values`, `choice`, (H,).
 
-    With `sign` -1 the least is best: the other player chooses.
+    With `sign` -1 the least value is best: the other player chooses. Values within `TIE` of the
+    best are as good, and the first such action is taken.
     """
-    places = lists.place[lists.situation[position]]
+    slots = lists.slot[lists.situation[position]]
     for memory in range(len(values)):
-        best = -np.inf
-        for action in range(len(places)):
-            best = max(best, sign * way_values[places[action, memory]])
-        values[memory] = sign * best
+        best_value = -np.inf
+        for action in range(len(slots)):
+            best_value = max(best_value, sign * way_values[slots[action, memory]])
+        values[memory] = sign * best_value
         action = 0
-        while sign * way_values[places[action, memory]] < best - TIE:
+        while sign * way_values[slots[action, memory]] < best_value - TIE:
             action += 1
         choice[memory] = action
 
 
 @part
-def average(lists, position, weight, reach, way_values, action_values):
-    """Add a position's action values, by `weight` and reach (H,), to (K,); give that reach."""
-    places = lists.place[lists.situation[position]]
+def add_weighted_values(lists, position, weight, reach, way_values, action_values):
+    """Add a position's action values, weighted by `weight` and reach, to `action_values`, (K,).
+
+    `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`.
+    """
+    slots = lists.slot[lists.situation[position]]
     total_reach = 0.0
     for memory in range(len(reach)):
-        mass = weight * reach[memory]
-        if mass > 0.0:
-            total_reach += mass
+        weighted_reach = weight * reach[memory]
+        if weighted_reach > 0.0:
+            total_reach += weighted_reach
             for action in range(len(action_values)):
-                action_values[action] += mass * way_values[places[action, memory]]
+                action_values[action] += weighted_reach * way_values[slots[action, memory]]
     return total_reach
 
 
 @part
-def act_out(lists, position, row, reach, masses):
-    """Add the reach of a position's memories, (H,), to that of its places, `masses` (U * J,)."""
-    places = lists.place[lists.situation[position]]
-    for action in range(len(row)):
-        probability = row[action]
+def act_out(lists, position, probabilities, reach, masses):
+    """Add the reach of a position's memories, (H,), to that of ways by lane, `masses` (U * J,)."""
+    slots = lists.slot[lists.situation[position]]
+    for action in range(len(probabilities)):
+        probability = probabilities[action]
         if probability > 0.0:
             for memory in range(len(reach)):
-                masses[places[action, memory]] += probability * reach[memory]
+                masses[slots[action, memory]] += probability * reach[memory]
 
 
 @part
-def pass_on(lists, position, row, all_ways, state_reach, masses, flows):
-    """Send the reach of a position's places, `masses` (U * J,), to the states that follow, (C, H).
+def pass_on(lists, position, probabilities, all_ways, state_reach, masses, flows):
+    """Send the reach of a position's ways, `masses` (U * J,), to the states that follow, (C, H).
 
-    First from ways that `row` uses, or `all_ways`, to ends, `flows` (E * J,), a vector of lanes at
-    a time; then from ends that are no payoffs to states. `masses` and `flows` are zeros afterwards.
+    1. From ways to ends, `flows` (E * J,), a vector of lanes at a time: ways whose action has a
+       positive probability, (K,), or `all_ways`.
+    2. From ends to states, unless play is over.
+
+    `masses` and `flows` are zeros afterwards.
     """
     situation, base = lists.situation[position], lists.base[position]
-    lanes, start = lists.following.shape[1], lists.ways_start[situation]
-    for entry in range(start, lists.ways_start[situation + 1]):
-        way, first_place = lists.ways[entry], (entry - start) * lanes
-        if all_ways or row[lists.action[way]] > 0.0:
+    lanes = lists.following.shape[1]
+    first_way = lists.ways_start[situation]
+    for entry in range(first_way, lists.ways_start[situation + 1]):
+        way = lists.ways[entry]
+        first_slot = (entry - first_way) * lanes
+        if all_ways or probabilities[lists.action[way]] > 0.0:
             low, high = lists.lanes[way]
             for lane in range(low, high, len(STEP)):
-                mass = load(masses, first_place + lane, STEP)
-                store(masses, first_place + lane, splat(0.0, STEP))
+                mass = load(masses, first_slot + lane, STEP)
+                store(masses, first_slot + lane, splat(0.0, STEP))
                 for outcome in range(lists.first[way], lists.first[way + 1]):
-                    at = lists.end[outcome] * lanes + lane
-                    store(flows, at, lists.chance[outcome] * mass + load(flows, at, STEP))
+                    first_flow = lists.end[outcome] * lanes + lane
+                    flow = load(flows, first_flow, STEP)
+                    store(flows, first_flow, lists.chance[outcome] * mass + flow)
     for end in range(lists.ends[situation]):
-        next_position, first = lists.next[base + end], end * lanes
+        next_position = lists.next[base + end]
+        first_flow = end * lanes
         low, high = lists.end_lanes[end]
         if next_position >= 0:
             next_memory = lists.following[lists.label[base + end]]
             next_reach = state_reach[next_position]
             for lane in range(low, high):
-                next_reach[next_memory[lane]] += flows[first + lane]
+                next_reach[next_memory[lane]] += flows[first_flow + lane]
         for lane in range(low, high):
-            flows[first + lane] = 0.0
+            flows[first_flow + lane] = 0.0
 
 
 @part
-def send(lists, position, row, reach, state_reach, masses, flows):
-    """Send the reach of a position's memories, (H,), acting by `row`, to what follows, (C, H)."""
-    act_out(lists, position, row, reach, masses)
-    pass_on(lists, position, row, False, state_reach, masses, flows)
+def send(lists, position, probabilities, reach, state_reach, masses, flows):
+    """Send the reach of a position's memories, (H,), to the states that follow, (C, H).
+
+    They act by `probabilities`, (K,); `masses` and `flows` are scratch, zeros before and after.
+    """
+    act_out(lists, position, probabilities, reach, masses)
+    pass_on(lists, position, probabilities, False, state_reach, masses, flows)
 
 
 @part
 def set_row(role, legal, row, action_values, reach, temperature, damping):
-    """Change a row, (K,), as a role does, if it is reached; 1 if ASCEND chose another action."""
+    """Change a policy's row, (K,), as a role does, if it is reached.
+
+    ASCEND takes the best action, SOFTMAX moves towards the softmax; other roles change nothing.
+    Values of illegal actions become -inf. Returns 1 if ASCEND chose another action, else 0.
+    """
     for action in range(len(row)):
         if not legal[action]:
             action_values[action] = -np.inf

@@ -69,17 +69,17 @@ class _ColumnBase:
     def __init__(self, code, shape, args, seat, opponent, own, direction=1):
         self.code, self.shape, self.args, self._own = code, shape, args, own
         self.column = args.columns[(seat * args.goal + opponent) * args.column_size :]
-        self.parts, self._direction = shape.lanes // code.width, direction
+        self.num_registers, self._direction = shape.lanes // code.width, direction
 
     def read_turn(self, visit, no_dice):
         """Set what rolls win at once, by number of the visit, and where no dice lead."""
         self._win_at_once = self.args.wins[visit * self.shape.num_actions :]
         self._no_dice = no_dice
 
-    def _find(self, away, what):
-        """Read the table `at` for a score so far from the own: a position in the column."""
+    def _find(self, away, column):
+        """Read the table `at`, by column: where the base so far away has its numbers."""
         row = self._own + (away + self.shape.below)
-        return self.args.at.number(row * self.shape.width + what)
+        return self.args.at.number(row * self.shape.width + column)
 
     def rolls(self, bonus=0):
         """Position of the rolls' vectors of this base, or of the base `bonus` points above."""
@@ -90,13 +90,13 @@ class _ColumnBase:
         return self._find(points, record)
 
     def afterstate(self, record, points, gift=0):  # noqa: ARG002 - no turn gives here
-        return self.column.vector(self.position(record, points), self.parts)
+        return self.column.vector(self.position(record, points), self.num_registers)
 
     def add_to_afterstate(self, record, points, gift, flow):  # noqa: ARG002 - as above
-        at = self.position(record, points)
-        if record not in self.shape.sole:
-            flow = flow + self.column.vector(at, self.parts)
-        self.column.put(at, flow)
+        position = self.position(record, points)
+        if record not in self.shape.sole:  # else no other base has written there
+            flow = flow + self.column.vector(position, self.num_registers)
+        self.column.put(position, flow)
 
     def _sum_position(self, dice, away):
         """Position of S(dice, x) of the base so far away."""
@@ -104,7 +104,7 @@ class _ColumnBase:
         return first + (dice - 1) * self.shape.lanes
 
     def sum_of(self, dice, away):
-        return self.column.vector(self._sum_position(dice, away), self.parts)
+        return self.column.vector(self._sum_position(dice, away), self.num_registers)
 
     def put_sum(self, dice, away, value):
         self.column.put(self._sum_position(dice, away), value)
@@ -113,10 +113,10 @@ class _ColumnBase:
         return value
 
     def win_at_once(self, roll):
-        return self.code.vector(self._win_at_once.number(roll), self.parts)
+        return self.code.vector(self._win_at_once.number(roll), self.num_registers)
 
     def no_dice(self):
-        return self.column.vector(self._no_dice, self.parts)
+        return self.column.vector(self._no_dice, self.num_registers)
 
 
 def write_values(code, shape, args):
@@ -168,46 +168,55 @@ def write_values(code, shape, args):
             for roll, value in enumerate(values):
                 base.column.put(rolls + roll * lanes, value)
             with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
-                cell_reach = args.reach[(match * cells + visit) * shape.reach_size :]
+                visit_reach = args.reach[(match * cells + visit) * shape.reach_size :]
                 later_reach = args.reach[(match * cells + ahead) * shape.reach_size :]
                 later_reach.prefetch(0, shape.reach_size)
-                _add_action_values(base, cell_reach, match, action_values)
-        reached = args.infoset_reach.number(cell)
-        is_reached = code.builder.fcmp_ordered(">", reached, code.double(0.0))
+                _add_action_values(base, visit_reach, match, action_values)
+
+        cell_reach = args.infoset_reach.number(cell)
+        is_reached = code.builder.fcmp_ordered(">", cell_reach, code.double(0.0))
         with code.when(code.all_of(role >= ASCEND, is_reached)):
             row = policies[cell * num_actions :]
-            old, values = (
-                [code.double_vector(numbers.number(roll)) for roll in range(num_actions)]
-                for numbers in (row, action_values)
-            )
-            reach = code.double_vector(reached)
-            recurrence.emit_row_update(code, args, values, old, reach, row.put)
+            old_row = [code.double_vector(row.number(roll)) for roll in range(num_actions)]
+            values = [code.double_vector(action_values.number(roll)) for roll in range(num_actions)]
+            reach = code.double_vector(cell_reach)
+            recurrence.emit_row_update(code, args, values, old_row, reach, row.put)
+
         with code.loop(0, matches) as match, code.loop(0, players) as player:
             base = _ColumnBase(code, shape, args, match * players + player, opponent, own)
+            # In self-play, with one player, both seats follow the first policy.
             row = policies[(match + 1) * player * policy_size + cell * num_actions :]
             _value_memories(base, row, cell, match, player)
 
 
-def _add_action_values(base, cell_reach, match, action_values):
-    """Add a match's counterfactual values of a base's rolls, by its weight and what reach kept."""
+def _add_action_values(base, visit_reach, match, action_values):
+    """Emit: add a match's counterfactual values of a base's rolls to `action_values`, K numbers.
+
+    They are weighted by the match's share and by `visit_reach`, of :func:`write_reach`: W numbers
+    of all memories, by the opponent's record, then W of each roll's members, if it has some.
+    """
     code, shape = base.code, base.shape
-    reach_starts = range(0, shape.reach_size, shape.lanes)
-    total_reach, *member_reaches = (cell_reach.vector(x, base.parts) for x in reach_starts)
-    remaining = iter(member_reaches)
-    reach_of_members = [next(remaining) if members else None for members in shape.members]
-    weighted = recurrence.reach_weighted_values(total_reach, reach_of_members, *_roll_readers(base))
-    for roll, value in enumerate(entry_sums(weighted)):
-        share = code.builder.fmul(value, base.args.weights.number(match))
-        action_values.put_number(roll, code.builder.fadd(action_values.number(roll), share))
+    starts = range(0, shape.reach_size, shape.lanes)
+    reaches = iter([visit_reach.vector(start, base.num_registers) for start in starts])
+    total_reach = next(reaches)
+    reach_of_members = [next(reaches) if members else None for members in shape.members]
+    readers = _roll_readers(base)
+    weighted_values = recurrence.reach_weighted_values(total_reach, reach_of_members, *readers)
+    for roll, value in enumerate(entry_sums(weighted_values)):
+        added = code.builder.fmul(value, base.args.weights.number(match))
+        action_values.put_number(roll, code.builder.fadd(action_values.number(roll), added))
 
 
 def _value_memories(base, row, cell, match, player):
-    """Write the loss probability of each memory at a cell to the afterstates that land there.
+    """Emit the loss probability of each memory at a cell, for the afterstates that land there.
 
     They are the other player's, who then wins. `row` has the K probabilities of the mover's policy.
+    At the cell where play begins, the mover's win probability goes to `starts`.
     """
     code, shape, args, players = base.code, base.shape, base.args, base.args.players
-    policy = [code.vector(row.number(roll), base.parts) for roll in range(shape.num_actions)]
+    policy = [
+        code.vector(row.number(roll), base.num_registers) for roll in range(shape.num_actions)
+    ]
     lost = recurrence.loss_probabilities(
         code, policy, *_roll_readers(base), shape.members, shape.active
     )
@@ -217,35 +226,41 @@ def _value_memories(base, row, cell, match, player):
     # By the opponent's record, then the own; records that are not active play as the last does.
     rows = transposed(lost + [lost[-1]] * (shape.lanes - shape.active))
     first = args.arrival_start.number(cell)
+    other_seat = match * players + players - 1 - player
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
-        seat, scores = match * players + players - 1 - player, args.landed[arrival * 2 :]
-        origin = _ColumnBase(code, shape, args, seat, scores.number(0), scores.number(1))
+        scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
+        origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1))
         for record in shape.recorded:
             origin.column.put(origin.position(record, 0), rows[record])
 
 
 def _begin_column(code, shape, args, base, opponent):
-    """Write what a column's first base reads of those past the goal: no sums; rolls by `past`."""
+    """Emit what a column's first base reads of bases past the goal: sums of 0, and rolls.
+
+    A roll there wins with the probability that the table `past` has for it.
+    """
     lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
-    column, nothing = base.column, code.vector(0.0, base.parts)
-    column.put(args.spare, nothing)
+    column, zeros = base.column, code.vector(0.0, base.num_registers)
+    column.put(args.spare, zeros)
     for away in range(shape.sums_ring):
         for dice in range(1, shape.dice.depth + 1):
-            base.put_sum(dice, away, nothing)
-    won = args.past[opponent * (bonus * num_actions) :]
-    for beyond in range(bonus):
+            base.put_sum(dice, away, zeros)
+    past = args.past[opponent * (bonus * num_actions) :]
+    for beyond in range(bonus):  # score - goal
         first = base.rolls(1 + beyond)
         with code.loop(0, num_actions) as roll:
-            chance = won.number(roll + beyond * num_actions)
-            column.put(first + roll * lanes, code.vector(chance, base.parts))
+            win_probability = past.number(roll + beyond * num_actions)
+            column.put(first + roll * lanes, code.vector(win_probability, base.num_registers))
 
 
 def _roll_readers(base):
     """Return two functions that read the Vector of a roll: at a base, and where the bonus leads."""
-    here, above, lanes = base.rolls(), base.rolls(base.shape.bonus), base.shape.lanes
+    lanes = base.shape.lanes
+    at_base = base.rolls()
+    with_bonus = base.rolls(base.shape.bonus)
     return (
-        lambda roll: base.column.vector(here + roll * lanes, base.parts),
-        lambda roll: base.column.vector(above + roll * lanes, base.parts),
+        lambda roll: base.column.vector(at_base + roll * lanes, base.num_registers),
+        lambda roll: base.column.vector(with_bonus + roll * lanes, base.num_registers),
     )
 
 
@@ -265,8 +280,8 @@ def write_reach(code, shape, args):
     """
     lanes, num_actions, goal = shape.lanes, shape.num_actions, args.goal
     players, policies, reach, visits = args.players, args.policies, args.reach, args.visits
-    parts, policy_size = lanes // code.width, goal * goal * num_actions
-    zeros = code.vector(0.0, parts)
+    num_registers, policy_size = lanes // code.width, goal * goal * num_actions
+    zeros = code.vector(0.0, num_registers)
     with code.loop(0, goal * goal) as visit:
         own, opponent, no_dice = (visits.number(visit * 3 + column) for column in range(3))
         cell = own * goal + opponent
@@ -285,8 +300,8 @@ def write_reach(code, shape, args):
             with code.when(own >= 1):
                 # Begin the sums of afterstates that this base is the first to lead to.
                 for number, record in enumerate(shape.shared):
-                    most = args.most_points.number(number)
-                    base.column.put(base.position(record, most), zeros)
+                    most_points = args.most_points.number(number)
+                    base.column.put(base.position(record, most_points), zeros)
             memories = _arriving_reach(base, cell, player)
             total_reach = code.pairwise_sum(memories[: shape.active])
             reach_of_members = [
@@ -296,28 +311,28 @@ def write_reach(code, shape, args):
             with code.when(player.equals(0)):
                 args.infoset_reach.put_number(cell, entry_sum(total_reach))
                 with code.when(args.keeps_memories.equals(1)):
-                    kept = [total_reach, *(each for each in reach_of_members if each is not None)]
-                    for number, vector in enumerate(kept):
+                    present = [vector for vector in reach_of_members if vector is not None]
+                    for number, vector in enumerate([total_reach, *present]):
                         reach.put(visit * shape.reach_size + number * lanes, vector)
             row = policies[player * policy_size + cell * num_actions :]
-            policy = [code.vector(row.number(roll), parts) for roll in range(num_actions)]
+            policy = [code.vector(row.number(roll), num_registers) for roll in range(num_actions)]
             flows, with_bonus = recurrence.reach_of_rolls(policy, total_reach, reach_of_members)
             _leave_base(base, own, no_dice, flows, with_bonus)
 
 
 def _arriving_reach(base, cell, player):
-    """Sum the reach that arrives at a cell: for each own record a Vector, by the opponent's record.
+    """Emit the reach that arrives at a cell: by own record a Vector, by the opponent's record.
 
     The afterstates that land there are of the other player, so the two records change places.
     """
     code, shape, args = base.code, base.shape, base.args
-    zeros = code.vector(0.0, base.parts)
+    zeros = code.vector(0.0, base.num_registers)
     rows = [code.variable(zeros) for _ in shape.recorded]
     first = args.arrival_start.number(cell)
+    other_seat = args.players - 1 - player
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
-        seat, scores = args.players - 1 - player, args.landed[arrival * 2 :]
-        where = seat, scores.number(0), scores.number(1)
-        origin = _ColumnBase(code, shape, args, *where, -1)
+        scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
+        origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1), -1)
         for row, record in zip(rows, shape.recorded, strict=True):
             arrived = origin.afterstate(record, 0)
             if shape.dice.depth and record == shape.dice.record:
@@ -326,31 +341,33 @@ def _arriving_reach(base, cell, player):
             row.set(row.get() + arrived)
     by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
     memories = transposed([by_record.get(record, zeros) for record in range(shape.lanes)])
-    begins = code.select(cell.equals(0), args.begun, code.double(0.0))
-    memories[0] = memories[0] + one_hot(code, 0, begins, base.parts)
+    start_probability = code.select(cell.equals(0), args.begun, code.double(0.0))
+    memories[0] = memories[0] + one_hot(code, 0, start_probability, base.num_registers)
     return memories
 
 
 def _leave_base(base, own, no_dice, flows, with_bonus):
-    """Carry the reach of rolls from a base to afterstates and sums of its column.
+    """Emit: carry the reach of rolls from a base to afterstates and sums of its column.
 
-    ``flows[roll]`` is of memories that play it as usual, ``with_bonus[roll]`` of its members, or
-    None: that waits in the column until the base is visited which the bonus leads to.
+    ``flows[roll]`` is of memories that play it without the bonus. ``with_bonus[roll]``, or None, is
+    of its members, who play it from the base that the bonus leads to: it waits in the column until
+    that base is visited. `no_dice` is the position of the afterstate of no dice.
     """
     code, shape, column, dice = base.code, base.shape, base.column, base.shape.dice
     waiting, _ = _roll_readers(base)
-    for roll, flow in enumerate(with_bonus):
-        if flow is not None:
+    for roll, member_flow in enumerate(with_bonus):
+        if member_flow is not None:
             flows[roll] = flows[roll] + waiting(roll)
-            column.put(base.rolls(shape.bonus) + roll * shape.lanes, flow)
+            column.put(base.rolls(shape.bonus) + roll * shape.lanes, member_flow)
     if dice.depth:
+        # Sums are carried for two own scores at once, at the even one, which comes first.
         with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
             with first_of_two:
                 recurrence.carry_reach_of_dice_sums(code, dice, base, flows)
             with second:
                 recurrence.add_reach_to_dice_sums(dice, base, flows)
     recurrence.carry_reach_to_targets(code, dice, base, flows)
-    column.put(no_dice, column.vector(no_dice, base.parts) + flows[0])
+    column.put(no_dice, column.vector(no_dice, base.num_registers) + flows[0])
 
 
 # --- two matrices -----------------------------------------------------------------------------
@@ -380,7 +397,8 @@ def write_duel(code, shape, args):
     `played`, (2, G, `scores`), the roll that is made next.
     """
     lanes, num_actions, goal, scores = shape.lanes, shape.num_actions, args.goal, args.scores
-    visits, wins, worth, parts = args.visits, args.wins, args.worth, shape.lanes // code.width
+    visits, wins, worth = args.visits, args.wins, args.worth
+    num_registers = lanes // code.width
     with code.loop(0, goal * goal, down=True) as visit:
         ahead = (visit - PREFETCH_DISTANCE).at_least(0)
         later_cell = visits.number(ahead * 2) * goal + visits.number(ahead * 2 + 1)
@@ -391,21 +409,21 @@ def write_duel(code, shape, args):
             roll = args.matrices.number(player * goal * goal + cell)
             column = (player * goal + opponent) * scores
             first, last = _outcome_range(code, shape, args, roll, own, opponent)
-            totals = []  # of own score without the bonus and with it: place, win probability
+            totals = []  # without the bonus and with it: position of the base, win probability
             for base in (own, own + args.bonus.number(roll)):
                 won = wins.number((base * goal + opponent) * num_actions + roll)
-                totals.append((base + column, code.variable(code.vector(won, parts))))
+                totals.append((base + column, code.variable(code.vector(won, num_registers))))
             with code.loop(first, last) as outcome:
                 chance, record = args.chances.number(outcome), args.records.number(outcome)
                 for base, total in totals:
                     afterstate = base + args.points.number(outcome)
                     entry = afterstate * (2 * lanes) + record
-                    without_bonus, gain = (
-                        code.vector(code.builder.fmul(chance, worth.number(place)), parts)
-                        for place in (entry, entry + lanes)
-                    )
+                    usual_worth = code.builder.fmul(chance, worth.number(entry))
+                    without_bonus = code.vector(usual_worth, num_registers)
+                    bonus_worth = code.builder.fmul(chance, worth.number(entry + lanes))
+                    gain = code.vector(bonus_worth, num_registers)  # where the record is a member
                     next_roll = args.played.number(afterstate)
-                    is_member = args.members.vector(next_roll * lanes, parts)
+                    is_member = args.members.vector(next_roll * lanes, num_registers)
                     total.set(is_member * gain + (total.get() + without_bonus))
             value, value_with_bonus = (total.get() for _, total in totals)
             other_player = (1 - player) * goal * scores
@@ -421,7 +439,11 @@ def write_duel(code, shape, args):
 
 
 def _outcome_range(code, shape, args, roll, own, opponent):
-    """Return the first outcome of a roll and the one after the last that stays below the goal."""
+    """Emit the first outcome of a roll, and the one after the last that stays below the goal.
+
+    No dice have one outcome, by the opponent's score, after those of all other rolls: none is left
+    if that reaches the goal.
+    """
     no_dice = args.outcome_start.number(shape.num_actions) + opponent
     stays_below = own + args.points.number(no_dice) < args.goal
     after_no_dice = code.select(stays_below, no_dice + 1, no_dice)

@@ -19,12 +19,12 @@ from hogeq.kernels.vectors import operand
 
 
 def zeros(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Zeros that begin a cache line: a vector that straddles two takes twice as long."""
+    """Make zeros that begin a line of the cache: vectors that straddle two take twice as long."""
     kind = np.dtype(dtype)
     size = math.prod(shape)
-    longer = np.zeros(size + LINE // kind.itemsize, kind)
-    first = -longer.ctypes.data % LINE // kind.itemsize
-    return longer[first : first + size].reshape(shape)
+    padded = np.zeros(size + LINE // kind.itemsize, kind)  # with a line more, to begin at any
+    first = -padded.ctypes.data % LINE // kind.itemsize
+    return padded[first : first + size].reshape(shape)
 
 
 class ProgramType(types.Type):
@@ -52,7 +52,7 @@ register_model(ProgramType)(models.OpaqueModel)
 
 
 class Program:
-    """A kernel, compiled when it first runs.
+    """A kernel, compiled when it first runs, for constants that are written into it.
 
     ``write(code, constants, args)`` writes it (:mod:`hogeq.kernels.staged`): `args` has the
     operands by name, Indices, doubles of LLVM or, of arrays, Data. It must be a function of a
@@ -87,19 +87,21 @@ def _unbox(kind: ProgramType, value: Any, conversion: Any) -> NativeValue:
 
 
 @intrinsic
-def _written(typing, program, operands):
-    """Write a program in place of a call; `operands` are a tuple of numbers and arrays."""
+def _write_inline(typing, program, operands):
+    """Write a program's code in place of a call; `operands` are a tuple of numbers and arrays."""
 
     def generate(context, builder, signature, arguments):
+        """Emit the program where numba calls it, with operands made of LLVM's `arguments`."""
         kind, operand_kinds = signature.args
         # The kernel's own vectors lie on whole lines of the cache.
         builder.function.attributes.alignstack = LINE
         builder.function.attributes.add("nounwind")
         code = Code(builder, SINGLE if kind.single else DOUBLE, kind.width)
         values = cgutils.unpack_tuple(builder, arguments[1])
-        named = zip(kind.names, operand_kinds.types, values, strict=True)
-        args = {name: operand(code, context, each, value) for name, each, value in named}
-        kind.write(code, kind.constants, SimpleNamespace(**args))
+        args = SimpleNamespace()
+        for name, operand_kind, value in zip(kind.names, operand_kinds.types, values, strict=True):
+            setattr(args, name, operand(code, context, operand_kind, value))
+        kind.write(code, kind.constants, args)
         return context.get_dummy_value()
 
     return types.void(program, operands), generate
@@ -109,4 +111,4 @@ def _written(typing, program, operands):
 @njit(error_model="numpy", nogil=True, _nrt=False)
 def run(program, operands):
     """Run a program."""
-    _written(program, operands)
+    _write_inline(program, operands)

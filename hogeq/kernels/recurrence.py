@@ -37,7 +37,7 @@ class Base(Protocol):
     the direction from which sums come: up for values, down for reach.
     """
 
-    parts: int  # registers of each Vector
+    num_registers: int  # of the processor, that a Vector fills
 
     def afterstate(self, record: int, points: int, gift: int = 0) -> Vector:
         """Read an afterstate: 0 past the goal."""
@@ -65,16 +65,22 @@ class Base(Protocol):
 
 
 def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
-    """Compute S(n, x) for n = 1 to `dice.depth`, at the base's score x and at x - 1.
+    """Emit the sums S(n, x) for n = 1 to `dice.depth`, at the base's score x and at x - 1.
 
     Reads afterstates of the base, and sums of the bases above it; writes the sums of the two.
     """
-    terms = {points: base.afterstate(dice.record, points) for points in range(1, dice.sides + 1)}
-    _sum_dice(code, dice, base, range(1, dice.depth + 1), terms, {})
+    faces = range(1, dice.sides + 1)
+    first_terms = {points: base.afterstate(dice.record, points) for points in faces}
+    numbers_of_dice = range(1, dice.depth + 1)
+    _sum_dice(code, dice, base, numbers_of_dice, first_terms, {})
 
 
 def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Vector]:
-    """Win probability of each of K rolls from a base; None if it is no sum and has no target."""
+    """Emit the win probability of each of K rolls from a base; None of rolls that are not played.
+
+    A roll's value is the probability to win at once, the sum of its dice if `dice.is_sum`, and its
+    targets: afterstates times their weights. A roll of none of these is not played.
+    """
     win_probabilities: list[Vector | None] = []
     for roll in range(num_actions):
         terms = [base.win_at_once(roll), base.sum_of(roll, 0) if dice.is_sum[roll] else None]
@@ -83,20 +89,21 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
         present = [term for term in terms if term is not None]
         win_probabilities.append(code.pairwise_sum(present) if present else None)
     for target in dice.targets:
-        value = base.afterstate(target.record, target.points, target.gift)
-        for roll, chance in target.ways:
-            before = win_probabilities[roll]
-            term = value * chance
-            win_probabilities[roll] = term if before is None else term + before
+        afterstate_value = base.afterstate(target.record, target.points, target.gift)
+        for roll, weight in target.ways:
+            partial_sum = win_probabilities[roll]
+            term = afterstate_value * weight
+            win_probabilities[roll] = term if partial_sum is None else term + partial_sum
     return win_probabilities
 
 
 def loss_probabilities(code, policy, usual, with_bonus, members, memories) -> list[Vector]:
-    """Probability that the mover loses, 1 - sum over rolls of policy * win probability, by memory.
+    """Emit the probability that the mover loses, a Vector for each of `memories` memories.
 
-    `policy` has a Vector for each roll. ``usual(roll)`` and ``with_bonus(roll)`` read a roll's win
-    probabilities, a Vector, as most memories play it and as its members do: ``members[roll]``, some
-    of 0 to `memories` - 1. Returns a Vector for each memory.
+    It is 1 - sum over rolls of policy * win probability; `policy` has a Vector for each roll. Most
+    memories win with ``usual(roll)``, which reads a Vector. The roll's members, the memories in
+    ``members[roll]``, gain a bonus first and win with ``with_bonus(roll)``: so the sum without
+    bonus is computed once, and corrected for each member by the difference.
     """
     without_bonus = code.broadcast_like(policy[0], 1.0)
     corrections: list[list[Vector]] = [[] for _ in range(memories)]
@@ -111,19 +118,20 @@ def loss_probabilities(code, policy, usual, with_bonus, members, memories) -> li
 
 
 def reach_weighted_values(total_reach, reach_of_members, usual, with_bonus) -> list[Vector]:
-    """Counterfactual value of each roll: win probability times reach, summed over memories.
+    """Emit the counterfactual value of each roll: win probability times reach, over all memories.
 
-    `total_reach` is that of all memories, a Vector; ``reach_of_members[roll]`` that of the roll's
-    members, or None. ``usual(roll)`` and ``with_bonus(roll)`` are as of :func:`loss_probabilities`.
+    `total_reach` is that of all memories, a Vector; ``reach_of_members[roll]`` that of the memories
+    that gain a bonus on the roll, or None. ``usual(roll)`` and ``with_bonus(roll)`` read a roll's
+    win probability, a Vector, without the bonus and with it.
     """
-    weighted = []
+    weighted_values = []
     for roll, member_reach in enumerate(reach_of_members):
         win_probability = usual(roll)
         value = total_reach * win_probability
         if member_reach is not None:
             value = member_reach * (with_bonus(roll) - win_probability) + value
-        weighted.append(value)
-    return weighted
+        weighted_values.append(value)
+    return weighted_values
 
 
 # --- reach ------------------------------------------------------------------------------------
@@ -132,11 +140,12 @@ def reach_weighted_values(total_reach, reach_of_members, usual, with_bonus) -> l
 def reach_of_rolls(
     policy, total_reach, reach_of_members
 ) -> tuple[list[Vector], list[Vector | None]]:
-    """Probability to get to a cell and make each roll there: without the bonus, and with it.
+    """Emit the probability to get to a cell and make each roll: without the bonus, and with it.
 
     `policy` has a Vector for each roll. `total_reach` is of all memories of the cell, and
-    ``reach_of_members[roll]`` of those that gain a bonus on a roll, or None: they leave the others
-    the difference, or 0 where that is mere rounding. The second list has None for such rolls.
+    ``reach_of_members[roll]`` of those that gain a bonus on a roll, or None. The others have the
+    difference, which is 0 where it is only rounding. The second list has None for rolls without
+    members.
     """
     without_bonus: list[Vector] = []
     with_bonus: list[Vector | None] = []
@@ -150,19 +159,20 @@ def reach_of_rolls(
 
 
 def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Add the reach of rolls, ``flows[roll]``, times the targets' weights to their afterstates."""
+    """Emit: add the reach of rolls, ``flows[roll]``, times a target's weights to its afterstate."""
     for target in dice.targets:
         flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.ways)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)
 
 
 def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
-    """Carry reach of sums to those of one die less, at a base and the one above it.
+    """Emit the step of reach from sums of n dice to those of n - 1, at a base and the one above it.
 
-    The transpose of :func:`value_dice_sums`; the reach of rolls, ``flows[roll]``, is added.
+    The transpose of :func:`value_dice_sums`; adds the reach of rolls, ``flows[roll]``, at the base.
     """
     added = {roll: flow for roll, flow in enumerate(flows) if dice.is_sum[roll]}
-    _sum_dice(code, dice, base, range(dice.depth, 0, -1), None, added)
+    numbers_of_dice = range(dice.depth, 0, -1)
+    _sum_dice(code, dice, base, numbers_of_dice, None, added)
 
 
 def add_reach_to_dice_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
@@ -182,31 +192,33 @@ def reach_landing_from_sums(code: Code, dice: Dice, base: Base) -> Vector:
 
 
 def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) -> None:
-    """Compute S(n, x), for every n of `counts` from the n before it, at a base and its neighbour.
+    """Emit S(n, x) for every number of dice n in `counts`, at a base and at its neighbour.
 
-    The first n has the terms `first_terms`, by points of the next die, or is 0 if they are None.
-    ``added[n]``, if there, is added to the sum at the base itself.
-    Two bases share all terms but one of each. New sums replace some that the next number of dice
-    still reads, and so are written after that.
+    Its terms are the sums for the n before, of the bases that are 2 to `dice.sides` points away; it
+    is their sum, divided by the sides. The first n has the terms `first_terms`, by points, or is 0
+    if they are None. ``added[n]``, if there is one, is added to the sum at the base itself.
     """
     share = 1.0 / dice.sides
-    previous = None
+    previous_count = None
     unwritten: list[tuple[int, int, Vector]] = []
     for count in counts:
         terms = first_terms
-        if previous is not None:
-            terms = {points: base.sum_of(previous, points) for points in range(1, dice.sides + 1)}
-        at_base = at_neighbour = code.vector(0.0, base.parts)
+        if previous_count is not None:
+            faces = range(1, dice.sides + 1)
+            terms = {points: base.sum_of(previous_count, points) for points in faces}
+        at_base = at_neighbour = code.vector(0.0, base.num_registers)
         if terms is not None:
+            # The neighbour is one point nearer to all of them: the two share all terms but one.
             shared = code.pairwise_sum(terms[points] for points in range(2, dice.sides))
             at_base = base.replace_past_goal(count, 0, (shared + terms[dice.sides]) * share)
             at_neighbour = base.replace_past_goal(count, -1, (shared + terms[1]) * share)
+        # Only now, since they take the place of sums that have just been read.
         for written in unwritten:
             base.put_sum(*written)
         if count in added:
             at_base = at_base + added[count]
         unwritten = [(count, 0, at_base), (count, -1, at_neighbour)]
-        previous = count
+        previous_count = count
     for written in unwritten:
         base.put_sum(*written)
 
@@ -215,7 +227,7 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
 
 
 def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vector]:
-    """Put all probability on the best roll, the fewest dice on ties.
+    """Emit rows with all probability on the best roll, the fewest dice on ties.
 
     `values` and `row`, the probabilities before, have a Vector for each roll. Values within `tie`
     of the best are as good as it. A row that is sure of such a roll stays. Returns the new
@@ -225,45 +237,49 @@ def best_response_row(code: Code, values, row, tie) -> tuple[list[Vector], Vecto
     # The value of a roll that the row is sure of, -1 of others.
     sure = [old.where_at_least(1.0, value, -1.0) for old, value in zip(row, values, strict=True)]
     changed = _largest(sure).where_at_least(least_good, 0.0, 1.0)
-    unassigned = changed  # probability that no roll has yet
-    best = []
+    unassigned = changed  # probability that no roll has yet: all goes to the first good one
+    best_row = []
     for old, value in zip(row, values, strict=True):
-        chosen = value.where_at_least(least_good, unassigned, 0.0)
-        unassigned = unassigned - chosen
-        best.append(changed.where_at_least(1.0, chosen, old))
-    return best, changed
+        probability = value.where_at_least(least_good, unassigned, 0.0)
+        unassigned = unassigned - probability
+        best_row.append(changed.where_at_least(1.0, probability, old))
+    return best_row, changed
 
 
 def softmax_step(code: Code, values, row, weight, damping) -> list[Vector]:
-    """Move a row part of the way, `damping`, to the softmax of ``values / weight``.
+    """Emit rows that are moved a share `damping` of the way to the softmax of ``values / weight``.
 
-    They have a Vector for each roll; `weight` is reach times temperature.
+    `values`, weighted by reach, and `row`, the probabilities before, have a Vector for each roll;
+    `weight` is reach times temperature. Returns the new probabilities, by roll.
     """
-    best = _largest(values)
+    best_value = _largest(values)
     scale = 1.0 / weight.maximum(LEAST_WEIGHT)
-    powers = [exponential((value - best) * scale) for value in values]
+    # The best value is subtracted, so that no exponential overflows.
+    powers = [exponential((value - best_value) * scale) for value in values]
     share = 1.0 / code.pairwise_sum(powers)
     return [(power * share - old) * damping + old for power, old in zip(powers, row, strict=True)]
 
 
 def emit_row_update(code: Code, args, values, row, reach, put) -> None:
-    """Emit code that changes rows as the role has it: ASCEND or SOFTMAX, else nothing.
+    """Emit code that changes rows by the role, `args.role`: ASCEND or SOFTMAX, else nothing.
 
     `values`, counterfactual ones, and `row`, the probabilities before, have a Vector for each roll;
     `reach` is of the rows: those that are not reached stay. ``put(roll, probability)`` writes the
     new rows. ``args.changes[0]`` rises by the number of rows that ASCEND changes.
     """
-    nothing, role, changes = code.broadcast_like(reach, 0.0), args.role, args.changes
+    zero, role, changes = code.broadcast_like(reach, 0.0), args.role, args.changes
 
     def put_where_reached(new_row: list[Vector]) -> None:
         for roll, probability in enumerate(new_row):
-            put(roll, nothing.where_at_least(reach, row[roll], probability))
+            # 0 is at least the reach where there is none.
+            put(roll, zero.where_at_least(reach, row[roll], probability))
 
     with code.when(role.equals(ASCEND)):
-        best, changed = best_response_row(code, values, row, reach * TIE)
-        is_new = nothing.where_at_least(reach, 0.0, changed)
-        changes.put_number(0, code.builder.fadd(changes.number(0), entry_sum(is_new)))
-        put_where_reached(best)
+        best_row, changed = best_response_row(code, values, row, reach * TIE)
+        changed_where_reached = zero.where_at_least(reach, 0.0, changed)
+        num_changed = entry_sum(changed_where_reached)
+        changes.put_number(0, code.builder.fadd(changes.number(0), num_changed))
+        put_where_reached(best_row)
     with code.when(role.equals(SOFTMAX)):
         temperature = code.broadcast_like(reach, args.temperature)
         damping = code.broadcast_like(reach, args.damping)
@@ -271,7 +287,7 @@ def emit_row_update(code: Code, args, values, row, reach, put) -> None:
 
 
 def _largest(values) -> Vector:
-    """Largest value of any roll, place by place."""
+    """Emit the largest value of any roll, number by number; `values` has a Vector for each roll."""
     best = values[0]
     for value in values[1:]:
         best = value.maximum(best)

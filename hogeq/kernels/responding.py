@@ -51,10 +51,10 @@ class Others(NamedTuple):
 
 @kernel
 def mark(graph, reached):
-    """Mark the states (C, H) that play can come to, by position; give the number of outcomes."""
-    for at in range(len(graph.start)):
-        reached[graph.start[at, 0], graph.start[at, 1]] = 1
-    outcomes = 0
+    """Mark the states, `reached` (C, H), that play can come to; count outcomes that go on."""
+    for start in range(len(graph.start)):
+        reached[graph.start[start, 0], graph.start[start, 1]] = 1
+    num_outcomes = 0
     for position in range(reached.shape[0]):
         for memory in range(reached.shape[1]):
             if not reached[position, memory]:
@@ -68,14 +68,18 @@ def mark(graph, reached):
                     if graph.next[end] >= 0:  # else it is -1 - t, of payoff t
                         next_memory = graph.following[graph.label[end], graph.lane[memory]]
                         reached[graph.next[end], next_memory] = 1
-                        outcomes += 1
-    return outcomes
+                        num_outcomes += 1
+    return num_outcomes
 
 
 @kernel
 def lay_out(graph, number, states):
-    """Fill the arrays of `states` from a graph's; `number` (C, H) is -1 where play cannot come."""
-    actions, at = graph.way.shape[2], 0
+    """Fill the arrays of `states`, a :class:`States`, from those of a graph.
+
+    `number` (C, H) is the number of each state, -1 where play cannot come.
+    """
+    actions = graph.way.shape[2]
+    num_outcomes = 0
     for position in range(number.shape[0]):
         for memory in range(number.shape[1]):
             state = number[position, memory]
@@ -84,39 +88,46 @@ def lay_out(graph, number, states):
             states.row[state] = graph.row[position]
             states.is_own[state] = graph.player[position] == 0
             for action in range(actions):
-                states.first[state * actions + action] = at
+                states.first[state * actions + action] = num_outcomes
                 way = graph.way[graph.situation[position], memory, action]
                 if way < 0:  # no action
                     continue
                 for outcome in range(graph.first[way], graph.first[way + 1]):
-                    end, chance = graph.place[position] + graph.end[outcome], graph.chance[outcome]
-                    if graph.next[end] < 0:  # -1 - t, of payoff t
-                        states.won[state, action] += chance * graph.payoff[-1 - graph.next[end]]
+                    chance = graph.chance[outcome]
+                    end = graph.place[position] + graph.end[outcome]
+                    next_position = graph.next[end]
+                    if next_position < 0:  # -1 - t, of payoff t
+                        states.won[state, action] += chance * graph.payoff[-1 - next_position]
                     else:
                         next_memory = graph.following[graph.label[end], graph.lane[memory]]
-                        states.chance[at] = chance
-                        states.after[at] = number[graph.next[end], next_memory]
-                        at += 1
-    states.first[len(states.row) * actions] = at
+                        states.chance[num_outcomes] = chance
+                        states.after[num_outcomes] = number[next_position, next_memory]
+                        num_outcomes += 1
+    states.first[len(states.row) * actions] = num_outcomes
 
 
 @kernel
 def meet(states, corners, table, is_reachable):
-    """Mark the states (S,) that play can come to against one table of all others, (F, K)."""
+    """Mark the states, `is_reachable` (S,), that play can come to against one table, (F, K).
+
+    The player may play all `corners` of its rows, all others play their rows of the table. States
+    come in an order in which play meets them.
+    """
     actions = states.won.shape[1]
     for start in states.start:
         is_reachable[start] = 1
     for state in range(len(is_reachable)):
-        if is_reachable[state]:
-            row = states.row[state]
-            for action in range(actions):
-                plays = False
-                if states.is_own[state]:
-                    for corner in range(corners.first[row], corners.first[row + 1]):
-                        plays |= corners.play[corner, action] > 0.0
-                else:
-                    plays = table[row, action] > 0.0
-                if plays:
-                    edge = state * actions + action
-                    for outcome in range(states.first[edge], states.first[edge + 1]):
-                        is_reachable[states.after[outcome]] = 1
+        if not is_reachable[state]:
+            continue
+        row = states.row[state]
+        for action in range(actions):
+            can_play = False
+            if states.is_own[state]:
+                for corner in range(corners.first[row], corners.first[row + 1]):
+                    can_play |= corners.play[corner, action] > 0.0
+            else:
+                can_play = table[row, action] > 0.0
+            if can_play:
+                edge = state * actions + action
+                for outcome in range(states.first[edge], states.first[edge + 1]):
+                    is_reachable[states.after[outcome]] = 1

@@ -13,7 +13,11 @@ from hogeq.kernels.cache import part
 
 @part
 def take_best(row, action_values, reach):
-    """Put all probability of a row, (K,), on its best action, on a tie the present; 1 if new."""
+    """Put all probability of a row, (K,), on its best action; return 1 if that changes it, else 0.
+
+    Values, weighted by `reach`, that are within `TIE` of the best are as good. A row that is sure
+    of such an action stays; else the first of them is taken.
+    """
     best_value = -np.inf
     for action in range(len(row)):
         best_value = max(best_value, action_values[action])
@@ -30,13 +34,18 @@ def take_best(row, action_values, reach):
 
 @part
 def soften(row, action_values, reach, temperature, damping):
-    """Move a row, (K,), a share `damping` towards the softmax of its values, given arrival."""
+    """Move a row, (K,), a share `damping` of the way to the softmax of its action values, in place.
+
+    `action_values`, (K,), are weighted by `reach`, and are overwritten. The softmax is of values
+    given that play comes to the row, divided by the temperature.
+    """
     best_value = -np.inf
     for action in range(len(row)):
         best_value = max(best_value, action_values[action])
     divisor = max(reach * temperature, LEAST_WEIGHT)  # values are weighted by reach
     total = 0.0
     for action in range(len(row)):
+        # The best value is subtracted, so that no exponential overflows.
         action_values[action] = math.exp((action_values[action] - best_value) / divisor)
         total += action_values[action]
     for action in range(len(row)):
@@ -47,8 +56,9 @@ def soften(row, action_values, reach, temperature, damping):
 def match_regrets(regrets, prediction, row, actions, epsilon, policy):
     """Set the first `actions` of a row of `policy`, (R, K), by regret matching.
 
-    In proportion to positive `regrets`, (R, K), plus those of the last iteration if `prediction` is
-    (R, K), not (0, K); even if none is positive; none below `epsilon`.
+    Each probability is proportional to the positive part of the action's regret, in `regrets`,
+    (R, K), plus its last regret if `prediction` is (R, K), not (0, K). All are equal if no regret
+    is positive. Then probabilities are shrunk so that none is below `epsilon`.
     """
     positive_sum, probability_sum = 0.0, 0.0
     for action in range(actions):
@@ -70,10 +80,10 @@ def match_regrets(regrets, prediction, row, actions, epsilon, policy):
 
 @part
 def add_regret(row, action, instant_regret, discounts, plus, regrets, prediction):
-    """Add the regret of one iteration to that of an action, in `regrets`, (R, K).
+    """Add an action's regret of one iteration, `instant_regret`, to its sum in `regrets`, (R, K).
 
-    The sum is cut off at 0 if `plus`, then discounted by its sign, positive first in `discounts`,
-    (2,). `prediction`, (R, K) or (0, K), gets the new regret alone.
+    If `plus`, as in CFR+, sums below 0 become 0. Then the sum is multiplied by ``discounts[0]`` if
+    it is positive, else by ``discounts[1]``. `prediction`, if not (0, K), gets the new one alone.
     """
     regret = regrets[row, action] + instant_regret
     if plus:

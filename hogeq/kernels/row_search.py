@@ -12,47 +12,48 @@ from hogeq.support.aliases import Floats, Ints
 
 
 class Plays(NamedTuple):
-    """Refined information sets of a player, by the order in which their rows are set.
+    """Refined information sets of a player, by the order in which a search sets their rows.
 
     Those of row r are entries ``begins[r]`` to before ``begins[r + 1]`` of `members`; those that
     follow sequence s are entries ``ends[s]`` to before ``ends[s + 1]`` of `follows`.
     """
 
-    rows: Ints  # (R,), in that order: what follows in plays comes later
-    row: Ints  # (J,), of each, a place in that order
+    rows: Ints  # (R,), rows of a policy in that order: what follows in plays comes later
+    row: Ints  # (J,), index in `rows` of each refined information set
     before: Ints  # (J,), sequence that leads to each
-    above: Ints  # (J,), refined information set of that, -1 for none
+    above: Ints  # (J,), refined information set of that sequence's last action, -1 for none
     start: Ints  # (J + 1,), sequence of its first action; those of the others follow
     members: Ints  # (J,), sorted by their rows
     begins: Ints  # (R + 1,), where those of each row begin
     follows: Ints  # (J,), sorted by the sequence before them
     ends: Ints  # (S + 1,), where those that follow each sequence begin
-    legal: Ints  # (R,), actions of each
+    legal: Ints  # (R,), number of actions of each row
 
 
 class Progress(NamedTuple):
-    """Scratch of a search: entry d of `count`, `gain` and `won` is when d rows are set. 0 at first.
+    """Scratch of a search, 0 at first: entry d of `count`, `gain` and `won` holds for d set rows.
 
-    A refined information set is *met* if the actions of these rows lead to it.
+    A refined information set is *met* if the actions in the set rows lead to it.
     """
 
     met: Ints  # (J,), refined information sets by row, as `begins`; the first `count` are met
-    count: Ints  # (R + 1, R), how many of each row are met
-    gain: Floats  # (R + 1, R, K), value of each action, summed over those
-    won: Floats  # (R + 1,), payoff of the sequences that are taken
+    count: Ints  # (R + 1, R), how many refined information sets of each row are met
+    gain: Floats  # (R + 1, R, K), value of each action, summed over these
+    won: Floats  # (R + 1,), payoff of the sequences whose actions are set
 
 
 @kernel
 def ascend(plays, payoff, least, chosen, weights, values):
-    """Improve a pure strategy row by row: coordinate ascent, one round.
+    """Improve a pure strategy row by row: one round of coordinate ascent.
 
-    First `weights`, (J,): 1 for refined information sets that `chosen`, (R,), leads to, else 0.
-    What comes before a row is set after it, so these hold for all the round. Then for each row, the
-    last first: the best action is taken if it gains more than `least`, and its value added to the
-    sequence before each refined information set. The payoff never falls.
+    1. Fill `weights`, (J,): 1 for refined information sets that `chosen`, (R,), leads to, else 0.
+       They hold for all the round, since what comes before a row is set after it.
+    2. For each row, the last first: sum the values of each action over these, and take the best
+       action if it gains more than `least`.
+    3. Add the value of the row's action to the sequence before each refined information set.
 
-    `payoff`, (S,), is of sequences alone; `values`, (S,), with all that follows; it and `weights`
-    are scratch. Returns whether a row was improved; if so, others may now be.
+    `payoff`, (S,), is of the ends of each sequence; `values`, (S,), scratch as `weights`, adds all
+    that follows. The payoff never falls. Returns whether a row was improved: then others may be.
     """
     improves = False
     for refined in range(len(weights)):
@@ -66,33 +67,39 @@ def ascend(plays, payoff, least, chosen, weights, values):
     for row in range(len(chosen) - 1, -1, -1):
         present_value, best_value, best_action = 0.0, -np.inf, 0
         for action in range(plays.legal[row]):
-            total = 0.0
-            for place in range(plays.begins[row], plays.begins[row + 1]):
-                refined = plays.members[place]
-                total += weights[refined] * values[plays.start[refined] + action]
+            action_value = 0.0
+            for entry in range(plays.begins[row], plays.begins[row + 1]):
+                refined = plays.members[entry]
+                action_value += weights[refined] * values[plays.start[refined] + action]
             if action == chosen[row]:
-                present_value = total
-            if total > best_value:
-                best_value, best_action = total, action
+                present_value = action_value
+            if action_value > best_value:
+                best_value = action_value
+                best_action = action
         if best_value - present_value > least:
             improves = True
             chosen[row] = best_action
-        for place in range(plays.begins[row], plays.begins[row + 1]):
-            refined = plays.members[place]
+        for entry in range(plays.begins[row], plays.begins[row + 1]):
+            refined = plays.members[entry]
             values[plays.before[refined]] += values[plays.start[refined] + chosen[row]]
     return improves
 
 
 @part
 def _plan_value(plays, payoff, chosen, stack):
-    """Payoff of a pure strategy: a walk over the refined information sets that it leads to."""
-    stack[0], size, total = 0, 1, 0.0
+    """Return the payoff of a pure strategy, `chosen` (R,), by a walk over what it leads to.
+
+    `payoff`, (S,), is of the ends of each sequence; `stack`, (J + 1,), is scratch for sequences.
+    """
+    stack[0] = 0  # the empty sequence
+    size = 1
+    total = 0.0
     while size:
         size -= 1
         sequence = stack[size]
         total += payoff[sequence]
-        for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
-            refined = plays.follows[place]
+        for entry in range(plays.ends[sequence], plays.ends[sequence + 1]):
+            refined = plays.follows[entry]
             stack[size] = plays.start[refined] + chosen[plays.row[refined]]
             size += 1
     return total
@@ -100,33 +107,36 @@ def _plan_value(plays, payoff, chosen, stack):
 
 @kernel
 def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
-    """Anneal a pure strategy: change a row or two, and keep that by Metropolis's rule.
+    """Improve a pure strategy by simulated annealing; return the payoff of the best one.
 
-    A step for each row of `drawn`, (n, 5), numbers from 0 to 1: of the first row, its action, of
-    the second row, which half of the steps have, its action, and of the rule. Temperatures fall
-    from the first to the second, geometrically.
+    Each step changes the action of one row, and of a second row in half of the steps, and keeps the
+    change by Metropolis's rule: always if the payoff does not fall, else with probability
+    exp(change / temperature). Temperatures fall geometrically from the first to the second.
 
-    Written: `chosen`, (R,), where the walk ends; `best`, (R,), the best strategy that it met, if
-    better than that was. `stack`, (J + 1,), is scratch. Returns the payoff of `best`.
+    `drawn`, (n, 5), has random numbers from 0 to 1, a line for each step: for the first row, its
+    action, the second row, its action, and the rule. Written: `chosen`, (R,), the last strategy;
+    `best`, (R,), the best one so far, if better than that was. `stack`, (J + 1,), is scratch.
     """
     steps, rows = len(drawn), len(chosen)
     value = _plan_value(plays, payoff, chosen, stack)
     best_value = _plan_value(plays, payoff, best, stack)
     for step in range(steps):
-        share = step / steps
-        temperature = temperatures[0] ** (1.0 - share) * temperatures[1] ** share
-        one, two = int(drawn[step, 0] * rows), int(drawn[step, 2] * 2 * rows)
-        before_one = chosen[one]
-        chosen[one] = int(drawn[step, 1] * plays.legal[one])
-        before_two = chosen[two % rows]
-        if two < rows:
-            chosen[two] = int(drawn[step, 3] * plays.legal[two])
-        changed = _plan_value(plays, payoff, chosen, stack)
-        if changed < value and drawn[step, 4] >= np.exp((changed - value) / temperature):
-            chosen[two % rows] = before_two
-            chosen[one] = before_one
+        progress = step / steps
+        temperature = temperatures[0] ** (1.0 - progress) * temperatures[1] ** progress
+        first_row = int(drawn[step, 0] * rows)
+        second_row = int(drawn[step, 2] * 2 * rows)  # from `rows` on: no second row changes
+        first_action = chosen[first_row]  # before the step
+        chosen[first_row] = int(drawn[step, 1] * plays.legal[first_row])
+        second_action = chosen[second_row % rows]
+        if second_row < rows:
+            chosen[second_row] = int(drawn[step, 3] * plays.legal[second_row])
+        new_value = _plan_value(plays, payoff, chosen, stack)
+        if new_value < value and drawn[step, 4] >= np.exp((new_value - value) / temperature):
+            # In reverse, since both rows may be the same.
+            chosen[second_row % rows] = second_action
+            chosen[first_row] = first_action
         else:
-            value = changed
+            value = new_value
             if value > best_value:
                 best_value = value
                 for row in range(rows):
@@ -138,18 +148,18 @@ def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
 def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, most):
     """Find a pure strategy above a target by depth-first branch and bound; resumable.
 
-    `depth` rows are set, the first ones. One step, of at most `most` in a call:
+    The first `depth` rows are set. A step, of at most `most` in a call:
 
-    1. Take the next action in row `depth`; if there is none, unset it and go back a row.
-    2. Add the payoff of the sequences that this takes; meet what follows them.
-    3. Bound all strategies that begin so: that payoff, and the best action of each open row, on the
-       whole, to a player who remembers everything from there on (`values`, (S,), by sequence).
-    4. If the bound is above `target` go on to the next row, else keep it.
+    1. Take the next action in row `depth`; if there is none, unset the row and go back to the last.
+    2. Add the payoff of the sequences that the action completes, and meet what follows them.
+    3. Bound all strategies that begin so: that payoff, and the best action of every open row, on
+       the whole, to a player who remembers everything from there on (`values`, (S,), by sequence).
+    4. If the bound is above `target`, go on to the next row, else leave this part out.
 
-    `payoff`, (S,), is of sequences alone. Written: `chosen`, (R,), all -1 before, the strategy if
-    there is one; ``bound[0]``, the highest bound of the parts that were left; `progress`. Returns
-    the depth: R if a strategy was found; -1, which begins a search too, if every part is bounded;
-    else the search goes on if it is given again.
+    `payoff`, (S,), is of the ends of each sequence. Written: `chosen`, (R,), -1 at open rows, the
+    strategy if there is one; ``bound[0]``, the highest bound of the parts left out; `progress`.
+    Returns the depth: R if a strategy was found; -1, which begins a search too, if every part is
+    bounded; else pass it to the next call, and the search goes on.
     """
     met, count, gain, won = progress
     rows = gain.shape[1]
@@ -170,29 +180,33 @@ def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, m
                 for action in range(plays.legal[later]):
                     gain[depth + 1, later, action] = gain[depth, later, action]
             won[depth + 1] = won[depth]
-            first = plays.begins[depth]
-            for place in range(first, first + count[depth, depth]):
-                sequence = plays.start[met[place]] + chosen[depth]
+            first_met = plays.begins[depth]
+            for entry in range(first_met, first_met + count[depth, depth]):
+                sequence = plays.start[met[entry]] + chosen[depth]
                 won[depth + 1] += payoff[sequence]
                 _meet(plays, values, met, sequence, count, gain, depth + 1)
-            total = won[depth + 1]
+            upper_bound = won[depth + 1]
             for later in range(depth + 1, rows):
                 best_value = -np.inf
                 for action in range(plays.legal[later]):
                     best_value = max(best_value, gain[depth + 1, later, action])
-                total += best_value
-            if total > target:
+                upper_bound += best_value
+            if upper_bound > target:
                 depth += 1
             else:
-                bound[0] = max(bound[0], total)
+                bound[0] = max(bound[0], upper_bound)
     return depth
 
 
 @part
 def _meet(plays, values, met, sequence, count, gain, depth):
-    """Add the refined information sets after a sequence to `met`, `count`, `gain` at a depth."""
-    for place in range(plays.ends[sequence], plays.ends[sequence + 1]):
-        refined = plays.follows[place]
+    """Add the refined information sets that follow a sequence to those that are met at a depth.
+
+    Written are `met`, `count` and `gain` of :class:`Progress`; `values`, (S,), by sequence, are
+    those to a player who remembers everything.
+    """
+    for entry in range(plays.ends[sequence], plays.ends[sequence + 1]):
+        refined = plays.follows[entry]
         row = plays.row[refined]
         met[plays.begins[row] + count[depth, row]] = refined
         count[depth, row] += 1

@@ -16,9 +16,10 @@ weights. A player's own changes do not move them. So rows are set on the way up,
 follow it, and a whole sweep of ascent costs what a pass costs.
 
 Rows lie by seat and in the order of plays, the refined information sets of a row side by side, and
-so do sequences: arrays are read in order, but for the weights across and those before. `at` is a
-row's place in that order, ``tree.row[at]`` its number in a policy, (R, K). Sizes: R rows, K
-actions, J refined information sets, S sequences. Values are payoffs, as shares of the largest.
+so do sequences: arrays are read in order, but for the weights across and those before.
+`tree_row` is a row's index in that order, ``tree.row[tree_row]`` its number in a policy, (R, K).
+Sizes: R rows, K actions, J refined information sets, S sequences. Values are payoffs, as shares of
+the largest.
 """
 
 from functools import cached_property
@@ -65,24 +66,28 @@ class Sequences(NamedTuple):
 
 @part
 def illegal_mass_per_legal(policy, row, legal):
-    """Probability of a row's illegal actions, shared out evenly among its `legal` first ones."""
+    """Return the probability that each legal action of a row gets from the illegal ones.
+
+    The `legal` first actions of the row are legal; the others' probability is shared out evenly. A
+    row of ones, which counts every action once, is left as it is.
+    """
     illegal_mass, is_all_ones = 0.0, True
     for action in range(legal, policy.shape[1]):
         illegal_mass += policy[row, action]
     if illegal_mass > TIE:
         for action in range(policy.shape[1]):
-            is_all_ones &= policy[row, action] == 1.0  # which counts every action once
-    # So little may be rounding alone.
+            is_all_ones &= policy[row, action] == 1.0
+    # A mass of no more than `TIE` may be rounding alone.
     return 0.0 if illegal_mass <= TIE or is_all_ones else illegal_mass / legal
 
 
 @part
 def fill_weights(tree, policy, low, high, weights):
     """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`."""
-    for at in range(low, high):
-        row, legal = tree.row[at], tree.legal[at]
+    for tree_row in range(low, high):
+        row, legal = tree.row[tree_row], tree.legal[tree_row]
         extra = illegal_mass_per_legal(policy, row, legal)
-        for member in range(tree.members[at], tree.members[at + 1]):
+        for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
             weight_before, first_sequence = weights[tree.before[member]], tree.first[member]
             for action in range(legal):
                 probability = policy[row, action] + extra
@@ -98,7 +103,7 @@ def fill_all_weights(tree, policy, weights):
 
 @part
 def counterfactual_reach(tree, weights, member):
-    """Probability that chance and the other player lead to refined information set `member`."""
+    """Return the probability that chance and the other player lead to a refined information set."""
     probability = 0.0
     for node in range(tree.node[member], tree.node[member + 1]):
         probability += tree.chance[node] * weights[tree.node_other[node]]
@@ -107,9 +112,9 @@ def counterfactual_reach(tree, weights, member):
 
 @part
 def fill_end_values(tree, weights, low, high, sequence_values):
-    """Set sequence values, (S,), to payoffs at ends, weighted by chance and the other's `weights`.
+    """Set sequence values, (S,), to payoffs at their ends, weighted by chance and the other player.
 
-    Of the players from `low`, below `high`.
+    By the other's realisation `weights`, (S,); for the players from `low`, below `high`.
     """
     for sequence in range(tree.roots[low], tree.roots[high]):
         payoff = 0.0
@@ -119,15 +124,15 @@ def fill_end_values(tree, weights, low, high, sequence_values):
 
 
 @part
-def sum_action_values(tree, at, own_weights, sequence_values, action_values):
-    """Fill a row's action values, (K,), summed over its refined information sets.
+def sum_action_values(tree, tree_row, own_weights, sequence_values, action_values):
+    """Fill a row's action values, (K,): sums over its refined information sets.
 
-    Each of these counts by its own weight: 1 in `own_weights` gives counterfactual values.
+    Each counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
     """
     action_values[:] = 0.0
-    for member in range(tree.members[at], tree.members[at + 1]):
+    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
         weight, first_sequence = own_weights[tree.before[member]], tree.first[member]
-        for action in range(tree.legal[at]):
+        for action in range(tree.legal[tree_row]):
             action_values[action] += weight * sequence_values[first_sequence + action]
 
 
@@ -135,8 +140,9 @@ def sum_action_values(tree, at, own_weights, sequence_values, action_values):
 def centre_values(action_values, legal, share, reach, extra):
     """Subtract the mean from a row's action values, (K,), in place, and scale them by `share`.
 
-    Ties, by the row's `reach`, become 0. Illegal actions get the mean, 0, if the policy plays them
-    (`extra` > 0, of :func:`illegal_mass_per_legal`), else the value of the worst legal one.
+    Numbers within `TIE` times the row's `reach` of the mean become 0. Illegal actions, after the
+    `legal` first ones, get the mean, 0, if the policy plays them (`extra` > 0, of
+    :func:`illegal_mass_per_legal`), else the value of the worst legal action.
     """
     mean, least = 0.0, 0.0
     for action in range(legal):
@@ -151,11 +157,14 @@ def centre_values(action_values, legal, share, reach, extra):
 
 
 @part
-def add_expected_values(tree, at, policy, sequence_values):
-    """Add a row's expected values under a policy to the sequences before it, bottom-up."""
-    row, legal = tree.row[at], tree.legal[at]
+def add_expected_values(tree, tree_row, policy, sequence_values):
+    """Add a row's expected value at each refined information set to the sequence before it.
+
+    Under `policy`, (R, K); `sequence_values`, (S,), change in place.
+    """
+    row, legal = tree.row[tree_row], tree.legal[tree_row]
     extra = illegal_mass_per_legal(policy, row, legal)
-    for member in range(tree.members[at], tree.members[at + 1]):
+    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
         first_sequence, expected = tree.first[member], 0.0
         for action in range(legal):
             expected += (policy[row, action] + extra) * sequence_values[first_sequence + action]
@@ -163,11 +172,11 @@ def add_expected_values(tree, at, policy, sequence_values):
 
 
 @part
-def add_best_values(tree, at, sequence_values):
+def add_best_values(tree, tree_row, sequence_values):
     """Add the best action's value at each refined information set to the sequence before it."""
-    for member in range(tree.members[at], tree.members[at + 1]):
+    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
         first_sequence, best_value = tree.first[member], -np.inf
-        for action in range(tree.legal[at]):
+        for action in range(tree.legal[tree_row]):
             best_value = max(best_value, sequence_values[first_sequence + action])
         sequence_values[tree.before[member]] += best_value
 
@@ -176,9 +185,10 @@ def add_best_values(tree, at, sequence_values):
 def forward(tree, policies, shares, own, other, scratch, reach):
     """Fill realisation weights of player 0 and its opponents, top-down, and the reach of rows.
 
-    `own`, (S,), gets those of ``policies[0]``, `other` (S,) the mean of those of ``policies[1:]``,
-    (n, R, K), by `shares`, (n,); one policy alone is self-play. `reach`, (R,) or (0,), gets own
-    weight times counterfactual reach, in half of the games against opponents. `scratch` is (S,).
+    `own`, (S,), gets those of ``policies[0]``; `other`, (S,), the mean of those of the n policies
+    after it, by `shares`, (n,). One policy alone is self-play, and fills both. `reach`, (R,), or
+    (0,) to leave it out, gets own weight times counterfactual reach, in the share of the games in
+    which player 0 has the seat. `scratch` is (S,).
     """
     fill_all_weights(tree, policies[0], own)
     seat_share = SEAT_SHARE
@@ -191,11 +201,11 @@ def forward(tree, policies, shares, own, other, scratch, reach):
         fill_all_weights(tree, policies[opponent], scratch)
         for sequence in range(len(other)):
             other[sequence] += shares[opponent - 1] * scratch[sequence]
-    for at in range(len(reach)):
+    for tree_row in range(len(reach)):
         total = 0.0
-        for member in range(tree.members[at], tree.members[at + 1]):
+        for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
             total += own[tree.before[member]] * counterfactual_reach(tree, other, member)
-        reach[tree.row[at]] = seat_share * total
+        reach[tree.row[tree_row]] = seat_share * total
 
 
 @kernel
@@ -218,42 +228,43 @@ def backward(
         fill_all_weights(tree, policy, other)
     share = WIN_RATE_OF_PAYOFF if len(policies) == 1 else WIN_RATE_OF_PAYOFF * SEAT_SHARE
     fill_end_values(tree, other, 0, 2, sequence_values)
-    for at in range(len(tree.row) - 1, -1, -1):
-        row, legal = tree.row[at], tree.legal[at]
+    for tree_row in range(len(tree.row) - 1, -1, -1):
+        row, legal = tree.row[tree_row], tree.legal[tree_row]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
-            sum_action_values(tree, at, own, sequence_values, values[row])
+            sum_action_values(tree, tree_row, own, sequence_values, values[row])
             extra = illegal_mass_per_legal(policy, row, legal)
             centre_values(values[row], legal, share, reach[row], extra)
         if role in (ASCEND, SOFTMAX) and reach[row] > 0.0:
-            played, worths = policy[row, :legal], values[row, :legal]
-            given_up = 1.0 if role == ASCEND else damping  # share of illegal actions' probability
+            legal_part, legal_values = policy[row, :legal], values[row, :legal]
+            removed_share = 1.0 if role == ASCEND else damping  # of illegal actions' probability
             if role == ASCEND:
-                changes += take_best(played, worths, reach[row])
+                changes += take_best(legal_part, legal_values, reach[row])
             else:
-                soften(played, worths, reach[row], temperature, damping)
+                soften(legal_part, legal_values, reach[row], temperature, damping)
             for action in range(legal, policy.shape[1]):
-                policy[row, action] -= given_up * policy[row, action]
+                policy[row, action] -= removed_share * policy[row, action]
         if role == FULL_MEMORY:
-            add_best_values(tree, at, sequence_values)
+            add_best_values(tree, tree_row, sequence_values)
         else:
-            add_expected_values(tree, at, policy, sequence_values)
+            add_expected_values(tree, tree_row, policy, sequence_values)
     return changes
 
 
 @part
-def update_regrets(row, added, discounts, plus, policy, values, regrets, prediction, strategy_sum):
+def update_regrets(row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum):
     """Add one iteration's regrets of a row to `regrets`, (R, K), and its policy to the average.
 
-    An action's regret is its counterfactual value, `values` (K,), less the policy's: see
+    An action's regret is its counterfactual value, `values` (K,), less the expected one under the
+    policy, (R, K). Sums are discounted, and cut off if `plus`, by
     :func:`hogeq.kernels.row_roles.add_regret`. `strategy_sum`, (R, K), gets the policy times its
-    weight `added`.
+    weight in the average, `weight`.
     """
     actions = policy.shape[1]
     expected = 0.0
     for action in range(actions):
         expected += policy[row, action] * values[action]
     for action in range(actions):
-        strategy_sum[row, action] += added * policy[row, action]
+        strategy_sum[row, action] += weight * policy[row, action]
         instant_regret = values[action] - expected
         add_regret(row, action, instant_regret, discounts, plus, regrets, prediction)
 
@@ -286,20 +297,20 @@ def minimise(
         for turn in range(2 if alternating else 1):
             low, high = (turn, turn + 1) if alternating else (0, 2)
             fill_end_values(tree, weights, low, high, sequence_values)
-            for at in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
-                row, legal = tree.row[at], tree.legal[at]
+            for tree_row in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
+                row, legal = tree.row[tree_row], tree.legal[tree_row]
                 reach, visit_weight = 0.0, 0.0
-                for member in range(tree.members[at], tree.members[at + 1]):
+                for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
                     own_weight = weights[tree.before[member]]
                     reach += SEAT_SHARE * counterfactual_reach(tree, weights, member)
                     visit_weight += SEAT_SHARE * own_weight * visits[member]
-                sum_action_values(tree, at, ones, sequence_values, values)
+                sum_action_values(tree, tree_row, ones, sequence_values, values)
                 extra = illegal_mass_per_legal(policy, row, legal)
                 centre_values(values, legal, WIN_RATE_OF_PAYOFF * SEAT_SHARE, reach, extra)
-                add_expected_values(tree, at, policy, sequence_values)
-                added = iteration_weight * visit_weight
+                add_expected_values(tree, tree_row, policy, sequence_values)
+                weight = iteration_weight * visit_weight
                 update_regrets(
-                    row, added, discounts, plus, policy, values, regrets, prediction, strategy_sum
+                    row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum
                 )
                 match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
             fill_weights(tree, policy, tree.seats[low], tree.seats[high], weights)
@@ -328,17 +339,25 @@ class Loops:
     @cached_property
     def visits(self):
         """How often chance and an opponent at random lead to each refined information set, (J,)."""
-        tree, weights = self.tree, np.zeros(self.tree.roots[2])
+        tree = self.tree
+        num_sequences = tree.roots[2]
+        weights = np.zeros(num_sequences)  # realisation weights of uniformly random play
         actions = int(tree.legal.max(initial=1))
-        evenly = np.full((1, len(tree.row), actions), 1.0 / actions)
-        forward(tree, evenly, np.ones(1), weights, weights, weights, weights[:0])
-        shape = len(tree.before), len(weights)
-        return csr_array((tree.chance, tree.node_other, tree.node), shape) @ weights
+        uniform = np.full((1, len(tree.row), actions), 1.0 / actions)
+        no_reach = weights[:0]
+        forward(tree, uniform, np.ones(1), weights, weights, weights, no_reach)
+        shape = len(tree.before), num_sequences
+        chance_of_sequences = csr_array((tree.chance, tree.node_other, tree.node), shape)
+        return chance_of_sequences @ weights
 
     def run(self, regrets, prediction, strategy_sum, factors, *, alternating, plus, epsilon):
-        """Do an iteration of a regret minimiser for each row of `factors`, in place."""
+        """Do an iteration of a regret minimiser for each row of `factors`, in place.
+
+        Arguments are those of :meth:`hogeq.model.protocol.Minimiser.run`.
+        """
+        if prediction is None:
+            prediction = strategy_sum[:0]  # an empty table says that there is none
         policy, ones = np.zeros(regrets.shape), np.ones(len(self.own_weights))
-        predicted = strategy_sum[:0] if prediction is None else prediction
-        tables = regrets, predicted, strategy_sum, factors, alternating, plus, epsilon
+        tables = regrets, prediction, strategy_sum, factors, alternating, plus, epsilon
         scratch = policy, self.other_weights, self.sequence_values, np.zeros(regrets.shape[1])
         minimise(self.tree, *tables, self.visits, ones, *scratch)

@@ -22,7 +22,7 @@ from numba.core import cgutils
 INT64, INT32, BOOL = ir.IntType(64), ir.IntType(32), ir.IntType(1)  # types of LLVM's values
 DOUBLE, SINGLE = ir.DoubleType(), ir.FloatType()
 POINTER = ir.PointerType()
-LINE = 64  # bytes of a line of the processor's cache
+LINE = 64  # bytes of a line of the processor's cache, and of its widest register
 _FUSED = ("contract",)  # lets a multiplication and an addition become one instruction
 
 
@@ -32,26 +32,26 @@ class Index:
     def __init__(self, code: "Code", value: Any) -> None:
         self.code, self.value = code, value
 
-    def _combined(self, operation: str, other: Any) -> "Index":
-        """Emit an instruction, by the name of its method of llvmlite, on this and another."""
+    def _emit_operation(self, operation: str, other: Any) -> "Index":
+        """Emit an instruction on this number and another; `operation` is llvmlite's method."""
         emit = getattr(self.code.builder, operation)
         return Index(self.code, emit(self.value, self.code.index(other).value))
 
-    def _compared(self, sign: str, other: Any) -> Any:
-        """Emit a signed comparison: LLVM's value of one bit."""
+    def _emit_comparison(self, sign: str, other: Any) -> Any:
+        """Emit a signed comparison, `sign` such as "<": LLVM's value of one bit."""
         return self.code.builder.icmp_signed(sign, self.value, self.code.index(other).value)
 
-    __add__ = __radd__ = partialmethod(_combined, "add")
-    __sub__ = partialmethod(_combined, "sub")
-    __mul__ = __rmul__ = partialmethod(_combined, "mul")
-    __floordiv__ = partialmethod(_combined, "udiv")
-    __mod__ = partialmethod(_combined, "urem")
-    __and__ = partialmethod(_combined, "and_")
-    __rshift__ = partialmethod(_combined, "ashr")
-    __lt__ = partialmethod(_compared, "<")
-    __ge__ = partialmethod(_compared, ">=")
-    equals = partialmethod(_compared, "==")
-    differs = partialmethod(_compared, "!=")
+    __add__ = __radd__ = partialmethod(_emit_operation, "add")
+    __sub__ = partialmethod(_emit_operation, "sub")
+    __mul__ = __rmul__ = partialmethod(_emit_operation, "mul")
+    __floordiv__ = partialmethod(_emit_operation, "udiv")
+    __mod__ = partialmethod(_emit_operation, "urem")
+    __and__ = partialmethod(_emit_operation, "and_")
+    __rshift__ = partialmethod(_emit_operation, "ashr")
+    __lt__ = partialmethod(_emit_comparison, "<")
+    __ge__ = partialmethod(_emit_comparison, ">=")
+    equals = partialmethod(_emit_comparison, "==")
+    differs = partialmethod(_emit_comparison, "!=")
 
     def __rsub__(self, other):
         return self.code.index(other) - self
@@ -68,23 +68,24 @@ class Index:
 class Vector:
     """A row of floating point numbers of the kernel.
 
-    `parts` are LLVM's vectors, all of one type, one register of the processor each: the row is
-    their concatenation. Methods work number by number.
+    `registers` are LLVM's vectors, all of one type, each of which fills a register of the
+    processor: the row is their concatenation. Methods work number by number.
     """
 
-    def __init__(self, code: "Code", parts: Iterable[Any]) -> None:
-        self.code, self.parts = code, list(parts)
+    def __init__(self, code: "Code", registers: Iterable[Any]) -> None:
+        self.code, self.registers = code, list(registers)
 
-    def _combined(self, operation: str, other: Any) -> "Vector":
-        """Emit an instruction, by the name of its method of llvmlite, on this and another."""
+    def _emit_operation(self, operation: str, other: Any) -> "Vector":
+        """Emit an instruction on this Vector and another, or a number; llvmlite's method."""
         emit = getattr(self.code.builder, operation)
-        pairs = zip(self.parts, self.code.broadcast_like(self, other).parts, strict=True)
+        others = self.code.broadcast_like(self, other).registers
+        pairs = zip(self.registers, others, strict=True)
         return Vector(self.code, [emit(mine, theirs, flags=_FUSED) for mine, theirs in pairs])
 
-    __add__ = __radd__ = partialmethod(_combined, "fadd")
-    __sub__ = partialmethod(_combined, "fsub")
-    __mul__ = __rmul__ = partialmethod(_combined, "fmul")
-    __truediv__ = partialmethod(_combined, "fdiv")
+    __add__ = __radd__ = partialmethod(_emit_operation, "fadd")
+    __sub__ = partialmethod(_emit_operation, "fsub")
+    __mul__ = __rmul__ = partialmethod(_emit_operation, "fmul")
+    __truediv__ = partialmethod(_emit_operation, "fdiv")
 
     def __rsub__(self, other):
         return self.code.broadcast_like(self, other) - self
@@ -95,44 +96,47 @@ class Vector:
     def where_at_least(self, least, then, otherwise):
         """Return `then` where this is at least `least`, else `otherwise`: Vectors or numbers."""
         code, builder = self.code, self.code.builder
-        others = [code.broadcast_like(self, other).parts for other in (least, then, otherwise)]
+        others = [code.broadcast_like(self, other).registers for other in (least, then, otherwise)]
         chosen = []
-        for part, low, yes, no in zip(self.parts, *others, strict=True):
-            chosen.append(builder.select(builder.fcmp_ordered(">=", part, low), yes, no))
+        for register, low, yes, no in zip(self.registers, *others, strict=True):
+            is_at_least = builder.fcmp_ordered(">=", register, low)
+            chosen.append(builder.select(is_at_least, yes, no))
         return Vector(code, chosen)
 
     def maximum(self, other):
-        """Return the larger of two numbers, place by place."""
+        """Return the larger of two numbers, number by number."""
         return self.where_at_least(other, self, other)
 
-    def zero_where_rounding(self, whole):
-        """Return these numbers, but 0 for those as small as rounding errors of sums `whole`."""
-        least = whole * self.code.rounding
+    def zero_where_rounding(self, sums):
+        """Return these numbers, but 0 for those as small as rounding errors of `sums`."""
+        least = sums * self.code.rounding
         return least.where_at_least(self, 0.0, self)
 
     def with_first_replaced(self, count, other):
-        """Return these numbers, the first `count` (an Index) replaced by those of `other`."""
+        """Return these numbers, one register, the first `count`, an Index, as in `other`."""
         builder = self.code.builder
-        (part,), (instead,) = self.parts, self.code.broadcast_like(self, other).parts
-        width = part.type.count
+        (register,) = self.registers
+        (replacement,) = self.code.broadcast_like(self, other).registers
+        width = register.type.count
         count_everywhere = self.code.broadcast(count.value, width)
         is_first = builder.icmp_signed("<", lane_numbers(width), count_everywhere)
-        return Vector(self.code, [builder.select(is_first, instead, part)])
+        return Vector(self.code, [builder.select(is_first, replacement, register)])
 
     def converted(self, element):
-        """Return these numbers in the precision `element`: DOUBLE or SINGLE."""
+        """Return these numbers, one register, in the precision `element`: DOUBLE or SINGLE."""
         builder = self.code.builder
-        (part,) = self.parts
-        if part.type.element == element:
+        (register,) = self.registers
+        if register.type.element == element:
             return self
         convert = builder.fptrunc if element == SINGLE else builder.fpext
-        return Vector(self.code, [convert(part, ir.VectorType(element, part.type.count))])
+        return Vector(self.code, [convert(register, ir.VectorType(element, register.type.count))])
 
-    def number(self, place):
-        """Return the number at a place, known as the kernel is written, as a double."""
-        part, lane = divmod(place, self.parts[0].type.count)
-        entry = self.code.builder.extract_element(self.parts[part], ir.Constant(INT32, lane))
-        return self.code.cast(entry, DOUBLE)
+    def number(self, index):
+        """Return the number at an index, known as the kernel is written, as a double."""
+        register_index, lane = divmod(index, self.registers[0].type.count)
+        register = self.registers[register_index]
+        number = self.code.builder.extract_element(register, ir.Constant(INT32, lane))
+        return self.code.cast(number, DOUBLE)
 
 
 class Data:
@@ -159,22 +163,22 @@ class Data:
         pointer = self.pointer_to(position.value)
         return self.code.builder.load(pointer, align=4, typ=kind)
 
-    def vector(self, position, parts=1):
-        """Read a Vector of neighbouring numbers, `parts` registers long."""
-        code, width = self.code, self.code.width
-        return Vector(
-            code, [self._register(code.index(position) + part * width) for part in range(parts)]
-        )
+    def vector(self, position, num_registers=1):
+        """Read a Vector of neighbouring numbers, so many registers long."""
+        code = self.code
+        first = code.index(position)
+        registers = [self._register(first + number * code.width) for number in range(num_registers)]
+        return Vector(code, registers)
 
     def put(self, position, vector):
         """Write a Vector to neighbouring numbers."""
         code = self.code
-        for number, part in enumerate(vector.parts):
-            where = code.index(position) + number * part.type.count
-            code.builder.store(part, self.pointer_to(where.value), align=4)
+        for number, register in enumerate(vector.registers):
+            register_position = code.index(position) + number * register.type.count
+            code.builder.store(register, self.pointer_to(register_position.value), align=4)
 
     def number(self, position):
-        """Read one number: an Index, or a double."""
+        """Read one number: an Index if the array has whole numbers, else a double of LLVM."""
         builder = self.code.builder
         number = builder.load(self.pointer_to(self.code.index(position).value), typ=self.element)
         if not isinstance(number.type, ir.IntType):
@@ -196,29 +200,32 @@ class Data:
         return self.code.builder.sext(row, ir.VectorType(INT64, self.code.width))
 
     def prefetch(self, position, numbers):
-        """Load so many numbers into the cache, some time before the kernel reads them."""
+        """Load neighbouring numbers into the cache, some time before the kernel reads them."""
         builder = self.code.builder
         kind = ir.FunctionType(ir.VoidType(), [POINTER, INT32, INT32, INT32])
         prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         # LLVM's arguments: 0 to read rather than write; 3 to keep as long as can be; 1 for data.
         hints = [ir.Constant(INT32, hint) for hint in (0, 3, 1)]
-        for offset in range(0, numbers, LINE // self.bytes):
+        numbers_of_line = LINE // self.bytes
+        for offset in range(0, numbers, numbers_of_line):
             pointer = self.pointer_to((self.code.index(position) + offset).value)
             builder.call(prefetch, [pointer, *hints])
 
 
 class Variable:
-    """A Vector that loops of the kernel change: it lies on the stack, one slot for each part."""
+    """A Vector that loops of the kernel change: it lies on the stack, one slot for a register."""
 
     def __init__(self, code: "Code", vector: Vector) -> None:
         self.code = code
-        self._slots = [cgutils.alloca_once(code.builder, part.type) for part in vector.parts]
+        self._slots = [
+            cgutils.alloca_once(code.builder, register.type) for register in vector.registers
+        ]
         self.set(vector)
 
     def set(self, vector):
         """Write another value."""
-        for slot, part in zip(self._slots, vector.parts, strict=True):
-            self.code.builder.store(part, slot)
+        for slot, register in zip(self._slots, vector.registers, strict=True):
+            self.code.builder.store(register, slot)
 
     def get(self):
         """Read the value as a Vector."""
@@ -231,10 +238,10 @@ class Code:
     def __init__(self, builder: ir.IRBuilder, element: Any, width: int) -> None:
         self.builder = builder
         self.width = width
-        """Numbers of one register of the processor, if nothing else is said."""
+        """Numbers of one register of the processor: the default length of vectors."""
         self.kind = ir.VectorType(element, width)
         self.rounding = 1e-5 if isinstance(element, ir.FloatType) else 1e-14
-        """Share of a sum that may be nothing but rounding."""
+        """A number below this share of a sum may be a rounding error of the sum alone."""
 
     # --- operands ---
 
@@ -242,27 +249,27 @@ class Code:
         """Make an Index of a constant; an Index stays as it is."""
         return number if isinstance(number, Index) else Index(self, ir.Constant(INT64, int(number)))
 
-    def vector(self, number, parts=1):
+    def vector(self, number, num_registers=1):
         """Make a Vector with one number everywhere, a constant or a double of the kernel."""
-        return self._repeated(number, self.kind, parts)
+        return self._repeated(number, self.kind, num_registers)
 
     def broadcast_like(self, vector, number):
         """Make a Vector with one number everywhere, as long as `vector`; a Vector stays as is."""
         if isinstance(number, Vector):
             return number
-        return self._repeated(number, vector.parts[0].type, len(vector.parts))
+        return self._repeated(number, vector.registers[0].type, len(vector.registers))
 
     def double_vector(self, number):
         """Make a Vector of one single double."""
         return self._repeated(number, ir.VectorType(DOUBLE, 1), 1)
 
-    def _repeated(self, number, kind, parts):
-        """Make a Vector of `parts` times LLVM's vector type `kind`, with one number everywhere."""
+    def _repeated(self, number, kind, num_registers):
+        """Make a Vector with one number everywhere, of registers of LLVM's vector type `kind`."""
         if isinstance(number, int | float):
-            row = ir.Constant(kind, [float(number)] * kind.count)
+            register = ir.Constant(kind, [float(number)] * kind.count)
         else:
-            row = self.broadcast(self.cast(number, kind.element), kind.count)
-        return Vector(self, [row] * parts)
+            register = self.broadcast(self.cast(number, kind.element), kind.count)
+        return Vector(self, [register] * num_registers)
 
     def variable(self, vector):
         """Make a Variable that begins as a Vector."""
@@ -275,10 +282,11 @@ class Code:
     def broadcast(self, scalar, width):
         """Make LLVM's vector of `width` numbers that all are `scalar`."""
         kind = ir.VectorType(scalar.type, width)
-        empty = ir.Constant(kind, ir.Undefined)
-        first = self.builder.insert_element(empty, scalar, ir.Constant(INT32, 0))
+        undefined = ir.Constant(kind, ir.Undefined)
+        with_first = self.builder.insert_element(undefined, scalar, ir.Constant(INT32, 0))
+        # A shuffle that reads entry 0 for every place.
         all_first = ir.Constant(ir.VectorType(INT32, width), [0] * width)
-        return self.builder.shuffle_vector(first, first, all_first)
+        return self.builder.shuffle_vector(with_first, with_first, all_first)
 
     def cast(self, scalar, element):
         """Convert a floating point number to the precision `element`."""
@@ -293,8 +301,8 @@ class Code:
         while len(terms) > 1:
             pairs = zip(terms[::2], terms[1::2], strict=False)
             sums = [left + right for left, right in pairs]
-            last_alone = terms[2 * len(sums) :]
-            terms = sums + last_alone
+            odd_one = terms[2 * len(sums) :]
+            terms = sums + odd_one
         return terms[0]
 
     # --- what the kernel decides when it runs ---
@@ -317,7 +325,7 @@ class Code:
         builder.cbranch(builder.icmp_signed("<", counter_value, last.value), body, end)
         builder.position_at_end(body)
         counter = Index(self, counter_value)
-        # The counter rises in any case: its mirror image between the ends falls.
+        # The counter rises in any case; its mirror image between the ends falls.
         yield first + last - 1 - counter if down else counter
         builder.store((counter + 1).value, counter_slot)
         builder.branch(head)
@@ -336,12 +344,13 @@ class Code:
 
     def select(self, condition, then, otherwise):
         """Emit a choice between two Indices, two Vectors or two doubles, by one condition."""
+        emit = self.builder.select
         if isinstance(then, Index):
-            return Index(self, self.builder.select(condition, then.value, otherwise.value))
+            return Index(self, emit(condition, then.value, otherwise.value))
         if isinstance(then, Vector):
-            pairs = zip(then.parts, otherwise.parts, strict=True)
-            return Vector(self, [self.builder.select(condition, yes, no) for yes, no in pairs])
-        return self.builder.select(condition, then, otherwise)
+            pairs = zip(then.registers, otherwise.registers, strict=True)
+            return Vector(self, [emit(condition, yes, no) for yes, no in pairs])
+        return emit(condition, then, otherwise)
 
 
 def lane_numbers(width: int) -> Any:

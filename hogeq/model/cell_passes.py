@@ -19,11 +19,11 @@ from hogeq.model.protocol import Reach, WinRate
 from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
-Places = NDArray[np.int32]
+Positions = NDArray[np.int32]
 
 
 def suit_cell_vectors(tables: Tables) -> bool:
-    """Whether cells of a diagonal are alike and do not feed each other, and no roll has a bonus."""
+    """Whether a vector can hold cells of one diagonal: all have one situation, and no bonus."""
     own, opponent = np.indices(tables.situation.shape)
     situation = by_total(tables.situation)[own + opponent]
     is_alike = bool((situation == tables.situation).all())
@@ -36,7 +36,7 @@ def _landings_on_board(tables: Tables) -> tuple[Ints, ...]:
 
 
 def by_total(table: NDArray[np.uint8]) -> Ints:
-    """Entry of a table of cells (G, G) at the first cell of each total, (2 * G - 1,)."""
+    """Return the entry of a table of cells (G, G) at the first cell of each total, (2 * G - 1,)."""
     goal = len(table)
     totals = np.arange(2 * goal - 1)
     own = np.maximum(totals - goal + 1, 0)
@@ -67,7 +67,7 @@ class CellLayout:
     """Where a game's numbers lie when vectors run over cells of a diagonal.
 
     :mod:`hogeq.kernels.cell_vectors` defines diagonals, blocks, pages, groups, families and lines.
-    A *place* is an index within a page. Vectors have as many numbers as `cells`.
+    A *position* is an index within a page. Vectors have as many numbers as `cells`.
     """
 
     groups: Ints
@@ -99,11 +99,12 @@ class CellLayout:
         most_gift = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
         most_rise = max(self.most_sides, *(target.points + target.gift for target in targets))
         own, opponent = np.indices((goal, goal))
+        # No dice, where both scores stay below the goal.
         stays = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
         most_free_rise = int((tables.zero_points + tables.zero_gift)[stays].max(initial=0))
         kind, own_after, opponent_after = _landings_on_board(tables)
-        rise = own_after + opponent_after - own - opponent
-        most_landing_rise = int(rise[kind < WIN].max(initial=0))
+        landing_rise = own_after + opponent_after - own - opponent
+        most_landing_rise = int(landing_rise[kind < WIN].max(initial=0))
         return Board(
             goal=goal,
             width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
@@ -133,7 +134,7 @@ class CellLayout:
     # --- groups, families and lines ---
 
     def _group(self, mode: int, lane: int) -> _Group:
-        """List the rolls that some memory of a lane plays in a mode."""
+        """Make the group of a mode and a lane: with the rolls that some memory of it plays."""
         in_lane = self.tables.lane == lane  # (H,)
         rolls = []
         for modes in self.tables.mode:  # of a situation, (H, K)
@@ -144,7 +145,9 @@ class CellLayout:
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
         kind = int(self.tables.mode_kind[mode])
         is_sum = self.tables.dice[kind].is_sum
-        summed = [roll for of_situation in rolls for roll in of_situation if is_sum[roll]]
+        summed = [
+            roll for rolls_of_situation in rolls for roll in rolls_of_situation if is_sum[roll]
+        ]
         return _Group(kind, tuple(rolls), lane, mode, max(summed, default=0))
 
     def _sorted_groups(self) -> list[_Group]:
@@ -157,9 +160,10 @@ class CellLayout:
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Join groups into families; number their pages, their sums, and their lines.
+        """Set `families`, `groups`, `source`, `num_sums` and `num_lines`.
 
-        Lines are counted in each situation anew.
+        Groups of the same kind and rolls, neighbours in the list, join a family. Each group gets
+        its first page, its vectors of sums, and its lines, counted in each situation anew.
         """
         tables = self.tables
         families: list[Family] = []
@@ -168,12 +172,14 @@ class CellLayout:
         num_lines = np.zeros(len(tables.mode), np.int64)  # by situation
         self.source = np.zeros_like(tables.mode)
         for number, group in enumerate(self._sorted_groups()):
-            if not families or (families[-1].kind, families[-1].rolls) != group[:2]:
+            family_key = group.kind, group.rolls
+            if not families or (families[-1].kind, families[-1].rolls) != family_key:
                 dice = self._dice(group)
                 families.append(Family(number, number, group.kind, group.rolls, dice))
             families[-1] = families[-1]._replace(end=number + 1)
             end_and_lane = int(tables.mode_forces[group.mode]) * self.lanes + group.lane
             rows.append([end_and_lane * tables.records, num_sums, *num_lines])
+            # Each number of dice has a ring of sums; see `hogeq.kernels.cell_vectors`.
             num_sums += group.depth * (families[-1].dice.sides + 1)
             for situation, rolls in enumerate(group.rolls):
                 for index, roll in enumerate(rolls):
@@ -204,9 +210,9 @@ class CellLayout:
 
     @cached_property
     def handover(self) -> Ints:
-        """End and next memories of every page of afterstates, (pages, 3).
+        """Way to end of every page of afterstates, and two memories that may move next, (pages, 3).
 
-        Memories are numbered with those of the other player first, then of the same one.
+        That of the other player, then that of the same one, whose numbers come after all others.
         """
         following = self.tables.following  # (2, W, J), by whether the same player moves again
         rows = [
@@ -218,22 +224,25 @@ class CellLayout:
         return np.array(rows, np.int64)
 
     @cached_property
-    def landing(self) -> Places:
-        """Twice the place of the cell on which an afterstate lands, + 1 for the same player.
+    def landing(self) -> Positions:
+        """Twice the position of the cell on which an afterstate lands, + 1 for the same player.
 
-        By end, total and opponent's score: (ends, totals, width). Where play is over it is a place
-        of constants: the first, 0, for a loss, the last, 1, for a win.
+        By end of the turn, total and opponent's score: (ends, totals, width). Where play is over it
+        is a position of a page's constants: the first, 0, for a loss, the last, 1, for a win.
         """
         goal, board = self.goal, self.board
+        # First the afterstates past the board, of which a landing says whether they win.
         is_win = self.tables.landings.kind == WIN
         total, opponent = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
         own = total - opponent
         own_within = np.clip(own, 0, len(is_win) - 1)
         opponent_within = np.minimum(opponent, is_win.shape[1] - 1)
         wins = (own >= 0) & is_win[own_within, opponent_within]
-        loss_place = self.cell_page - self.cells
-        win_place = self.cell_page - 1
-        landing = np.repeat(2 * np.where(wins, win_place, loss_place)[None], self.ends, axis=0)
+        loss_position = self.cell_page - self.cells
+        win_position = self.cell_page - 1
+        decided = np.where(wins, win_position, loss_position)
+        landing = np.repeat(2 * decided[None], self.ends, axis=0)
+        # Then those that land on a cell.
         kind, own_after, opponent_after = _landings_on_board(self.tables)
         own, opponent = np.nonzero(kind < WIN)
         kind = kind[own, opponent]
@@ -242,56 +251,62 @@ class CellLayout:
         for end in range(self.ends):
             again = (kind == AGAIN) | (end == 1)  # the second end forces an extra turn
             # Cells have the scores of the player who moves there, who is the other unless `again`.
-            place = row + np.where(again, opponent_after, own_after)
-            landing[end, own + opponent, opponent] = 2 * place + again
+            position = row + np.where(again, opponent_after, own_after)
+            landing[end, own + opponent, opponent] = 2 * position + again
         return landing.astype(np.int32)
 
     @cached_property
-    def no_dice(self) -> Places:
-        """Place of the afterstate of no dice, from a group's first page on.
+    def no_dice(self) -> Positions:
+        """Position of the afterstate of rolling no dice, counted from a group's first page on.
 
-        By kind of turn, total and opponent's score: (D, 2 * G - 1, width).
+        By kind of turn, total and opponent's score: (D, 2 * G - 1, width). Where that decides the
+        game it is a position of the first page's constants, of a loss or a win.
         """
         tables, goal, board = self.tables, self.goal, self.board
         own, opponent = np.indices((goal, goal))
-        loss_place = self.afterstate_page - self.cells
-        win_place = self.afterstate_page - 1
-        places = np.full((len(tables.dice), 2 * goal - 1, board.width), loss_place, np.int64)
-        for kind, by_total_and_score in enumerate(places):
+        loss_position = self.afterstate_page - self.cells
+        win_position = self.afterstate_page - 1
+        size = len(tables.dice), 2 * goal - 1, board.width
+        positions = np.full(size, loss_position, np.int64)
+        for kind, by_total_and_score in enumerate(positions):
             own_after = own + tables.zero_points[kind]
             opponent_after = opponent + tables.zero_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
             page = tables.zero_record[kind]
-            place = row * board.width + opponent_after + page * self.afterstate_page
+            position = row * board.width + opponent_after + page * self.afterstate_page
             wins = tables.terminal_win[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
-            decided_place = np.where(wins, win_place, loss_place)
-            by_total_and_score[own + opponent, opponent] = np.where(goes_on, place, decided_place)
-        return places.astype(np.int32)
+            decided = np.where(wins, win_position, loss_position)
+            by_total_and_score[own + opponent, opponent] = np.where(goes_on, position, decided)
+        return positions.astype(np.int32)
 
     @cached_property
     def edge(self) -> Floats:
-        """Win probability by sums of dice from scores past the goal, which no page has.
+        """Win probability by the sum of n dice from an own score at the goal or past it.
 
-        By kind of turn, total - G, block (counted back from that of this number), dice - 1 and cell
-        of the block: (D, G - 1 + sides, blocks, depth, cells). Rolls that show a 1 count 0.
+        Pages have no such scores, but sums of more dice from lower scores read them. Dice that show
+        a 1 count 0, as in all sums. By kind of turn, total - G, block, n from 0, and cell of the
+        block: (D, G - 1 + sides, blocks, depth, cells). Blocks are counted back from the one that
+        has the opponent's score total - G, of the cell whose own score is the goal.
         """
         tables, goal, cells, shape = self.tables, self.goal, self.cells, self.shape
         most_sides, depth = shape.most_sides, shape.edge_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
-        size = len(tables.dice), goal - 1 + most_sides, shape.edge_blocks, depth, cells
-        edge = np.zeros(size)
-        beyond, block, cell = np.ogrid[: size[1], : shape.edge_blocks, :cells]
-        opponent = (beyond // cells - block) * cells + cell
-        own = beyond + goal - opponent
+        num_totals = goal - 1 + most_sides
+        edge = np.zeros((len(tables.dice), num_totals, shape.edge_blocks, depth, cells))
+        total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
+        opponent = (total_past_goal // cells - block) * cells + cell
+        own = goal + total_past_goal - opponent
         is_used = (opponent >= 0) & (opponent < goal) & (own >= goal) & (own < goal + most_sides)
         used_own = np.broadcast_to(own, is_used.shape)[is_used]
         used_opponent = np.broadcast_to(opponent, is_used.shape)[is_used]
+        # Own scores past those of `wins` are as its last.
         scores = np.minimum(np.arange(goal + most_sides * (depth + 1)), len(wins) - 1)
         for kind, dice in enumerate(tables.dice):
-            value = wins[scores]  # by own score, past those of the table as at its last, and other
-            for number in range(depth):
-                edge[kind, :, :, number][is_used] = value[used_own, used_opponent]
+            value = wins[scores]  # by own and opponent's score; of no dice yet
+            for num_dice in range(depth):
+                edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
+                # One die more: the mean over its faces of the value so many points higher.
                 shifted = [np.roll(value, -face, axis=0) for face in range(2, dice.sides + 1)]
                 value = np.add.reduce(shifted) / dice.sides
         return edge
@@ -310,7 +325,7 @@ class CellPasses:
     def __init__(
         self, tables: Tables, players: int, dtype: DTypeLike = np.float64, matches: int = 1
     ) -> None:
-        cells = 64 // np.dtype(dtype).itemsize  # of a vector of 512 bits
+        cells = 64 // np.dtype(dtype).itemsize  # of a vector of 64 bytes
         layout = CellLayout(tables, cells)
         shape, board = layout.shape, layout.board
         seats = matches * players

@@ -15,7 +15,8 @@ class CheckedPasses:
     """
 
     def __init__(self, shape: tuple[int, ...], *, recurs: bool = False) -> None:
-        self._shape, self._recurs, opponents = shape, recurs, max(1, shape[0] - 1)
+        self._shape, self._recurs = shape, recurs
+        opponents = max(1, shape[0] - 1)
         self._equal = np.full(opponents, 1.0 / opponents)
         self._latest: Reach | None = None  # of the last pass forward
 

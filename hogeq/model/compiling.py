@@ -38,7 +38,11 @@ Call = Callable[[], object]
 
 
 def _calls(game: HogEngine, part: str) -> Iterable[Call]:
-    """List calls on arrays of nobody else, of which each needs one kernel more."""
+    """List the calls that need the kernels of a part of a game, one kernel more by each call.
+
+    They work on arrays of their own, and their results are of no use. `part` is one of `PARTS`, or
+    "matches", the part by which two matrices meet.
+    """
     uniform = np.full((2, *game.shape), 1.0 / game.num_actions)
     duels = game.duels()
     if part == "certificates":
@@ -48,19 +52,20 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
     layouts = [partial(game.layout, 2, dtype) for dtype in {game.quick_dtype(), np.float64}]
     interpreter = partial(game.interpreter, 2)
 
+    def pass_forward(make: Callable[[], Layout]) -> None:
+        make().forward(uniform)
+
     def pass_backward(make: Callable[[], Layout], role: Role) -> None:
         passes = make()
         passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
-    def reach() -> None:
-        interpreter().forward(uniform)
-
+    reach = partial(pass_forward, interpreter)
     optimal = partial(pass_backward, interpreter, Role.FULL_MEMORY)
     calls: dict[str, list[Call]] = {
         "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
         "policies": [lambda: game.workspace(2).win_rate(uniform)],
         "search": [
-            *(lambda make=make: make().forward(uniform) for make in layouts),
+            *(partial(pass_forward, make) for make in layouts),
             *(partial(pass_backward, make, Role.COUNTERFACTUAL) for make in layouts),
         ],
         "full memory": [optimal],
@@ -72,7 +77,7 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
 
 
 def _certificate_calls(rules: Rules) -> Iterator[Call]:
-    """Call every kernel of bounds with a proof, on a small game whose vectors are as wide."""
+    """Yield a call of every kernel of certificates, on a small game whose vectors are as wide."""
     goal, dice = 6, rules.num_actions - 1
     dice = next(few for few in (2, 8, dice) if width_of(few + 1) == width_of(dice + 1))
     small = replace(EDITIONS["su20"], goal=goal, max_dice=dice)
@@ -90,7 +95,10 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:
-    """Give the kernels of parts that are not kept; the others are called."""
+    """Yield the kernels of parts that are not in the cache.
+
+    Each call of a part is made where nothing may be compiled, so that it names its missing kernel.
+    """
     for name in names:
         for call in _calls(game, name):
             try:
@@ -101,9 +109,9 @@ def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:
 
 
 def parts_of(game: HogEngine) -> list[str]:
-    """List the parts that a game needs, none twice: values and reach need those of others."""
-    twice = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
-    return [part for part in PARTS if part not in twice]
+    """List the parts of a game, without those that need no kernels of their own."""
+    without_kernels = {"values", "reach"} | ({"matrices"} if game.duels() is None else set())
+    return [part for part in PARTS if part not in without_kernels]
 
 
 def compile_now(games: Iterable[Rules], names: Iterable[str]) -> None:

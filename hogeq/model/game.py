@@ -91,7 +91,10 @@ class HogEngine(PlainEngine):
         """Whether every turn raises the total score, as staged layouts need."""
         if total_rises(replace(self.rules, goal=self.goal)):
             return True
-        graph, total = self.graph, np.add(*divmod(self.graph.row, self.goal))
+        # The rules may let a total stay where no position has it: so look at all positions.
+        graph = self.graph
+        own, opponent = np.divmod(graph.row, self.goal)
+        total = np.add(own, opponent)
         position, entry = graph.ends
         after = graph.next[entry]
         stays = total[np.maximum(after, 0)] == total[position]
@@ -117,10 +120,10 @@ class HogEngine(PlainEngine):
         return self.goal, self.goal, self.num_actions
 
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
-        """List scores and rolls by which player 0 of two could stay for ever.
+        """List scores and rolls of policies (2, G, G, K) by which player 0 could stay for ever.
 
-        Staying there, and wherever player 0 comes to move before that again, is for ever, since the
-        other player stays too.
+        Player 0 must stay there, and wherever it comes to move before that again; then the game
+        never ends, since the other player stays too. Each is ((own, opponent's score), roll).
         """
         if not self.can_be_endless:
             return []
@@ -129,7 +132,10 @@ class HogEngine(PlainEngine):
         return [(divmod(cell, self.goal), action) for cell, action in ways]
 
     def endless_position(self, policies: Floats) -> tuple[int, int] | None:
-        """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends."""
+        """Find scores, the mover's first, from which a game of policies (2, G, G, K) never ends.
+
+        None if the game ends for certain. Of several the lowest, by seat, own and opponent's score.
+        """
         if not self.can_be_endless:
             return None
         graph, rows = self.graph, plain(policies).reshape(2, -1, self.num_actions)
@@ -139,11 +145,11 @@ class HogEngine(PlainEngine):
         passes = self.interpreter(2).passes
         passes.forward(rows)
         reached = [position for position, memory in endless if passes.reach[0, position, memory]]
-        cells = [(int(graph.player[x]), int(graph.row[x])) for x in reached]
+        cells = [(int(graph.player[position]), int(graph.row[position])) for position in reached]
         return divmod(min(cells)[1], self.goal) if cells else None
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> Passes:
-        """Fresh passes; see :mod:`hogeq.model.protocol`."""
+        """Make fresh passes for so many policies, Q; see :mod:`hogeq.model.protocol`."""
         opponents, seats = max(1, players - 1), min(2, players)
         layout = self.layout(seats, dtype, opponents)
         interpreter = partial(self.interpreter, seats, opponents)
@@ -151,7 +157,7 @@ class HogEngine(PlainEngine):
         return Workspace(shape, layout, interpreter, recurs=self.positions_recur)
 
     def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
-        """Fresh arrays for passes, laid out as suits the game.
+        """Make fresh arrays for passes, laid out as suits the game.
 
         Compiling takes seconds, and pays in large games only. There, if much is remembered, a
         vector holds the memories of a cell; else it holds cells of one diagonal. Everything else is
@@ -209,7 +215,7 @@ class HogEngine(PlainEngine):
 
 
 def required_bytes(rules: Rules) -> int:
-    """Bytes of the largest arrays of a game: values and reach of two players, and its tables."""
+    """Estimate the bytes of a game's largest arrays: values and reach of both players, tables."""
     turns, extras, records = memory_sizes(rules)
     memories = turns * extras * records**2 * states(rules)
     return rules.size**2 * 8 * (4 * memories + 6 * rules.num_actions)
@@ -228,11 +234,12 @@ def compile_game(rules: Rules, own_goals: bool = False) -> HogEngine:
 
 
 def _compile(rules: Rules) -> HogEngine:
-    need = required_bytes(rules)
-    if need > MEMORY_LIMIT:
+    """Compile rules; those whose arrays do not fit in memory are refused."""
+    needed_bytes = required_bytes(rules)
+    if needed_bytes > MEMORY_LIMIT:
         raise HogeqError(
             f"rules: a game to {rules.size} with {rules.max_dice} dice and this memory needs "
-            f"{need / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
+            f"{needed_bytes / 2**30:.1f} GiB; allowed: {MEMORY_LIMIT >> 30}: lower goal or max_dice"
         )
     tables = tables_of(replace(rules, goal=rules.size))
     return HogEngine(rules, tables, all_memories(rules))

@@ -36,17 +36,20 @@ class GraphEngine(PlainEngine):
 
     def __init__(self, graph: Graph) -> None:
         low, high = float(graph.paid.min()), float(graph.paid.max())
-        self.payoff_per_win_rate = (high - low) or 1.0
-        middle, scale = (low + high) / 2.0, self.payoff_per_win_rate
-        beyond = graph.paid - middle
-        if abs(middle) > scale:  # doubles miss what they stand for by more than the stakes show
-            level = (meant(low) + meant(high)) / 2
-            self.payoff_per_win_rate = scale = float(meant(high) - meant(low)) or 1.0
-            beyond = np.array([float(meant(one) - level) for one in graph.paid.tolist()])
-        rates = 0.5 + beyond / scale
-        paid = rates[: len(graph.payoff)]
-        endless = None if graph.endless is None else float(rates[-1])
-        self.graph = replace(graph, payoff=paid, total=1.0, endless=endless)
+        payoff_range = (high - low) or 1.0
+        middle = (low + high) / 2.0
+        distances = graph.paid - middle
+        if abs(middle) > payoff_range:
+            # Large payoffs, close together: the difference of two doubles misses that of the
+            # decimals or fractions that they stand for, so these are subtracted instead.
+            exact_middle = (meant(low) + meant(high)) / 2
+            payoff_range = float(meant(high) - meant(low)) or 1.0
+            distances = np.array([float(meant(u) - exact_middle) for u in graph.paid.tolist()])
+        self.payoff_per_win_rate = payoff_range
+        win_rates = 0.5 + distances / payoff_range
+        payoff = win_rates[: len(graph.payoff)]
+        endless = None if graph.endless is None else float(win_rates[-1])  # the last of `paid`
+        self.graph = replace(graph, payoff=payoff, total=1.0, endless=endless)
         self.seats_share_rows = len(lists_of(self.graph).mirror) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
         if not self.seats_share_rows and np.isin(self.own_rows[0], self.own_rows[1]).any():
@@ -65,10 +68,11 @@ class GraphEngine(PlainEngine):
 
     @cached_property
     def has_memory(self) -> bool:
-        """Whether some row joins several states of its player."""
+        """Whether some row joins several states of its player: memories, or positions."""
         moves = self.graph.player != NATURE
-        seen = np.stack([self.graph.player[moves], self.graph.row[moves]])
-        return self.graph.memories > 1 or np.unique(seen, axis=1).shape[1] < seen.shape[1]
+        rows = np.stack([self.graph.player[moves], self.graph.row[moves]])
+        num_rows = np.unique(rows, axis=1).shape[1]
+        return self.graph.memories > 1 or num_rows < rows.shape[1]
 
     @property
     def positions_recur(self) -> bool:
@@ -90,8 +94,8 @@ class GraphEngine(PlainEngine):
     def ways_to_stay(self, policies: Floats) -> list[tuple[tuple[int, ...], int]]:
         """List rows and actions by which player 0 of two could stay for ever."""
         played = self.legal(policies)
-        found = ways_to_stay(self.graph, self._staying, played) if self._staying else []
-        return [((row,), action) for row, action in found]
+        ways = ways_to_stay(self.graph, self._staying, played) if self._staying else []
+        return [((row,), action) for row, action in ways]
 
     def workspace(self, players: int, dtype: DTypeLike = np.float64) -> "GraphWorkspace":  # noqa: ARG002
         """Fresh passes for so many policies."""
@@ -108,18 +112,20 @@ class GraphWorkspace(CheckedPasses):
     def __init__(self, engine: GraphEngine, players: int) -> None:
         super().__init__((players, *engine.shape), recurs=engine.positions_recur)
         self._engine, mirrored = engine, engine.seats_share_rows
+        opponents = len(self._equal)
         self._seats = [
-            GraphPasses(engine.graph, len(self._equal), seat, use_mirrors=mirrored and players == 1)
+            GraphPasses(engine.graph, opponents, seat, use_mirrors=mirrored and players == 1)
             for seat in ((0,) if mirrored else (0, 1))
         ]
         # In self-play both seats count, else each one half; with mirrors the start has both.
         self._share = 1.0 if mirrored or players == 1 else 0.5
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute the reach of every row of player 0."""
+        """Compute the reach of every row of player 0 against opponents drawn by `weights`, (n,)."""
         played, shares = self._played(policies), self._shares(weights)
         self._require_rows(policies)
-        rows = sum(shares @ seat.forward(played) for seat in self._seats) * self._share
+        seat_reaches = (shares @ seat.forward(played) for seat in self._seats)
+        rows = sum(seat_reaches) * self._share
         self._latest = Reach(np.asarray(rows), shares)
         return self._latest
 
@@ -136,14 +142,18 @@ class GraphWorkspace(CheckedPasses):
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Compute values, player 0 acting by its role."""
+        """Compute values under `policies` (Q, R, K), player 0 acting by its role.
+
+        ASCEND and SOFTMAX change the rows of player 0 in place.
+        """
         self._require_latest(reach)
-        played = self._played(policies)
+        played = self._played(policies)  # with illegal actions' probability spread
         before = played[0].copy()
         results = [
             seat.backward(role, played, reach.weights, temperature, damping) for seat in self._seats
         ]
         changes = sum(changed for _, changed in results)
+        # Only COUNTERFACTUAL has values; of other roles a table stands in, which nobody reads.
         values = self._values(policies[0]) if role == Role.COUNTERFACTUAL else before
         if role in {Role.ASCEND, Role.SOFTMAX}:
             is_new = (played[0] != before).any(axis=-1)
@@ -158,11 +168,15 @@ class GraphWorkspace(CheckedPasses):
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        played, shares, alone = self._played(policies), self._shares(weights), len(policies) == 1
-        both = alone and role == Role.FULL_MEMORY
-        starts = [seat.backward(role, played, shares, both_respond=both)[0] for seat in self._seats]
+        played, shares = self._played(policies), self._shares(weights)
+        is_self_play = len(policies) == 1
+        both_respond = is_self_play and role == Role.FULL_MEMORY
+        starts = [
+            seat.backward(role, played, shares, both_respond=both_respond)[0]
+            for seat in self._seats
+        ]
         first, second = self._rates(starts, shares)
-        return WinRate.from_starts(first, first if alone else 1.0 - second)
+        return WinRate.from_starts(first, first if is_self_play else 1.0 - second)
 
     @property
     def error(self) -> float:
@@ -170,7 +184,11 @@ class GraphWorkspace(CheckedPasses):
         return max(seat.error for seat in self._seats)
 
     def _rates(self, starts: list[Floats], weights: Floats) -> tuple[float, float]:
-        """Win rate of player 0 in either seat, from values (opponents, starts) of each pass."""
+        """Win rate of player 0 in the first and in the second seat.
+
+        `starts` are the values at the starts, (opponents, starts), of each pass; where seats share
+        rows, one pass has both seats as its two starts.
+        """
         if self._engine.seats_share_rows:
             first, second = weights @ starts[0]
             return float(first), float(second)
@@ -179,7 +197,11 @@ class GraphWorkspace(CheckedPasses):
         return first, second
 
     def _values(self, policy: Floats) -> Floats:
-        """Counterfactual values; of an illegal action the legal ones' mean if played, or least."""
+        """Counterfactual values of all actions of player 0, (R, K), over both seats.
+
+        Of an illegal action the mean of the legal ones if `policy` plays illegal ones, since it
+        takes one of those at random; else the least of them.
+        """
         legal, total = self._engine.graph.legal, np.zeros(self._engine.shape)
         for seat in self._seats:
             own = self._engine.own_rows[seat.me]
@@ -187,8 +209,9 @@ class GraphWorkspace(CheckedPasses):
         total[~legal] = 0.0
         mean = total.sum(axis=1) / np.maximum(legal.sum(axis=1), 1)
         least = np.where(legal, total, np.inf).min(axis=1)
-        is_played = np.where(legal, 0.0, policy).sum(axis=1) > TIE
-        return np.where(legal, total, np.where(is_played, mean, least)[:, None])
+        plays_illegal = np.where(legal, 0.0, policy).sum(axis=1) > TIE
+        value_of_illegal = np.where(plays_illegal, mean, least)
+        return np.where(legal, total, value_of_illegal[:, None])
 
     def _played(self, policies: Floats) -> Floats:
         return self._engine.legal(self._plain(policies))

@@ -28,7 +28,7 @@ from hogeq.kernels.arrays import (
 )
 from hogeq.support.aliases import Floats, Ints, matrix_type
 
-NO_MIRROR = np.zeros(0, np.int32)
+NO_MIRROR = np.zeros(0, np.int32)  # in place of mirrors, if positions have none
 VECTOR = len(STEP)  # numbers that a kernel takes at a time
 PLAIN, SMALL, LARGE = range(3)  # kinds of blocks: that do not recur, with few states, with many
 SLICE = 4e9  # operations on small blocks, about, before a kernel returns and can be interrupted
@@ -40,23 +40,23 @@ def _whole_vectors(lanes: Any) -> Any:
 
 
 class _ActionWays(NamedTuple):
-    """The ways of a graph, each split by the actions that play by it: W of them from here on."""
+    """The ways of a graph, each split by the actions that play by it: W new ways."""
 
     original: Ints  # (W,) number of the way in the graph
-    action: Ints  # (W,)
+    action: Ints  # (W,) action that plays by it
     number: Ints  # (S, H, K) of the way by which an action plays; of no action that of the first
 
 
 @lru_cache(maxsize=4)
 def lists_of(graph: Graph) -> Lists:
-    """Put a graph into the order of a pass: blocks, ways of one action each, lanes as vectors."""
+    """Put a graph into the order of a pass: blocks, ways of one action each, padded lanes."""
     situations, _, _ = graph.way.shape
     legal = np.asarray((graph.way >= 0).all(axis=1))  # (S, K)
     ways = _split_by_action(graph, legal)
     num_ways = len(ways.original)
     first_outcome, last_outcome = graph.first[ways.original], graph.first[ways.original + 1]
     outcomes = spans(first_outcome, last_outcome)
-    first = np.append(0, np.cumsum(last_outcome - first_outcome))
+    first = np.append(0, np.cumsum(last_outcome - first_outcome))  # of the new ways
     end = graph.end[outcomes].astype(np.int64)
     labels, lanes = graph.following.shape
     width = int(_whole_vectors(lanes))
@@ -69,8 +69,8 @@ def lists_of(graph: Graph) -> Lists:
     ways_start = np.searchsorted(pairs // num_ways, np.arange(situations + 1))
     ways_of_situation = pairs % num_ways
     local_way = np.searchsorted(pairs, pair_of) - ways_start[:-1, None, None]
-    place = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
-    ends_of_way = np.maximum.reduceat(end, first[:-1]) + 1
+    slot = (local_way * width + graph.lane[:, None]).transpose(0, 2, 1)
+    ends_of_way = np.maximum.reduceat(end, first[:-1]) + 1  # 1 more than the largest number
     mirror = _mirror(graph)
     order, start, recurs = _blocks(graph, mirror)
     return Lists(
@@ -82,7 +82,7 @@ def lists_of(graph: Graph) -> Lists:
         row=graph.row.copy(),
         fixed=graph.fixed.copy(),
         situation=graph.situation.copy(),
-        place=place.astype(np.uint32, order="C"),
+        slot=slot.astype(np.uint32, order="C"),
         legal=np.asarray(legal, np.uint8),
         ways=ways_of_situation.astype(np.int32),
         ways_start=ways_start,
@@ -103,15 +103,15 @@ def lists_of(graph: Graph) -> Lists:
 def _split_by_action(graph: Graph, legal: NDArray[np.bool_]) -> _ActionWays:
     """Make one way of each pair of a way and an action; `legal` (S, K) says which actions exist."""
     actions = graph.num_actions
-    exists = graph.way >= 0
-    key_of = graph.way.astype(np.int64) * actions + np.arange(actions)  # a way, then an action
-    keys, index = np.unique(key_of, return_inverse=True)
-    existing = np.flatnonzero(np.isin(keys, key_of[exists]))
+    exists = graph.way >= 0  # (S, H, K)
+    pair_of = graph.way.astype(np.int64) * actions + np.arange(actions)  # way, then action
+    pairs, index = np.unique(pair_of, return_inverse=True)
+    existing = np.flatnonzero(np.isin(pairs, pair_of[exists]))
     number = np.searchsorted(existing, index.reshape(graph.way.shape))
     first_action = legal.argmax(axis=1)  # stands for actions that do not exist
     way_of_first = np.take_along_axis(number, first_action[:, None, None], axis=2)
     number = np.where(exists, number, way_of_first)
-    return _ActionWays(keys[existing] // actions, keys[existing] % actions, number)
+    return _ActionWays(pairs[existing] // actions, pairs[existing] % actions, number)
 
 
 def _lane_ranges(
@@ -137,15 +137,16 @@ def _lane_ranges(
 
 
 def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """Sort positions into blocks: order, where each begins, and which recur.
+    """Sort positions into blocks: order (C,), where each begins (B + 1,), and which recur (B,).
 
     A block has the positions of one row of a player, or of nature one. Blocks that lead to each
     other, or to themselves, are one that recurs; it has the mirrors of its positions, too.
     """
     positions = np.arange(graph.positions)
+    # A key for each row of a player, and for each position of nature.
     row_of_player = graph.player.astype(np.int64) * graph.rows + graph.row
     key = np.where(graph.player != NATURE, row_of_player, 2 * graph.rows + positions)
-    _, group = np.unique(key, return_inverse=True)  # (C,) what is a block if it does not recur
+    _, group = np.unique(key, return_inverse=True)  # (C,) the block, if it does not recur
     num_groups = int(group.max()) + 1
     if num_groups == graph.positions and not graph.recurring.any():
         return positions, np.arange(graph.positions + 1), np.zeros(graph.positions, bool)
@@ -155,16 +156,16 @@ def _blocks(graph: Graph, mirror: NDArray[np.int32]) -> tuple[Ints, Ints, NDArra
     component, recurs = _joined_components(graph, joined)
     block_key = np.where(recurs, num_groups, group)  # a component that recurs is one block
     order = np.lexsort((positions, block_key, component))
-    changes = np.diff(block_key[order], prepend=-1) | np.diff(component[order], prepend=-1)
-    start = np.flatnonzero(changes)
+    is_first = np.diff(block_key[order], prepend=-1) | np.diff(component[order], prepend=-1)
+    start = np.flatnonzero(is_first)
     return order, np.append(start, graph.positions), recurs[order[start]]
 
 
 def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     """Sort sets of positions into levels by the turns between them.
 
-    `joined` (C,) is the set of each position. Returns each position's level, (C,), and whether a
-    turn leads from this level to itself, (C,).
+    `joined` (C,) is the number of each position's set. Sets that lead to each other have one level.
+    Returns each position's level, (C,), and whether a turn leads from this level to itself, (C,).
     """
     num_sets = int(joined.max()) + 1
     lowest = np.full(num_sets, len(graph.level))  # level of the graph
@@ -187,10 +188,10 @@ def _joined_components(graph: Graph, joined: Ints) -> tuple[Ints, NDArray[np.boo
 
 
 def _mirror(graph: Graph) -> NDArray[np.int32]:
-    """Give each position's mirror, in which the players are exchanged; empty if there is none.
+    """Return each position's mirror, (C,), in which the players are exchanged; (0,) if none.
 
-    They are looked for side by side, as those of Hog with one goal lie: 2 i of player 0 and 2 i + 1
-    of player 1.
+    Mirrors are looked for side by side, as those of Hog with one goal lie: 2 i of player 0 and
+    2 i + 1 of player 1. All that is the same for both, or exchanged, is compared.
     """
     even, odd = slice(0, None, 2), slice(1, None, 2)
     if graph.positions % 2 or (graph.player[even] != 0).any() or (graph.player[odd] != 1).any():
@@ -206,6 +207,7 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
             return NO_MIRROR
     positions, memories = graph.start.T.tolist()
     starts = {*zip(positions, memories, graph.start_chance.tolist(), strict=True)}
+    # The mirror of position x is x ^ 1: 2 i and 2 i + 1 change places.
     if starts != {(position ^ 1, memory, chance) for position, memory, chance in starts}:
         return NO_MIRROR
     if graph.endless is not None and 2.0 * graph.endless != graph.total:
@@ -214,7 +216,7 @@ def _mirror(graph: Graph) -> NDArray[np.int32]:
 
 
 def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
-    """Whether ends of positions (n,) lead to mirrors of where those of the next positions lead."""
+    """Whether `ends` of turns at positions, (n,), and at the ones after them are mirrored."""
     entry = graph.place[positions, None] + ends  # (n, ends)
     mirror_entry = graph.place[positions + 1, None] + ends
     after, mirror_after = graph.next[entry], graph.next[mirror_entry]
@@ -223,30 +225,31 @@ def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
         return False
     if (goes_on & (graph.label[entry] != graph.label[mirror_entry])).any():
         return False
-    paid = graph.payoff[-1 - after[~goes_on]] + graph.payoff[-1 - mirror_after[~goes_on]]
-    return bool((paid == graph.total).all())
+    # Below 0 stands -1 - t for payoff t.
+    payoff_sums = graph.payoff[-1 - after[~goes_on]] + graph.payoff[-1 - mirror_after[~goes_on]]
+    return bool((payoff_sums == graph.total).all())
 
 
 def _without_mirrors(lists: Lists) -> Lists:
-    """Leave out positions of player 1: what comes to one goes to its mirror."""
-    is_kept = lists.player[lists.order] != 1
-    kept_before = np.append(0, np.cumsum(is_kept))[lists.start]  # of each block
-    is_block_kept = np.diff(kept_before) > 0
+    """Leave out positions of player 1: turns that lead to one lead to its mirror instead."""
+    is_included = lists.player[lists.order] != 1
+    num_before = np.append(0, np.cumsum(is_included))[lists.start]  # positions before each block
+    has_positions = np.diff(num_before) > 0  # of blocks
     positions = np.arange(len(lists.player), dtype=np.int32)
     target = np.where(lists.player == 1, lists.mirror, positions)
     # Entries of `next` below 0 are payoffs, and index from the end: they stay what they are.
     payoffs = np.arange(lists.next.min(initial=0), 0, dtype=np.int32)
     target = np.append(target, payoffs)
     return lists._replace(
-        order=lists.order[is_kept],
-        start=np.append(kept_before[:-1][is_block_kept], kept_before[-1]),
-        recurs=lists.recurs[is_block_kept],
+        order=lists.order[is_included],
+        start=np.append(num_before[:-1][has_positions], num_before[-1]),
+        recurs=lists.recurs[has_positions],
         next=target[lists.next],
     )
 
 
 class Run(NamedTuple):
-    """Blocks side by side, of one kind."""
+    """Blocks side by side, of one kind: from `first`, below `last`."""
 
     first: int
     last: int
@@ -254,10 +257,11 @@ class Run(NamedTuple):
 
 
 def _runs(lists: Lists, memories: int) -> list[Run]:
-    """Cut the blocks of a pass into runs, those of small blocks by what they may take, too."""
-    states = np.diff(lists.start) * memories
-    kind = np.where(lists.recurs > 0, np.where(states <= MOST_DENSE, SMALL, LARGE), PLAIN)
-    # A row for each state at most, and an elimination for each row.
+    """Cut the blocks of a pass into runs of one kind; small blocks also by what they may take."""
+    states = np.diff(lists.start) * memories  # of each block
+    kind_if_recurs = np.where(states <= MOST_DENSE, SMALL, LARGE)
+    kind = np.where(lists.recurs > 0, kind_if_recurs, PLAIN)
+    # A row for each state at most, and an elimination, a cube of states, for each row.
     operations = np.where(kind == SMALL, states.astype(np.float64) ** 4, 0.0)
     slice_number = np.cumsum(operations) // SLICE
     is_cut = (np.diff(kind) != 0) | (np.diff(slice_number) != 0)
@@ -266,21 +270,21 @@ def _runs(lists: Lists, memories: int) -> list[Run]:
 
 
 def scratch_for(lists: Lists, matches: int) -> Scratch:
-    """Fresh arrays for passes against so many opponents."""
+    """Make fresh arrays for passes against so many opponents."""
     lanes = lists.following.shape[1]
-    places = int(np.diff(lists.ways_start).max()) * lanes
+    num_slots = int(np.diff(lists.ways_start).max()) * lanes  # of the ways of a situation
     ends = len(lists.end_lanes) * lanes
     return Scratch(
-        rolled=np.zeros((matches, places)),
+        rolled=np.zeros((matches, num_slots)),
         ends=np.zeros(ends),
-        masses=np.zeros(places),
+        masses=np.zeros(num_slots),
         flows=np.zeros(ends),
         error=np.zeros(1),
     )
 
 
 def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
-    """Make arrays for blocks that recur, for the player `me`."""
+    """Make the arrays for blocks that recur, in a pass of the player `me`."""
     block = np.full(graph.positions, -1)
     member = np.zeros(graph.positions, np.int64)
     leads = np.zeros(graph.positions, np.uint8)
@@ -315,7 +319,7 @@ def _loop(graph: Graph, lists: Lists, me: int) -> Loop:
 
 
 def _in_slices(kernel: Any, lists: Lists, loop: Loop | None, block: int, *arrays: Any) -> None:
-    """Call a kernel until it says that it is done with a block."""
+    """Call a kernel until it is done with a block; between calls it can be interrupted."""
     is_done = kernel(lists, loop, block, True, *arrays)
     while not is_done:
         is_done = kernel(lists, loop, block, False, *arrays)
@@ -324,12 +328,15 @@ def _in_slices(kernel: Any, lists: Lists, loop: Loop | None, block: int, *arrays
 class GraphPasses:
     """Values and reach of every state of a graph, for one player against n opponents.
 
-    `values` (n, C, H) are payoffs to that player, `me`; `reach` (n, C, H) and `row_reach` (n, R)
-    probabilities or expected visits; `action_values` (R, K) counterfactual values, -inf where there
-    is no action; `choice` (C, H) is of FULL_MEMORY. Policies are (1 + n, R, K), the player's first.
-    One alone is self-play; `use_mirrors` then values only one of two mirrored positions. Rows are
-    those of the graph, or more. `order` is one of positions that is better for a cache: all that
-    follows a position comes later, and none recurs.
+    - `values` (n, C, H): payoffs to that player, `me`.
+    - `reach` (n, C, H), `row_reach` (n, R): probabilities or expected visits.
+    - `action_values` (R, K): counterfactual values, -inf where there is no action.
+    - `choice` (C, H): best actions, of FULL_MEMORY.
+
+    Policies are (1 + n, R, K), the player's first. One alone is self-play; `use_mirrors` then
+    values only one of two mirrored positions. Policies may have more `rows` than the graph. `order`
+    is one of positions that is better for a cache: all that follows a position comes later, and
+    none recurs.
     """
 
     def __init__(
@@ -373,7 +380,8 @@ class GraphPasses:
     def forward(self, policies: Floats, entering: Floats | None = None) -> Floats:
         """Fill `reach` and `row_reach`, and return the latter.
 
-        `entering` (n, C, H), of zeros, gets the flow into each block that recurs.
+        `entering` (n, C, H), of zeros, gets the reach with which play comes into the states of each
+        block that recurs, before it goes round there.
         """
         from hogeq.kernels import graph_loops, graph_passes
 
@@ -388,8 +396,8 @@ class GraphPasses:
             visited = lists.mirror[position] if is_left_out else position
             self.reach[:, visited, memory] += chance
         for match, (reach, row_reach) in enumerate(zip(self.reach, self.row_reach, strict=True)):
-            played = policies if len(policies) <= 2 else policies[[0, match + 1]]
-            arrays = self.me, played, reach, row_reach, self._scratch
+            match_policies = policies if len(policies) <= 2 else policies[[0, match + 1]]
+            arrays = self.me, match_policies, reach, row_reach, self._scratch
             for first, last, kind in runs:
                 if kind == PLAIN:
                     graph_passes.forward(lists, first, last, *arrays)
@@ -416,11 +424,12 @@ class GraphPasses:
         *,
         both_respond: bool = False,
     ) -> tuple[Floats, int]:
-        """Fill `values`; of COUNTERFACTUAL `action_values`, of FULL_MEMORY `choice`.
+        """Value all states with the player acting by its role; fill `values`.
 
-        In FULL_MEMORY the player takes its best actions, and if `both_respond` the other too.
-        `weights` (n,) are the chances of opponents. Returns values at the starts, (n, starts), and
-        how many rows ASCEND changed.
+        COUNTERFACTUAL, ASCEND and SOFTMAX fill `action_values` too, weighted by `reach`, and the
+        last two set the player's rows. In FULL_MEMORY the player takes its best actions, in
+        `choice`, and if `both_respond` the other too. `weights` (n,) are the probabilities of the
+        opponents. Returns values at the starts, (n, starts), and how many rows ASCEND changed.
         """
         from hogeq.kernels import graph_loops, graph_passes
 
@@ -437,7 +446,7 @@ class GraphPasses:
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
                 self._value(run, policies, responders)
-            elif run.kind == PLAIN or loop is None:  # without a loop all are
+            elif run.kind == PLAIN or loop is None:  # None if no block recurs
                 graph_passes.act(self.lists, run.first, run.last, how, *arrays)
             elif run.kind == SMALL:
                 graph_loops.settle(self.lists, loop, run.first, run.last, how, *arrays)
@@ -451,11 +460,11 @@ class GraphPasses:
     def value_changes(
         self, policies: Floats, weights: Floats, after: Floats, gains: Floats
     ) -> None:
-        """Fill `gains` (R,), of payoff, by each row's change to `after` (R, K) alone.
+        """Fill `gains` (R,), of payoff: by each row's change to its row in `after` (R, K) alone.
 
-        Those of rows that a play meets once stay as they are. Any other is in a block that recurs:
-        its change moves neither the flow into the block nor the values of later blocks, so it gains
-        the flow times the change of the block's values.
+        Only of rows in blocks that recur; others, which a play meets once, stay as they are. A
+        row's change moves neither the flow into its block nor the values of later blocks, so it
+        gains the flow times the change of the block's values.
         """
         lists, changed, entering = self.lists, policies.copy(), np.zeros_like(self.reach)
         self.forward(policies, entering)
@@ -477,11 +486,15 @@ class GraphPasses:
             self.values[:, positions] = before
 
     def _settle_large(self, loop: Loop, block: int, how: tuple[Any, ...], *arrays: Any) -> None:
-        """Value a large block, with rows as the role sets them."""
+        """Value a large block, and set its rows one by one as the role has it.
+
+        `how` and `arrays` are as of :func:`hogeq.kernels.graph_passes.act`.
+        """
         from hogeq.kernels import graph_loops
 
         lists, (policies, *_) = self.lists, arrays
-        bounds = how[0] == COUNTERFACTUAL
+        role = how[0]
+        bounds = role == COUNTERFACTUAL  # rows then stay, so that the last values are the result
         goes_on = graph_loops.settle_large(lists, loop, block, True, how, *arrays)
         while goes_on:
             if loop.course[STALE]:
@@ -492,23 +505,27 @@ class GraphPasses:
     def _iterate(
         self, block: int, played: tuple[int, Floats, int], choice: NDArray[Any], *, bounds: bool
     ) -> None:
-        """Value a large block by iteration; `played` is as of :meth:`_optimise`."""
+        """Value a large block by value iteration; if `bounds`, also bound what it misses.
+
+        `played` is the player, the policies and the number of the opponent. States act by their
+        rows, or if they have a `choice` (C, H) by the best action.
+        """
         from hogeq.kernels import graph_loops
 
-        values = self.values[played[2]]
-        arrays = *played, choice, values, self.payoff, bounds, self._scratch
+        _, _, match = played
+        arrays = *played, choice, self.values[match], self.payoff, bounds, self._scratch
         _in_slices(graph_loops.iterate, self.lists, self._loop, block, *arrays)
 
     def _value(self, run: Run, policies: Floats, responders: int) -> None:
-        """Value a run of blocks.
+        """Value a run of blocks under `policies` (1 + n, R, K), or with best actions.
 
-        All play by their rows if there are no `responders`; of one the player `me` takes its best
+        All act by their rows if there are no `responders`; of one the player `me` takes its best
         actions, of two both players do.
         """
         from hogeq.kernels import graph_loops, graph_passes
 
         lists, loop, scratch = self.lists, self._loop, self._scratch
-        if run.kind == PLAIN or loop is None:  # without a loop all are
+        if run.kind == PLAIN or loop is None:  # None if no block recurs
             total = float(self.graph.total)
             how = self.me, responders >= 1, responders == 2, self.use_mirrors, total
             arrays = policies, self.payoff, self.values, self.choice, scratch
@@ -530,10 +547,14 @@ class GraphPasses:
     def _optimise(
         self, run: Run, block: int, played: tuple[int, Floats, int], *, both_respond: bool
     ) -> None:
-        """Find best actions in a block: policy iteration, or iteration of values if it is large.
+        """Find best actions in a block that recurs: policy iteration, or if large value iteration.
 
-        If both players choose, the other answers best before the player improves (Hoffman and Karp
-        1966). `played` is the player, the policies and the number of the opponent.
+        1. Begin with the actions that stay in the block most.
+        2. A small block: value it, improve the player's actions, until none improves. If both
+           choose, the other answers best before the player improves (Hoffman and Karp 1966).
+        3. At the end take actions that leave the block, where these are as good.
+
+        `played` is the player, the policies and the number of the opponent.
         """
         from hogeq.kernels import graph_loops
 
@@ -547,7 +568,7 @@ class GraphPasses:
             return bool(graph_loops.choose(lists, loop, block, me, player, aim, *filled, scratch))
 
         for player in players:
-            choose(player, STAY)
+            choose(player, STAY)  # changes `self.choice`, as every call
         if run.kind == SMALL:
             improves = True
             while improves:

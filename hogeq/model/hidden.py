@@ -13,11 +13,11 @@ from hogeq.model.rows import TIE, plain
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.messages import HogeqError
 
-MemoryValues = Callable[[int, Ints, Floats], Floats]  # see :func:`backward_by`
+MemoryValues = Callable[[int, Ints, Floats], Floats]  # by player, cells and rolls: `backward_by`
 
 
 def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
-    """Value every hidden state if policies (Q, G, G, K) play: the passes hold the values."""
+    """Value every hidden state if policies (Q, G, G, K) play; the result holds the values."""
     if game.has_memory or game.positions_recur:
         return _valued(game, policies, Role.EVALUATE)[0]
     (values,), _ = backward_by(game, len(policies), _mixing(policies))
@@ -25,44 +25,49 @@ def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
 
 
 def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interpreter]:
-    """Best roll in every hidden state for player 0 of policies, (G, G, H), the fewest on ties.
+    """Find the best roll of player 0 in every hidden state, against policy 1.
 
-    Then its win probability when it moves first, and the values.
+    `policies` are (Q, G, G, K); player 0 does not follow its own, policy 0. In self-play, Q = 1,
+    both players take best rolls. Returns the rolls, (G, G, H), the fewest dice on ties; player 0's
+    win probability when it moves first; and the passes that hold the values.
     """
     if game.has_memory or game.positions_recur:
-        values, first = _valued(game, policies, Role.FULL_MEMORY)
-        return values.of_states(values.passes.choice), first, values
+        passes, first = _valued(game, policies, Role.FULL_MEMORY)
+        return passes.of_states(passes.passes.choice), first, passes
     best = np.zeros((game.goal**2, 1), matrix_type(game.num_actions))
     values_of_policies = _mixing(policies)
 
-    def choose(player: int, cells: Ints, rolls: Floats) -> Floats:
+    def choose(player: int, cells: Ints, roll_values: Floats) -> Floats:
+        """Value the best roll of every memory, and note player 0's; or what policy 1 plays."""
         if player == 1 and len(policies) > 1:
-            return values_of_policies(player, cells, rolls)
-        largest = rolls.max(axis=3)
+            return values_of_policies(player, cells, roll_values)
+        largest = roll_values.max(axis=3)
         if player == 0:
-            best[cells] = (rolls >= largest[..., None] - TIE)[:, 0].argmax(axis=2)
+            is_best = roll_values >= largest[..., None] - TIE
+            best[cells] = is_best[:, 0].argmax(axis=2)  # the first one; of the only pass
         return largest
 
-    (values,), starts = backward_by(game, len(policies), choose)
-    return best.reshape(game.goal, game.goal, 1), starts[0][0], values
+    (passes,), starts = backward_by(game, len(policies), choose)
+    return best.reshape(game.goal, game.goal, 1), starts[0][0], passes
 
 
 def _mixing(policies: Floats) -> MemoryValues:
     """Make a function for :func:`backward_by`: rolls are drawn from policies (Q, G, G, K)."""
-    rows = policies.reshape(len(policies), -1, 1, policies.shape[-1], 1)
+    num_policies, _, _, actions = policies.shape
+    rows = policies.reshape(num_policies, -1, 1, actions, 1)
 
-    def mean_values(player: int, cells: Ints, rolls: Floats) -> Floats:
-        policy = rows[min(player, len(rows) - 1)]  # of one policy, player 1 plays it too
-        return (rolls @ policy[cells])[..., 0]
+    def mean_values(player: int, cells: Ints, roll_values: Floats) -> Floats:
+        policy = rows[min(player, num_policies - 1)]  # of one policy, player 1 plays it too
+        return (roll_values @ policy[cells])[..., 0]
 
     return mean_values
 
 
 def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
-    """Interpret a pass backward; give the passes, and player 0's win probability moving first."""
+    """Interpret a pass backward; return it, and player 0's win probability moving first."""
     passes = game.interpreter(len(policies))
-    unread = Reach(passes.each_reach[0], np.ones(1))
-    starts, _ = passes.backward(role, plain(policies), unread, 1.0, 1.0)
+    unread_reach = Reach(passes.each_reach[0], np.ones(1))
+    starts, _ = passes.backward(role, plain(policies), unread_reach, 1.0, 1.0)
     return passes, float(starts[0, 0])
 
 
@@ -73,26 +78,27 @@ def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
         passes.forward(plain(policies))
         return passes.of_states(passes.passes.reach[0])
     graph, rows = game.graph, policies.reshape(2, -1, game.num_actions)
-    reach, cell_reach = np.zeros(graph.positions), np.zeros(game.goal**2)
+    reach = np.zeros(graph.positions)
     reach[graph.start[:, 0]] = graph.start_chance
     for first, last in pairwise(graph.level.tolist()):
         level = np.arange(first, last)  # positions that do not lead to each other
         send_on(graph, level, rows[graph.player[level], graph.row[level]], reach)
-    mine = np.flatnonzero(graph.player == 0)
-    cell_reach[graph.row[mine]] = reach[mine]
+    own_positions = np.flatnonzero(graph.player == 0)
+    cell_reach = np.zeros(game.goal**2)
+    cell_reach[graph.row[own_positions]] = reach[own_positions]
     return cell_reach.reshape(game.goal, game.goal, 1)
 
 
 def backward_by(
     game: HogEngine, players: int, memory_values: MemoryValues, passes: int = 1
 ) -> tuple[list[Interpreter], Sequence[tuple[float, float]]]:
-    """Pass over all cells, level by level; a function values every memory to the player to move.
+    """Value all cells, level by level, each memory as a function of the values of its rolls.
 
-    So rolls may depend on the memory, and nothing is compiled for them. The function gets the
-    player, cells (m,), and the values of all rolls there in each of the `passes` made side by side,
-    (m, n, H, K), and gives values (m, n, H). In self-play it gets one player's cells if the other's
-    are their mirrors. Returns the passes, and the win probability of each player when it moves
-    first, pass by pass.
+    So rolls may depend on the memory, and nothing is compiled for them. `memory_values` gets the
+    player to move, cells (m,), and the win probabilities of all rolls there in each of the `passes`
+    made side by side, (m, n, H, K), and returns those of memories, (m, n, H). In self-play it gets
+    one player's cells if the other's are their mirrors. Returns the passes, and the win probability
+    of each player when it moves first, pass by pass.
     """
     if game.positions_recur:
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
@@ -103,19 +109,19 @@ def backward_by(
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
         positions = level[graph.player[level] == 0] if mirrored else level
-        for parts in zip(*(payoffs_at(each, positions) for each in all_passes), strict=True):
-            part = parts[0][0]  # the same positions in all passes
-            payoffs = np.stack([payoffs for _, payoffs in parts], axis=1)  # to player 0
+        for chunks in zip(*(payoffs_at(each, positions) for each in all_passes), strict=True):
+            chunk = chunks[0][0]  # some positions, the same in all passes
+            payoffs = np.stack([payoffs for _, payoffs in chunks], axis=1)  # to player 0
             for player in (0,) if mirrored else (0, 1):
-                moves = graph.player[part] == player
-                here = part[moves]
+                moves = graph.player[chunk] == player
+                moved = chunk[moves]  # the positions at which the player moves
                 # abs(1 - x) turns a payoff to player 0 into player 1's win probability, and back.
-                rolls = abs(player - payoffs[moves])
-                values_here = memory_values(player, graph.row[here], rolls)
+                roll_values = abs(player - payoffs[moves])
+                new_values = memory_values(player, graph.row[moved], roll_values)
                 for number, each in enumerate(all_passes):
                     values = each.passes.values[0]
-                    values[here] = abs(player - values_here[:, number])
+                    values[moved] = abs(player - new_values[:, number])
                     if mirrored:
-                        values[lists.mirror[here]] = 1.0 - values_here[:, number]
+                        values[lists.mirror[moved]] = 1.0 - new_values[:, number]
     starts = [each.passes.values[0][tuple(graph.start.T)] for each in all_passes]
     return all_passes, [(float(mine), float(1.0 - theirs)) for mine, theirs in starts]

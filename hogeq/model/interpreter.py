@@ -30,11 +30,13 @@ class Interpreter:
         totals_rise: bool,
     ) -> None:
         size, _, actions = shape
+        num_cells = size**2
         mirrored = players == 1 and len(lists_of(graph).mirror) > 0
         order = near_first(graph, size) if totals_rise else None
-        self.passes = GraphPasses(graph, matches, use_mirrors=mirrored, rows=size**2, order=order)
+        self.passes = GraphPasses(graph, matches, use_mirrors=mirrored, rows=num_cells, order=order)
         self.graph, self.players, self._size = graph, players, size
-        self._position: Ints = np.full((2, size**2), -1)  # by player and cell; -1: it is never met
+        # By player and cell; -1 where play never comes.
+        self._position: Ints = np.full((2, num_cells), -1)
         self._position[graph.player, graph.row] = np.arange(graph.positions)
         self.action_values = self.passes.action_values.reshape(size, size, actions)
         self.each_reach = self.passes.row_reach.reshape(matches, size, size)
@@ -53,29 +55,32 @@ class Interpreter:
         In FULL_MEMORY both players take their best rolls in self-play.
         """
         both_respond = role == FULL_MEMORY and self.players == 1
-        rows, weights = self._by_row(policies), np.ascontiguousarray(reach.weights, np.float64)
+        rows = self._by_row(policies)
+        weights = np.ascontiguousarray(reach.weights, np.float64)
         starts, changes = self.passes.backward(
             role, rows, weights, temperature, damping, both_respond=both_respond
         )
+        # Starts are player 0 moving first, and second; the other wins what player 0 does not.
         first, other = starts[:, 0], 1.0 - starts[:, 1]
-        return np.stack([first] if self.players == 1 else [first, other], axis=1), changes
+        win_probabilities = [first] if self.players == 1 else [first, other]
+        return np.stack(win_probabilities, axis=1), changes
 
     @staticmethod
     def _by_row(policies: Floats) -> Floats:
         return policies.reshape(len(policies), -1, policies.shape[-1])
 
     def of_states(self, states: NDArray[Any]) -> NDArray[Any]:
-        """Copy numbers of states, (C, H), for player 0: (G, G, H), 0 where play never is."""
+        """Copy player 0's part of an array by state, (C, H), to (G, G, H); 0 if never reached."""
         position = self._position[0]
         by_cell = np.where((position >= 0)[:, None], states[position], 0).astype(states.dtype)
         return by_cell.reshape(self._size, self._size, -1)
 
 
 def near_first(graph: Graph, size: int) -> Ints:
-    """Order positions so that cells near each other, which the same cells follow, are together.
+    """Order positions, (C,), so that neighbouring cells, which the same cells follow, are close.
 
-    They are then looked up while still in cache. Totals must rise: then turns only raise the lower
-    and the higher of two scores.
+    What follows them is then still in the cache. Totals must rise: then turns only raise the lower
+    and the higher of two scores, so that what follows a position comes later.
     """
     own, opponent = np.divmod(graph.row.astype(np.int64), size)
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)

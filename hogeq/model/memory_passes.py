@@ -15,25 +15,32 @@ from hogeq.model.tables import Tables
 from hogeq.support.aliases import Floats, Ints
 
 VECTOR = 8  # doubles of a vector
-CACHE_LINE = 2 * VECTOR
-# Lanes that are written out, where rolls are sums and where not: more take long to compile.
+CACHE_LINE = 2 * VECTOR  # numbers: columns begin at multiples of it
+# Most lanes for which kernels are compiled, where rolls are sums of dice and where not: more take
+# long to compile.
 WIDEST, WIDEST_DIRECT = 48, 24
-SMALLEST = 1 << 16  # afterstates of a player below which a pass takes a tenth of a millisecond
+# Fewest afterstates of a player: with fewer a pass takes a tenth of a millisecond in any layout.
+SMALLEST = 1 << 16
 STRIP = 16  # scores of a strip of cells, whose columns fit in a second-level cache
 
 
 def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
-    """Whether turns only swap the players' memories, and all cells are alike, in a large game."""
+    """Whether a vector can hold the memories of a cell, pairs of the players' records.
+
+    So it must be that turns replace the mover's record and swap both, that all cells are alike,
+    with one kind of turn and one bonus, that no turn gives points or forces another, and that
+    landings swap scores at most. The game must have `smallest` afterstates to be worth it.
+    """
     lane_size = _lane_size(tables)
-    bonus = _bonus_by_records
+    most_lanes = WIDEST if tables.dice[0].depth else WIDEST_DIRECT
     return bool(
         _records_swap(tables)
         and tables.goal**2 * tables.records * lane_size >= smallest
-        and lane_size <= (WIDEST if tables.dice[0].depth else WIDEST_DIRECT)
+        and lane_size <= most_lanes
         and len(tables.mode_kind) == len(tables.mode) == 1
         and not tables.gives
         and not tables.mode_forces.any()
-        and (bonus(tables) == bonus(tables)[:, :1]).all()  # by the own record alone
+        and _own_record_decides_bonus(tables)
         and np.isin(tables.bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
     )
@@ -66,6 +73,12 @@ def _bonus_by_records(tables: Tables) -> Ints:
     return tables.bonus[0].reshape(num_records, num_records, -1)
 
 
+def _own_record_decides_bonus(tables: Tables) -> bool:
+    """Whether the bonus is the same for all records of the opponent."""
+    bonus = _bonus_by_records(tables)
+    return bool((bonus == bonus[:, :1]).all())
+
+
 def _swap_scores_at_most(tables: Tables) -> bool:
     """Whether every turn that does not win lands on its two scores, in either order."""
     goal = tables.goal
@@ -78,7 +91,7 @@ def _swap_scores_at_most(tables: Tables) -> bool:
 def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
     """List the afterstates that land on each cell, cell by cell.
 
-    Returns their opponent's and own scores, (G * G,), and where those of each cell begin.
+    Returns their opponent's and own scores, (G * G,), and where each cell's begin, (G * G + 1,).
     """
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
@@ -90,7 +103,7 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 
 def memory_shape(tables: Tables) -> Shape:
-    """Gather the constants of kernels."""
+    """Gather the constants of kernels; see their fields for what they mean."""
     (dice,) = tables.dice
     points = _points_by_record(tables)
     sole = {
@@ -98,7 +111,7 @@ def memory_shape(tables: Tables) -> Shape:
         for target in dice.targets
         if target.record != dice.record and len(points[target.record]) == 1
     }
-    gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by record and roll
+    gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by own record and roll
     return Shape(
         lanes=_lane_size(tables),
         num_actions=tables.num_actions,
@@ -114,12 +127,13 @@ def memory_shape(tables: Tables) -> Shape:
 
 
 def _points_by_record(tables: Tables) -> dict[int, set[int]]:
-    """Find the points of the turns that leave each record, even with no dice."""
+    """Map each record to the points of the turns that leave it, rolling no dice included."""
     (dice,) = tables.dice
     points: dict[int, set[int]] = {}
     for target in dice.targets:
         points.setdefault(target.record, set()).add(target.points)
     if dice.depth:
+        # Sums come to an afterstate by their last die, from up to so many points below.
         points.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
     free_turns = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
     for record, free_points in np.unique(free_turns, axis=0).tolist():
@@ -128,11 +142,11 @@ def _points_by_record(tables: Tables) -> dict[int, set[int]]:
 
 
 def pass_order(goal: int, strip: int) -> tuple[Ints, Ints]:
-    """Order the cells forward, by own and opponent's score: none leads to one before it.
+    """Order the cells forward, by own and opponent's score, so that none leads to one before it.
 
-    Strips of the higher score, and in each by the lower, a cell with its mirror image. A landing
-    leaves both scores as high as the afterstate's or higher, or swaps them, and so leads to the
-    same pair of cells or further on.
+    Cells are in strips of `strip` scores by the higher score, in each by the lower, a cell next to
+    its mirror image. A landing leaves both scores as high as the afterstate's or higher, or swaps
+    them, and so leads to the same pair of cells or further on.
     """
     own, opponent = (axis.ravel() for axis in np.indices((goal, goal)))
     low, high = np.minimum(own, opponent), np.maximum(own, opponent)
@@ -152,32 +166,32 @@ class _Column(NamedTuple):
 def _column(tables: Tables, shape: Shape) -> _Column:
     """Lay a column out, ring after ring: afterstates by record, then rolls, then sums of dice.
 
-    In a ring of n entries that of a score is number ``score % n``.
+    A ring of n entries has as many scores as are in use at once: a score's entry is ``score % n``.
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)
     most_points = {record: max(points[record]) for record in shape.recorded}
     most_rise = max(shape.dice.sides, shape.bonus, *most_points.values())
     score = np.arange(-shape.below, goal + most_rise + 1)
-    at = np.zeros((len(score), shape.width), np.int64)
+    positions = np.zeros((len(score), shape.width), np.int64)  # by score and what lies there
     size = 0
     for record in shape.recorded:
         ring = min(most_points[record] + 1, goal)
-        at[:, record] = size + score % ring * lane_size
+        positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
-    spare = size
-    at[score >= goal, : shape.records] = spare
+    spare = size  # one entry for all afterstates from the goal on
+    positions[score >= goal, : shape.records] = spare
     size += lane_size
-    rolls_ring = shape.bonus + 1
+    rolls_ring = shape.bonus + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
-    at[:, shape.records] = size + score % rolls_ring * rolls_size
+    positions[:, shape.records] = size + score % rolls_ring * rolls_size
     size += rolls_ring * rolls_size
     sums_size = shape.dice.depth * lane_size
-    at[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
+    positions[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
     used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
     num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
-    return _Column(at, num_lines * CACHE_LINE, used, spare)
+    return _Column(positions, num_lines * CACHE_LINE, used, spare)
 
 
 class MemoryPasses:
@@ -192,7 +206,8 @@ class MemoryPasses:
         score = own + tables.zero_points[0][own, opponent]
         record = tables.zero_record[0][own, opponent]
         no_dice = column.at[np.minimum(score, goal) + shape.below, record]  # its afterstate
-        width = VECTOR if shape.lanes % (2 * VECTOR) else 0  # 0: the usual
+        # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
+        width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
         self._reach_program = Program(write_reach, shape, dtype, width)
         opponent_left, own_left, arrival_start = _arrivals(tables)
@@ -259,7 +274,7 @@ class MemoryPasses:
 
 
 def can_duel(tables: Tables) -> bool:
-    """Whether matrices meet by :func:`hogeq.kernels.memory_vectors.write_duel`."""
+    """Whether :func:`write_duel` serves: no dice score the same whatever the mover's own score."""
     return suit_memory_vectors(tables) and bool(
         (tables.zero_points == tables.zero_points[:, :1]).all()
         and (tables.zero_record == tables.zero_record[:, :1]).all()
@@ -310,7 +325,10 @@ class MemoryDuel:
     def win_rate(self, matrices: Ints) -> WinRate:
         """Exact win rate of the first of two matrices, int64 (2, G, G)."""
         self._program(**self._operands, matrices=matrices)
+        # Each player's win probability when it begins, and by how much the bonus would lower it.
         value, lost_by_bonus = self._starts[:, :, 0].T
         first_rolls = matrices[:, 0, 0]
-        win_probability = value - self._members[first_rolls, 0] * lost_by_bonus
+        # 1 if a player that begins gains the bonus on its first roll.
+        gains_bonus = self._members[first_rolls, 0]
+        win_probability = value - gains_bonus * lost_by_bonus
         return WinRate.from_starts(*win_probability.tolist())

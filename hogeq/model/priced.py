@@ -3,7 +3,9 @@
 Against a policy of Hog there is one; against a mixture one for each component, as if it were told
 the draw: what was drawn is one more thing to know, kept to the end. In other games each seat has
 one as well. So an information set (row) has the states of all responders that move there, side by
-side. ``docs/exact-response.md`` defines prices, claims, loans and refunds.
+side. A row's *claims* raise the prices of actions in its states, *loans* lower prices in states
+before it, and the *refund* of an action is the most that one plan of it collects of the row's
+prices: ``docs/exact-response.md``.
 
 Sizes: R rows, K actions, H memories, O positions of one responder; a row has n states, those of m
 positions of each responder in turn, each with all H memories.
@@ -25,7 +27,7 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 
 EPSILON = float(np.finfo(float).eps)
-MOST_ACTIONS = 64  # whose claims are valued side by side
+MOST_ACTIONS = 64  # of a row: their claims are valued side by side
 MOST_REFUNDS = WIDTH - 1  # of one pass; the last number is the fall of the responder's value
 
 
@@ -46,21 +48,21 @@ class Problem:
     graph: Graph
     seat: int
     policy: Floats  # (R, K), of which the rows of the other player count
-    chance: float  # that this problem is the one that is met
+    chance: float  # that play meets this problem, rather than another of the list
     # (C,), of positions, better for a cache; taken if all that follows a position is later.
     order: Ints | None = None
-    level: float = 0.0  # of payoffs, which the graph's are around
-    error: float = 0.0  # most that numbers of the graph which are rounded change a payoff by
+    level: float = 0.0  # to be added to all payoffs, which the graph has as differences from it
+    error: float = 0.0  # most that rounding of the graph's numbers changes a payoff by
 
 
 class Claim(NamedTuple):
     """Claims of one row; see :mod:`hogeq.search.lifted_bound`."""
 
     actions: Ints  # (A,), the actions that claim, the first claims most
-    claims: Floats  # (A, n), of each of them on each state
-    fall: Floats  # (n,), by how much the row's value falls
-    weight: float  # share that is asked for of what a claim can gain by another action before
-    lent: float  # largest share of the slack of an action that is lent
+    claims: Floats  # (A, n), by how much the price of each of them rises in each state
+    fall: Floats  # (n,), by how much the responder's value falls in each state
+    weight: float  # share of what a claim gains by another action before that loans cover
+    lent: float  # largest share of the slack (reduced cost) of an action that is lent
 
     @property
     def num_refunds(self) -> int:
@@ -86,14 +88,15 @@ class PricedResponders:
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = problems
         self.scale = _scale_of(problems)
-        made: dict[tuple[int, int], SeatPasses] = {}  # by graph and seat
+        passes_by_seat: dict[tuple[int, int], SeatPasses] = {}  # by graph and seat
         self.passes: list[SeatPasses] = []
         for problem in problems:
             _require_solvable(problem.graph)
             key = id(problem.graph), problem.seat
-            if key not in made:
-                made[key] = SeatPasses(problem.graph, problem.seat, problem.order, self.scale)
-            self.passes.append(made[key])
+            if key not in passes_by_seat:
+                new_passes = SeatPasses(problem.graph, problem.seat, problem.order, self.scale)
+                passes_by_seat[key] = new_passes
+            self.passes.append(passes_by_seat[key])
         needed_bytes = sum(passes.bytes_of_responder() for passes in self.passes)
         if needed_bytes > MEMORY_LIMIT:
             raise HogeqError(
@@ -115,13 +118,13 @@ class PricedResponders:
         return rows, self.passes[0].graph.num_actions
 
     def begin(self) -> None:
-        """Find which states and ways play can reach, and solve."""
+        """Find the states and the ways to play that play can reach, and solve the responders."""
         for passes, part in zip(self.passes, self.parts, strict=True):
             lists = passes.lists
             lanes = lists.following.shape[1]
             part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
             part.used[:] = 0
-            way_numbers = lists.place // lanes  # (S, K, H), counted in each situation
+            way_numbers = lists.slot // lanes  # (S, K, H), counted in each situation
             _, actions, memories = way_numbers.shape
             for action, memory in np.ndindex(actions, memories):
                 reached = passes.positions[part.is_reachable[passes.positions, memory] > 0]
@@ -131,7 +134,7 @@ class PricedResponders:
 
     @property
     def hides(self) -> bool:
-        """Whether some row has several states."""
+        """Whether some row has several states, so that its player does not know the state."""
         states = np.zeros(self.shape[0])
         for passes in self.passes:
             own, memories, _ = passes.shape
@@ -141,7 +144,7 @@ class PricedResponders:
 
     @property
     def value(self) -> float:
-        """Payoff less the payments, in units of `scale`: the mean over problems and starts."""
+        """Expected payoff less prices, in units of `scale`: the mean over problems and starts."""
         total = 0.0
         for chance, passes, part in zip(self._chances, self.passes, self.parts, strict=True):
             position, memory = passes.graph.start.T
@@ -149,7 +152,7 @@ class PricedResponders:
         return float(total)
 
     def remember(self) -> float:
-        """Solve every responder with full memory by one backward induction; give the value."""
+        """Solve every responder by one backward induction at its prices; return the value."""
         for passes, part in zip(self.passes, self.parts, strict=True):
             kernels.remember(passes.lists, part, passes.scratch)
         return self.value
@@ -162,14 +165,14 @@ class PricedResponders:
         ]
 
     def row_reach(self) -> Floats:
-        """Reach of every row, as last visited: float64 (R,)."""
+        """Reach of every row, (R,), as last visited."""
         row_reach = np.zeros(self.shape[0])
         for passes, reach in zip(self.passes, self._reach, strict=True):
             row_reach[: passes.graph.rows] += passes.sum_by_row(reach.sum(axis=1))
         return row_reach
 
     def reach(self, row: int) -> Floats:
-        """Reach of the states of a row, as last visited: float64 (n,)."""
+        """Reach of the states of a row, (n,), as last visited."""
         by_part = [
             reach[passes.positions_of_row(row)].ravel()
             for passes, reach in zip(self.passes, self._reach, strict=True)
@@ -178,7 +181,7 @@ class PricedResponders:
 
     @staticmethod
     def _reach_of_states(passes: SeatPasses, part: Responder) -> Floats:
-        """Reach of all states, (C, H); where nothing is chosen yet, by any action."""
+        """Reach of all states, (C, H), by the actions chosen; by all actions before any is."""
         reach = np.zeros(part.values.shape)
         states = passes.graph.start.astype(np.int64)
         chances = passes.graph.start_chance.copy()
@@ -186,21 +189,24 @@ class PricedResponders:
         return reach
 
     def slack(self, row: int) -> Floats:
-        """Loss by every action in a row, float64 (K, n); 0 where play never comes."""
+        """Slack (reduced cost) of every action in a row's states, (K, n): by how much it is worse.
+
+        It is 0 where play never comes.
+        """
         by_part = []
         for passes, part in zip(self.passes, self.parts, strict=True):
             members = passes.positions_of_row(row)
             positions = passes.positions[members]
-            # Places (m, H, K) in `way_values` of the ways by which the actions play.
-            places = passes.lists.place[passes.lists.situation[positions]].transpose(0, 2, 1)
-            action_values = part.way_values[members[:, None, None], places] - part.prices[members]
-            loss = np.maximum(part.values[positions][..., None] - action_values, 0.0)
-            loss[part.is_reachable[positions] == 0] = 0.0
-            by_part.append(loss.reshape(-1, loss.shape[2]).T)
+            # Indices (m, H, K) into `way_values`, of the ways by which the actions play.
+            slots = passes.lists.slot[passes.lists.situation[positions]].transpose(0, 2, 1)
+            action_values = part.way_values[members[:, None, None], slots] - part.prices[members]
+            slack = np.maximum(part.values[positions][..., None] - action_values, 0.0)
+            slack[part.is_reachable[positions] == 0] = 0.0
+            by_part.append(slack.reshape(-1, slack.shape[2]).T)
         return np.concatenate(by_part, axis=1)
 
     def largest_price(self) -> float:
-        """Size of the largest price that there ever was, of a row's part, or of its worth."""
+        """Largest size so far of a price, of a row's part of one, or of the worth of a claim."""
         return max(float(part.largest[0]) for part in self.parts)
 
     def largest_value(self) -> float:
@@ -208,19 +214,22 @@ class PricedResponders:
         return max(float(np.abs(part.values).max()) for part in self.parts)
 
     def missing(self) -> float:
-        """Give by how much probabilities that sum to 1 miss it at most."""
-        missed = [abs(float(self._chances.sum()) - 1.0)]
+        """Return by how much probabilities that should sum to 1 miss it at most.
+
+        Chances of problems, rows of the other player and of nature, and outcomes of ways, of which
+        rounding of each chance is no fault.
+        """
+        errors = [abs(float(self._chances.sum()) - 1.0)]
         for problem in self.problems:
             graph = problem.graph
             other_rows = np.unique(graph.row[graph.player == 1 - problem.seat])
             policy_sums = problem.policy[other_rows].sum(axis=1)
             row_sums = np.concatenate([policy_sums, graph.fixed.sum(axis=1)])
-            missed.append(float(np.abs(row_sums - 1.0).max(initial=0.0)))
-            # What so many chances miss by the rounding of each is no fault.
+            errors.append(float(np.abs(row_sums - 1.0).max(initial=0.0)))
             way_sums = np.add.reduceat(graph.chance, graph.first[:-1])
             rounding = np.diff(graph.first) * EPSILON
-            missed.append(float((np.abs(way_sums - 1.0) - rounding).max()))
-        return max(missed)
+            errors.append(float((np.abs(way_sums - 1.0) - rounding).max()))
+        return max(errors)
 
     def outcomes(self) -> int:
         """Most outcomes of a way."""
@@ -233,10 +242,11 @@ class PricedResponders:
     # --- claims ---
 
     def lift(self, row: int, claim: Claim) -> tuple[Floats, float]:
-        """Refunds of the claims of a row, and how far the responders' value falls.
+        """Value the claims of a row, without charging them: refunds, and the fall of the value.
 
-        Nothing is charged yet. Refunds (float64) are values of the claims at the start: one for
-        each action that claims, but those of the last may share one that is no less.
+        Refunds are worths of the claims at the start: one for each action that claims, but those of
+        the last may share one that is no less. The second is by how far the responders' value
+        falls.
         """
         refunds = np.zeros(claim.num_refunds)
         total_fall = 0.0
@@ -249,11 +259,11 @@ class PricedResponders:
     def take(
         self, row: int, claim: Claim, kept: dict[int, Kept] | None, lifted: Floats | None
     ) -> Floats:
-        """Charge claims: add them and their loans to the prices, and to the row's own part of them.
+        """Charge claims: add them to the prices, subtract their loans, and return the refunds.
 
-        `kept` has this part, by number of the responder; None if it is not stored. `lifted` are the
-        refunds of the claim, if the last pass was that of this claim: no other is then made, if
-        there is one responder. Returns the refunds.
+        `kept` is the row's own part of the prices, changed alike, by number of the responder; None
+        if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the same
+        claim: with one responder no other pass is then made.
         """
         if lifted is not None and len(self.parts) == 1:
             self.lend(0, row, claim, kept)
@@ -266,13 +276,13 @@ class PricedResponders:
         return refunds
 
     def _by_part(self, row: int, claim: Claim) -> Iterator[tuple[int, Claim]]:
-        """Split a claim by responder: the number of each that moves in the row, and its claim."""
+        """Split a claim by responder: yield the number of each that moves there, and its claim."""
         for number, states in self._states(row):
             claims = claim.claims[:, states]
             yield number, claim._replace(claims=claims, fall=claim.fall[states])
 
     def _states(self, row: int) -> Iterator[tuple[int, slice]]:
-        """Give the number of each responder that moves in a row, and its slice of the n states."""
+        """Yield the number of each responder that moves in a row, and its slice of the n states."""
         first = 0
         for number, passes in enumerate(self.passes):
             count = len(passes.positions_of_row(row)) * passes.graph.memories
@@ -306,26 +316,27 @@ class PricedResponders:
             _vector(WIDTH),
         )
         _require_once(row, is_met_once)
-        values = passes.mean_at_start(WIDTH)
-        return values[:count], float(values[-1])
+        start_worths = passes.mean_at_start(WIDTH)
+        return start_worths[:count], float(start_worths[-1])
 
     def lend(self, number: int, row: int, claim: Claim, kept: dict[int, Kept] | None) -> None:
-        """Charge one responder for the claims and loans of the last pass, which was over it.
+        """Charge one responder for a row's claims, and subtract the loans of the last pass over it.
 
-        `kept` as in :meth:`take`; the responder's part of it is made at the first claim of the row.
+        `kept` is the row's own part of the prices, by number of the responder, None if it is not
+        stored; the responder's entry is made at the first claim of the row.
         """
         part = self.parts[number]
         passes = self.passes[number]
         claims = passes.claims_of(WIDTH)
-        states_and_actions = part.prices.shape[1:]  # (H, K)
-        row_part = Kept(np.zeros(0, np.int64), np.zeros((0, *states_and_actions)))
+        price_shape = part.prices.shape[1:]  # (H, K), of a position
+        row_part = Kept(np.zeros(0, np.int64), np.zeros((0, *price_shape)))
         if kept is not None:
             if number not in kept:
                 lenders = np.flatnonzero(claims.alive[passes.positions])
-                kept[number] = Kept(lenders, np.zeros((len(lenders), *states_and_actions)))
+                kept[number] = Kept(lenders, np.zeros((len(lenders), *price_shape)))
             row_part = kept[number]
         members = passes.positions_of_row(row)
-        charged = np.zeros((len(members), *states_and_actions))
+        charged = np.zeros((len(members), *price_shape))  # (m, H, K)
         charged[:, :, claim.actions] = claim.claims.T.reshape(*charged.shape[:2], -1)
         index = passes.numbers_among(row_part.own)
         kernels.lend(part, claims, index, row_part.prices, _vector(WIDTH))
@@ -340,8 +351,9 @@ class PricedResponders:
     def revise(self, row: int, kept: dict[int, Kept], more: Floats, lent: float) -> Floats:
         """Charge `more` claims in a row, (K, n), and move its loans to lower the bound most.
 
-        `kept` is the row's part of the prices, by number of the responder; `lent` the largest share
-        of an action's slack that is lent. Returns the refunds of all claims of the row, (K,).
+        `kept` is the row's part of the prices, by number of the responder, revised in place; `lent`
+        the largest share of an action's slack that is lent. Returns the refunds of all claims of
+        the row, (K,).
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):
@@ -349,9 +361,9 @@ class PricedResponders:
             passes = self.passes[number]
             row_part = kept[number]
             members = passes.positions_of_row(row)
-            is_met = part.is_reachable[passes.positions[members]][..., None] > 0  # (m, H, 1)
+            is_reachable = part.is_reachable[passes.positions[members]][..., None] > 0  # (m, H, 1)
             charged = more[:, states].T.reshape(len(members), -1, len(more))  # (m, H, K)
-            charged = np.where(is_met, charged, 0.0)
+            charged = np.where(is_reachable, charged, 0.0)
             index = np.searchsorted(row_part.own, members)
             row_part.prices[index] += charged
             part.prices[members] += charged
@@ -362,11 +374,13 @@ class PricedResponders:
         return refunds
 
     def most_reach(self, row: int, kept: dict[int, Kept]) -> float:
-        """Give the highest reach of a row that a responder can have."""
+        """Return the highest reach of a row that a responder can have, whatever it plays.
+
+        It is the refund of a claim of 1 on every state and action, without loans; computed once.
+        """
         if row not in self._most_reach:
             most_reach = 0.0
             for number, row_part in kept.items():
-                # Reach is the refund of a claim of 1 on every state and action, without loans.
                 members = self.passes[number].positions_of_row(row)
                 ones = np.ones((len(members), *row_part.prices.shape[1:]))
                 no_prices = row_part._replace(prices=np.zeros_like(row_part.prices))
@@ -380,8 +394,8 @@ class PricedResponders:
     ) -> Floats:
         """Value all claims (m, H, K) of a row by one pass, which moves its loans: refunds, (K,).
 
-        `lent` is the largest share of slack that is lent, `returned` the share of loans that are
-        not needed which is given back. Columns of the pass are actions, then idle ones.
+        `lent` is the largest share of slack that is lent, `returned` the share of needless loans
+        that is given back. Columns of the pass are actions, then idle ones to a power of two.
         """
         passes = self.passes[number]
         positions, memories, actions = claims.shape
@@ -412,7 +426,7 @@ class PricedResponders:
         return all(self.passes[number].count_before(row) >= 0 for number, _ in self._states(row))
 
     def bytes_kept(self, row: int) -> int:
-        """Bytes of the part of the prices that is a row's."""
+        """Bytes that it takes to store the part of the prices that is a row's."""
         total = 0
         for number, _ in self._states(row):
             passes = self.passes[number]
@@ -431,14 +445,14 @@ def _require_solvable(graph: Graph) -> None:
 
 
 def _scale_of(problems: Sequence[Problem]) -> float:
-    """Least power of two that is no less than all payoffs: to divide by it rounds nothing."""
+    """Return the least power of two that is no less than all payoffs: dividing by it is exact."""
     largest = 0.0
     for problem in problems:
         payoff = problem.graph.payoff
         if problem.seat == 1:
             payoff = problem.graph.total - payoff
         largest = max(largest, float(np.abs(payoff).max()))
-    if not largest:
+    if largest == 0.0:
         return 1.0
     mantissa, exponent = frexp(largest)  # mantissa * 2**exponent, mantissa from 1/2 to below 1
     is_power_of_two = mantissa == 0.5
@@ -459,7 +473,7 @@ def _responder(passes: SeatPasses, policy: Floats) -> Responder:
         is_reachable=np.ones((positions, memories), np.uint8),
         used=np.ones((own, ways), np.uint8),
         values=np.zeros((positions, memories)),
-        way_values=np.zeros((own, passes.places)),
+        way_values=np.zeros((own, passes.num_slots)),
         chosen=np.full((own, memories), -1, np.int8),
         largest=np.zeros(1),
     )

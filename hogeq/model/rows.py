@@ -11,6 +11,7 @@ __all__ = ["TIE", "ascend", "improvable", "plain", "soften", "softmax", "spread_
 
 def softmax(scores: Floats) -> Floats:
     """Rows in proportion to the exponentials of the scores; a fresh array."""
+    # The largest score is subtracted, so that no exponential overflows.
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
@@ -18,44 +19,55 @@ def softmax(scores: Floats) -> Floats:
 def soften(
     policy: Floats, values: Floats, reach: Floats, temperature: float, damping: float
 ) -> None:
-    """Move the rows that are reached towards the softmax of their values, given arrival."""
-    reached = reach > 0.0
-    behind = values[reached] - values[reached].max(axis=-1, keepdims=True)
-    wanted = softmax(behind / np.maximum(reach[reached, None] * temperature, LEAST_WEIGHT))
-    policy[reached] += damping * (wanted - policy[reached])
+    """Move the reached rows of a policy a share `damping` of the way to a softmax, in place.
+
+    `policy` and `values` are (*rows, K), `reach` (*rows). Values are weighted by reach: the softmax
+    is of values given that play comes to the row, divided by the temperature.
+    """
+    is_reached = reach > 0.0
+    scores = values[is_reached] - values[is_reached].max(axis=-1, keepdims=True)
+    weights = np.maximum(reach[is_reached, None] * temperature, LEAST_WEIGHT)
+    target = softmax(scores / weights)
+    policy[is_reached] += damping * (target - policy[is_reached])
 
 
 def ascend(policy: Floats, values: Floats, reach: Floats) -> int:
-    """Set the rows that are reached to their best actions; give how many change.
+    """Set the reached rows of a policy to their best actions, in place; return how many change.
 
-    Values within `TIE` are as good: a row that is sure of such an action stays, else it takes the
-    first of them.
+    `policy` and `values`, weighted by reach, are (*rows, K), `reach` (*rows). Values within `TIE`
+    of the best are as good: a row that is sure of such an action stays, else it takes the first.
     """
-    good = values >= values.max(axis=-1, keepdims=True) - TIE * reach[..., None]
-    changes = (reach > 0.0) & ~(good & (policy == 1.0)).any(axis=-1)
-    first = good[changes].argmax(axis=-1)
+    is_best = values >= values.max(axis=-1, keepdims=True) - TIE * reach[..., None]
+    is_sure = (is_best & (policy == 1.0)).any(axis=-1)
+    changes = (reach > 0.0) & ~is_sure
+    first_best = is_best[changes].argmax(axis=-1)
     policy[changes] = 0.0
-    policy[(*np.nonzero(changes), first)] = 1.0
+    policy[(*np.nonzero(changes), first_best)] = 1.0
     return int(changes.sum())
 
 
 def improvable(policy: Floats, values: Floats, reach: Floats) -> Ints:
-    """Rows that gain by another action or are mixed, in flat order; those that gain most first."""
+    """List the reached rows that gain by another action, or are mixed; those that gain most first.
+
+    As indices in flat order. `policy` and `values`, weighted by reach, are (*rows, K).
+    """
     gain = values.max(axis=-1) - (policy * values).sum(axis=-1)
-    better = (reach > 0.0) & ((gain > TIE * reach) | (policy.max(axis=-1) < 1.0))
-    rows = np.flatnonzero(better)
+    is_mixed = policy.max(axis=-1) < 1.0
+    is_improvable = (reach > 0.0) & ((gain > TIE * reach) | is_mixed)
+    rows = np.flatnonzero(is_improvable)
     return rows[np.argsort(-gain.ravel()[rows], kind="stable")]
 
 
 def spread_illegal(policy: Floats, legal: NDArray[np.bool_]) -> Floats:
     """Spread the probabilities of illegal actions evenly over the legal ones of their rows.
 
-    Rows of ones keep theirs: they say that own actions count 1.
+    Rows of ones keep theirs: they say that own actions count 1. At most `TIE` may be rounding.
     """
-    illegal = np.where(legal, 0.0, policy).sum(axis=-1)
-    stays = (policy == 1.0).all(axis=-1) | (illegal <= TIE)
-    spread = np.where(stays, 0.0, illegal / np.maximum(legal.sum(axis=1), 1))
-    return np.asarray((policy + spread[..., None]) * legal)
+    illegal_mass = np.where(legal, 0.0, policy).sum(axis=-1)
+    stays = (policy == 1.0).all(axis=-1) | (illegal_mass <= TIE)
+    num_legal = np.maximum(legal.sum(axis=1), 1)
+    extra = np.where(stays, 0.0, illegal_mass / num_legal)
+    return np.asarray((policy + extra[..., None]) * legal)
 
 
 def plain(policies: Floats) -> Floats:

@@ -32,7 +32,7 @@ class SeatPasses:
         payoff_of_seat = graph.payoff if seat == 0 else graph.total - graph.payoff
         self.payoff = payoff_of_seat / scale  # (T,)
         self.scratch = scratch_for(self.lists, 1)
-        self.positions = np.flatnonzero(graph.player == seat)  # (O,) the own ones
+        self.positions = np.flatnonzero(graph.player == seat)  # (O,) at which the player moves
         self.own = np.full(graph.positions, ABSENT)  # (C,) number of a position among the own
         self.own[self.positions] = np.arange(len(self.positions))
         self._row = graph.row[self.positions].astype(np.int64)  # (O,)
@@ -42,7 +42,7 @@ class SeatPasses:
         self._claims: dict[int, Claims] = {}  # by width
 
     @property
-    def places(self) -> int:
+    def num_slots(self) -> int:
         """Number of pairs of a way to play and a lane that a position has at most, U * J."""
         return len(self.scratch.masses)
 
@@ -62,24 +62,24 @@ class SeatPasses:
         return np.bincount(self._row, numbers, self.graph.rows).astype(np.float64)
 
     def claims_of(self, width: int) -> Claims:
-        """Give the arrays of a pass over claims, of so many numbers side by side; made once.
+        """Return the arrays of a pass over claims, of `width` numbers side by side; made once.
 
         Arrays that do not depend on the width are shared by all widths.
         """
         if width not in self._claims:
             own, memories, actions = self.shape
             positions = self.graph.positions
-            ways = self.places // self.lists.following.shape[1]
-            made = next(iter(self._claims.values()), None)
+            ways = self.num_slots // self.lists.following.shape[1]
+            shared = next(iter(self._claims.values()), None)
             self._claims[width] = Claims(
-                before=made.before if made else self._predecessors.astype(np.int32),
+                before=shared.before if shared else self._predecessors.astype(np.int32),
                 before_start=self._predecessors_start,
-                alive=made.alive if made else np.zeros(positions, np.uint8),
+                alive=shared.alive if shared else np.zeros(positions, np.uint8),
                 values=np.zeros(positions * memories * width),
-                loans=made.loans if made else np.zeros(self.shape),
-                falls=made.falls if made else np.zeros((own, self.places)),
+                loans=shared.loans if shared else np.zeros(self.shape),
+                falls=shared.falls if shared else np.zeros((own, self.num_slots)),
                 ends=np.zeros(len(self.scratch.ends) * width),
-                rolled=np.zeros(self.places * width),
+                rolled=np.zeros(self.num_slots * width),
                 gaps=np.zeros((ways, ways)),
                 compared=np.zeros(ways, np.uint8),
                 row=np.zeros((2, actions)),
@@ -96,31 +96,31 @@ class SeatPasses:
         claims = self.claims_of(WIDTH)
         return int(kernels.count_before(self.lists, self.own, claims, row_positions))
 
-    def numbers_among(self, some: Ints) -> Ints:
-        """Index of each own position in a list of some of them, (O,); `ABSENT` if not listed."""
+    def numbers_among(self, listed: Ints) -> Ints:
+        """Index of each own position in a list of own positions, (O,); `ABSENT` if not listed."""
         index = np.full(len(self.positions), ABSENT)
-        index[some] = np.arange(len(some))
+        index[listed] = np.arange(len(listed))
         return index
 
     def mean_at_start(self, width: int) -> Floats:
-        """Mean over the start states of the last pass's values of claims: float64 (width,)."""
+        """Mean over the start states of the worths of claims of the last pass, (width,)."""
         claims = self.claims_of(width)
         position, memory = self.graph.start.T
-        values = claims.values.reshape(self.graph.positions, -1, width)
-        # Positions that the pass left out have values of an earlier pass.
+        worths = claims.values.reshape(self.graph.positions, -1, width)
+        # Positions that the pass left out have numbers of an earlier pass.
         chances = self.graph.start_chance * (claims.alive[position] > 0)
-        return np.asarray(chances @ values[position, memory])
+        return np.asarray(chances @ worths[position, memory])
 
     def bytes_of_responder(self) -> int:
-        """Bytes of the arrays that a responder adds."""
+        """Bytes of the arrays that a responder adds: prices, values and choices."""
         own, memories, actions = self.shape
-        bytes_of_state = 8 * (actions + 2) + 3
-        return own * (memories * bytes_of_state + 8 * self.places)
+        bytes_of_state = 8 * (actions + 2) + 3  # eight for each double, one for each small number
+        return own * (memories * bytes_of_state + 8 * self.num_slots)
 
     def _is_topological(self, order: Ints) -> bool:
         """Whether an order has every position once, and after all its predecessors."""
         positions = self.graph.positions
-        rank = np.full(positions, -1)  # place of each position in the order
+        rank = np.full(positions, -1)  # index of each position in the order
         rank[order] = np.arange(len(order))
         if len(order) != positions or (rank < 0).any():
             return False

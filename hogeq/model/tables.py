@@ -53,7 +53,7 @@ class Tables(NamedTuple):
     zero_points: Ints  # (D, G, G) points for rolling no dice, by the mover's score and the other's
     zero_gift: Ints  # (D, G, G) points that this gives to the opponent
     zero_record: Ints  # (D, G, G) record that this leaves
-    terminal_win: Floats  # (D, T, G, K) probability that the roll wins past the board, from (t, o)
+    terminal_win: Floats  # (D, T, G, K) probability that a roll wins at once, past the board
 
     mode_kind: Ints  # (M,) kind of turn
     mode_forces: Ints  # (M,) 1 if the roll forces an extra turn
@@ -84,7 +84,7 @@ _Mode = tuple[_TurnKind, bool]
 
 @lru_cache(maxsize=2)
 def tables_of(rules: Rules) -> Tables:
-    """Compile rules."""
+    """Compile rules to tables: kinds of turn, modes, dice, landings and memories."""
     turns = TurnTable(rules)
     free = free_turns(rules)
     ends = landings(rules)
@@ -92,7 +92,8 @@ def tables_of(rules: Rules) -> Tables:
     mode_of, bonus_of = _modes_and_bonuses(ways, own_counts=counts_own(free))
     modes = sorted(set(mode_of.values()))
     kinds = sorted({kind for kind, _ in modes})
-    mode, bonus = np.zeros((2, *ways.number.shape), np.int64)
+    mode = np.zeros(ways.number.shape, np.int64)
+    bonus = np.zeros(ways.number.shape, np.int64)
     for index in np.ndindex(mode.shape):
         mode[index] = modes.index(mode_of[index])
         bonus[index] = bonus_of[index]
@@ -137,14 +138,15 @@ def _modes_and_bonuses(
 ) -> tuple[dict[Index, _Mode], dict[Index, int]]:
     """Find mode and bonus of every roll, by situation, memory and roll.
 
-    `own_counts` says whether what no dice score depends on the mover's own score.
+    `own_counts` says whether what no dice score depends on the mover's own score. Then a bonus on
+    no dice is not the same as a higher score before: it belongs to the kind of turn.
     """
     modes: dict[Index, _Mode] = {}
     bonuses: dict[Index, int] = {}
     for situation, memory, roll in np.ndindex(ways.number.shape):
-        numbers = ways.number[situation, memory]
-        way = ways.ways[numbers[roll]]
-        throw = ways.ways[numbers[1]].throw  # of one die; no dice have none
+        way_numbers = ways.number[situation, memory]
+        way = ways.ways[way_numbers[roll]]
+        throw = ways.ways[way_numbers[1]].throw  # that of one die, since no dice have none
         extra = way.bonus if own_counts and way.action == 0 else 0
         modes[situation, memory, roll] = _TurnKind(throw, extra), way.forced
         bonuses[situation, memory, roll] = way.bonus - extra
@@ -159,13 +161,13 @@ def _terminal_win(
     zero_points: Ints,
     zero_gift: Ints,
 ) -> Floats:
-    """Probability that a roll wins at once past the board: (D, T, G, K).
+    """Probability that a roll wins at once, by an afterstate past the board: (D, T, G, K).
 
     By kind of turn, the mover's score with the bonus, the opponent's score, and roll. `zero_points`
     and `zero_gift` are those of :class:`Tables`.
     """
-    win = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
-    wins_outside = land.kind == WIN
+    win_probability = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
+    wins_outside = land.kind == WIN  # by scores of an afterstate
     wins_outside[:goal, :goal] = False
     own, other = np.ogrid[: goal + bonus, :goal]
     # From the goal on no cell is: there what no dice score does not depend on the mover's score.
@@ -173,12 +175,12 @@ def _terminal_win(
     for kind, rolls in enumerate(branches):
         points = zero_points[kind][own_cell, other]
         gift = zero_gift[kind][own_cell, other]
-        win[kind, :, :, 0] = wins_outside[own + points, other + gift]
+        win_probability[kind, :, :, 0] = wins_outside[own + points, other + gift]
         for roll, results in enumerate(rolls):
             for branch in results:
                 wins = wins_outside[own + branch.points, other + branch.gift]
-                win[kind, :, :, roll] += float(branch.probability) * wins
-    return win
+                win_probability[kind, :, :, roll] += float(branch.probability) * wins
+    return win_probability
 
 
 # --- sums of dice ---------------------------------------------------------------------------------
@@ -195,26 +197,26 @@ class _Term(NamedTuple):
 
 
 def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
-    """Find which rolls are cheaper as the sum of one die and the dice before it.
+    """Find which rolls are cheaper as sums, of one die and the dice before it, and all targets.
 
-    Summing takes all outcomes to leave one record, and no points to be boosted; the terms that
-    correct this are found by comparison with the true outcomes, so wherever an edition has other
-    ideas there are too many of them, and its rolls are summed directly. One term more still pays,
-    since other rolls correct the same afterstates.
+    A sum is right for outcomes that leave one record, by points that are not changed. The terms
+    that correct it elsewhere are found by comparison with the true outcomes, so that rules of any
+    kind are served: where these are too many, a roll is the sum of all its outcomes instead. One
+    term more still pays, since other rolls correct the same afterstates.
     """
     most_points = max(branch.points for results in branches for branch in results)
     sum_record = record(rules, rules.max_dice, most_points)
     direct: dict[int, list[_Term]] = {}  # by roll: its outcomes
     corrections: dict[int, list[_Term]] = {}  # by roll that is summed: what corrects the sum
     for roll, results in enumerate(branches[1:], 1):
+        # By afterstate: points, gift and record.
         weights = {branch[:3]: branch.probability for branch in results}
         direct[roll] = _terms(roll, weights)
         for total, count in enumerate(sums_without_ones(roll, sides)):
             if count:
                 afterstate = total, 0, sum_record
-                weights[afterstate] = weights.get(afterstate, Fraction(0)) - Fraction(
-                    count, sides**roll
-                )
+                probability_in_sum = Fraction(count, sides**roll)
+                weights[afterstate] = weights.get(afterstate, Fraction(0)) - probability_in_sum
         differences = _terms(roll, weights)
         if len(differences) <= len(direct[roll]) + 1:
             corrections[roll] = differences
@@ -223,10 +225,11 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
     terms_with_sums = sum(len(terms) for terms in (direct | corrections).values())
     if terms_of_sums + terms_with_sums >= sum(len(terms) for terms in direct.values()):
         corrections = {}
-    terms = sorted(term for of_roll in (direct | corrections).values() for term in of_roll)
+    terms_by_roll = direct | corrections
+    terms = sorted(term for terms_of_roll in terms_by_roll.values() for term in terms_of_roll)
     targets = []
-    for (points, gift, end_record), of_target in groupby(terms, key=lambda term: term[:3]):
-        weights_by_roll = tuple((term.roll, term.weight) for term in of_target)
+    for (points, gift, end_record), same_target in groupby(terms, key=lambda term: term[:3]):
+        weights_by_roll = tuple((term.roll, term.weight) for term in same_target)
         targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,

@@ -29,7 +29,7 @@ class Layout(Protocol):
     def forward(self, policies: Floats, *, memories: bool = True) -> Floats:
         """Fill `each_reach`, and return it.
 
-        Keep that of hidden states for a pass backward, unless that of `memories` is not needed.
+        The reach of hidden states is stored for a pass backward, unless `memories` is False.
         """
 
     def backward(
@@ -74,10 +74,11 @@ class Workspace(CheckedPasses):
         return self._forward(policies, None, memories=False).rows.copy()
 
     def _forward(self, policies: Floats, weights: Floats | None, *, memories: bool) -> Reach:
+        """Compute reach; without `memories`, none that a pass backward could use."""
         self._require_rows(policies)
-        each = self._layout.forward(self._plain(policies), memories=memories)
+        each_reach = self._layout.forward(self._plain(policies), memories=memories)
         shares = self._shares(weights)
-        mean = each[0] if len(each) == 1 else np.tensordot(shares, each, 1)
+        mean = each_reach[0] if len(each_reach) == 1 else np.tensordot(shares, each_reach, 1)
         reach = Reach(mean, shares)
         self._latest = reach if memories else None
         return reach
@@ -91,12 +92,12 @@ class Workspace(CheckedPasses):
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Compute values, player 0 acting by its role."""
+        """Compute values, player 0 acting by its role; it may change the first policy in place."""
         self._require_latest(reach)
-        played = self._plain(policies)
-        starts, changes = self._layout.backward(role, played, reach, temperature, damping)
-        if played is not policies and role in (Role.ASCEND, Role.SOFTMAX):
-            policies[0] = played[0]
+        plain_policies = self._plain(policies)
+        starts, changes = self._layout.backward(role, plain_policies, reach, temperature, damping)
+        if plain_policies is not policies and role in (Role.ASCEND, Role.SOFTMAX):
+            policies[0] = plain_policies[0]
         first, other = reach.weights @ starts[:, 0], reach.weights @ starts[:, -1]
         return Valued(float(first), float(other), changes, self._layout.action_values)
 
@@ -106,6 +107,6 @@ class Workspace(CheckedPasses):
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         shares = self._shares(weights)
         passes = self._layout if role in IN_LAYOUTS else self._interpreter
-        unread = Reach(self._layout.each_reach[0], shares)
-        starts, _ = passes.backward(role, self._plain(policies), unread, 1.0, 1.0)
+        unread_reach = Reach(self._layout.each_reach[0], shares)
+        starts, _ = passes.backward(role, self._plain(policies), unread_reach, 1.0, 1.0)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))

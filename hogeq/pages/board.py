@@ -20,8 +20,8 @@ from hogeq.support.parameters import plain
 MOST_STATES: Final = 8 * 10**6
 """Hidden states that a page keeps in memory, 8 bytes each and for either player."""
 
-MOST_WORK: Final = 5 * 10**8  # outcomes that a page goes through to solve a game: some two seconds
-MOST_BYTES: Final = 400 * 10**3  # size of one game on a page
+MOST_WORK: Final = 5 * 10**8  # outcomes that a page sums up to solve a game: about two seconds
+MOST_BYTES: Final = 400 * 10**3  # size of the packed data of one game on a page
 
 
 class BoardError(BadInputError):
@@ -51,32 +51,32 @@ class Shown(NamedTuple):
     """Scores that games begin with: of the player who moves first, and of the other."""
 
 
-def opponents(game: Hog, more: Sequence[tuple[str, Strategy]] = ()) -> dict[str, Strategy]:
-    """Opponents on the page by name: built-in ones of use in the game, and `more` matrices.
+def opponents(game: Hog, own_tables: Sequence[tuple[str, Strategy]] = ()) -> dict[str, Strategy]:
+    """Opponents on the page by name: built-in ones that suit the game, and `own_tables` matrices.
 
-    Where each player has a goal, an opponent plays for the second one.
+    If each player has a goal of their own, an opponent plays for the second player's goal.
     """
-    game = game.second
+    game = game.second  # the same game, seen by the second player
     useless = set()
-    if len(game.memories) == 1:  # where nothing is hidden, these two are optimal play
+    if len(game.memories) == 1:  # nothing is hidden: these two would equal optimal play
         useless |= {"champion", "ignore_memory"}
     if not game.rules.hog_wild:
         useless.add("hog_wild_heuristic")
-    named = game.baselines([spec for spec in OPPONENTS if spec not in useless])
-    for name, strategy in more:
+    built_in = game.baselines([spec for spec in OPPONENTS if spec not in useless])
+    for name, strategy in own_tables:
         if strategy.kind != "matrix":
             raise BoardError(
                 f"--opponent {name}: is no matrix; allowed: tables of dice to roll, one number "
                 "for each position"
             )
-    return {**named, **dict(more)}
+    return {**built_in, **dict(own_tables)}
 
 
 def make(shown: Sequence[Shown]) -> str:
     """Write the HTML page of some games; `BoardError` if the data of one is too large."""
     packed = []
     for entry in shown:
-        data = edition_data(*entry)
+        data = edition_data(entry.game, entry.title, entry.tables, entry.start)
         data["about"] = {name: _about(name) for name in entry.tables}
         data["book"] = entry.game.reasons()
         text = frame.pack_text(json.dumps(data, separators=(",", ":")))
@@ -96,21 +96,24 @@ def make(shown: Sequence[Shown]) -> str:
 
 
 def _about(spec: str) -> str:
-    """Describe a built-in strategy, its parameters filled in; empty if `spec` names none.
+    """Describe a built-in strategy, with its arguments in place of the parameters' names.
 
     ``rise:10,6`` has the usage ``rise:THRESHOLD,N``, and "THRESHOLD" in its description becomes 10.
+    The text is empty if `spec` names no built-in strategy.
     """
-    descriptions = {one.usage(name): one.text for name, one in BASELINES.items()}
+    descriptions = {baseline.usage(name): baseline.text for name, baseline in BASELINES.items()}
     usage = spec
     if spec not in descriptions:
         name = spec.partition(":")[0]
-        usages = [known for known in descriptions if known.startswith(f"{name}:")]
+        # The usage with parameters, as "rise:THRESHOLD,N".
+        usages = [text for text in descriptions if text.startswith(f"{name}:")]
         if not usages or name not in BASELINES:
             return ""
         usage = usages[0]
     parameters = usage.partition(":")[2].split(",")
     arguments = spec.partition(":")[2].split(",")
     argument_of = dict(zip(parameters, arguments, strict=False))
+    # Without the details after a colon, and notes on options of the command line.
     text = descriptions[usage].partition(":")[0].partition(" (option")[0]
     return re.sub(r"[A-Z]+", lambda word: argument_of.get(word[0], word[0]), text)
 
@@ -118,7 +121,7 @@ def _about(spec: str) -> str:
 def edition_data(
     game: Hog, title: str, tables: Mapping[str, Strategy], start: tuple[int, int] = (0, 0)
 ) -> dict[str, Any]:
-    """Everything that a page knows of a game, fit for JSON.
+    """Collect all data of a game that its page has, as plain values for JSON.
 
     `title` is what the page calls the game, `tables` the opponents by name, `start` the scores that
     games begin with. `BoardError` if the game is too large for a browser.
@@ -148,22 +151,24 @@ def edition_data(
 
 
 def check_work(game: Hog) -> None:
-    """Refuse a game whose backward induction takes a browser too long, or too much memory."""
+    """Raise `BoardError` if backward induction in a browser would take too long or much memory."""
     positions = game.rules.size**2
-    turns = game.turn_data
+    turns = game.turn_data  # the ways in which turns end, by hidden state and choice
     _require_at_most(game, positions * len(turns["seats"]), MOST_STATES, "hidden states")
     outcome_counts = [len(turns["lists"][number]["points"]) for number in turns["ways"]["list"]]
-    work = 0  # outcomes that are summed up at one position
+    work = 0  # outcomes that are summed up at one position, at most
     for modes_of_choice in turns["modes"]:
         for mode in modes_of_choice:
+            # A mode has a list of outcomes for each of its ways, and is used on several lanes.
             most_outcomes = max(outcome_counts[way] for way in mode["ways"])
             work += len(mode["lanes"]) * most_outcomes
     _require_at_most(game, positions * work, MOST_WORK, "outcomes")
 
 
-def _require_at_most(game: Hog, count: int, most: int, what: str) -> None:
-    if count > most:
+def _require_at_most(game: Hog, count: int, limit: int, noun: str) -> None:
+    """Raise `BoardError` if a count of things, named by the noun, exceeds a limit."""
+    if count > limit:
         raise BoardError(
-            f"rules {game.rules.name}: {count:,} {what} to go through in a browser; "
-            f"allowed: {most:,}: lower goal or max_dice"
+            f"rules {game.rules.name}: {count:,} {noun} to go through in a browser; "
+            f"allowed: {limit:,}: lower goal or max_dice"
         )

@@ -39,10 +39,24 @@ def write_contest(
     pseudonyms: bool = False,
     title: str | None = None,
 ) -> list[str]:
-    """Write pages, ranks and the verdicts for the next call; list what was written, in lines.
+    """Write the pages and ranks of a contest; return lines about the files for the user.
 
-    All is computed before the first file is written, the mark of the contest comes first, and what
-    everybody may see comes last. `rules` is what the rules are called.
+    All is computed before the first file is written. The contest's own files, with the verdicts
+    that the next call needs not repeat, are written first, and the public folder last.
+
+    Parameters
+    ----------
+    contest : Contest
+    out : Path
+        The folder of the contest, which gets one folder for staff and one for everybody.
+    tournament : Tournament
+        Of the valid entries.
+    rules : str
+        The name of the rules.
+    pseudonyms : bool
+        Whether public names hide the entrants' own.
+    title : str, optional
+        Of the pages, in place of the rules' name.
     """
     names = contest.public_names(pseudonyms)
     staff_folder = out / STAFF
@@ -59,7 +73,7 @@ def write_contest(
         if page is not None:
             write_whole(staff_folder / "entrants" / name, page)
     for path in (staff_folder / "entrants").glob("*-*.html"):
-        if path.name not in pages:  # of somebody who has gone
+        if path.name not in pages:  # of an entrant who is no longer in the contest
             path.unlink()
     page = public_page(tournament, names, contest.game.rules, rules, title)
     write_whole(staff_folder / "index.html", _staff_page(staff_rows, title or rules, absent))
@@ -70,7 +84,7 @@ def write_contest(
 
 
 def _written_lines(contest: Contest, out: Path) -> list[str]:
-    """List the files of a contest in lines for the user, and what was replaced or left out."""
+    """Describe the files of a contest for the user, and what was replaced or left out."""
     judged = contest.judged
     pages = counted(len(judged), "page")
     lines = [
@@ -89,6 +103,7 @@ def _written_lines(contest: Contest, out: Path) -> list[str]:
 
 
 def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write rows as CSV, with those of the columns that are not `absent`."""
     keys = [key for key in keys if key not in absent]
     return csv_text(keys, [[row[key] for key in keys] for row in rows])
 
@@ -96,9 +111,10 @@ def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[st
 def _staff_rows(
     contest: Contest, tournament: Tournament, names: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Rows of the table for staff, one for each entrant: ranks first, then those not valid.
+    """Make the rows of the table for staff, one for each entrant, in the order of the ranks.
 
-    They have the keys of `RANKS`, and "faults". `names` are what the public page calls its entries.
+    Entrants without a valid entry come last. A row has the keys of `RANKS`, and "faults". `names`
+    are the names on the public page, by index in the tournament.
     """
     valid = contest.valid
     ranked = {valid[line.index].entrant: line for line in tournament.ranking}
@@ -121,11 +137,14 @@ def _staff_rows(
             "faults": "; ".join(fault.line for fault in judged.submission.faults),
         }
         rows.append(row)
-    return sorted(rows, key=lambda row: row["rank"] or math.inf)
+    return sorted(rows, key=lambda row: row["rank"] or math.inf)  # no rank: last
 
 
 def _staff_page(rows: Sequence[Mapping[str, Any]], title: str, absent: Collection[str]) -> str:
-    """Write the page of all submissions for staff; this contest lacks the columns `absent`."""
+    """Write the page of all submissions for staff.
+
+    `rows` are those of `_staff_rows`, and `absent` the columns that this contest does not have.
+    """
     valid = [row for row in rows if not row["not_valid"]]
     left_out = [row for row in rows if row["not_valid"]]
     remarks = [row for row in rows if row["remark"]]
@@ -148,7 +167,7 @@ def _staff_page(rows: Sequence[Mapping[str, Any]], title: str, absent: Collectio
     return frame.page(title, body, styles="sheet", scripts="", data={})
 
 
-_HEADS: Final = {
+_HEADINGS: Final = {
     "public_name": "on the public page",
     "faults": "why",
     "wins": "won",
@@ -159,11 +178,14 @@ _COLUMN_CLASSES: Final = {
     **dict.fromkeys(("name", "public_name", "student"), "text name"),
     **dict.fromkeys(("faults", "remark"), "text long"),
 }
-"""Looks of columns."""
+"""CSS classes of columns that are not "text" alone."""
 
 
 def _table_of_entrants(title: str, keys: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Write some columns of `_staff_rows` as HTML; names of students lead to their pages."""
+    """Write some columns of the rows of entrants as an HTML table, with a heading.
+
+    The name of a student is a link to the student's page.
+    """
     lines = []
     for row in rows:
         cells = []
@@ -175,6 +197,6 @@ def _table_of_entrants(title: str, keys: Sequence[str], rows: Sequence[Mapping[s
                 cell = f'<a href="{html.escape(row["page"])}">{cell}</a>'
             cells.append(cell)
         lines.append(cells)
-    header = [_HEADS.get(key, key) for key in keys]
+    header = [_HEADINGS.get(key, key) for key in keys]
     classes = [_COLUMN_CLASSES.get(key, "text") for key in keys]
     return f"<h2>{title}</h2>{frame.table(header, lines, classes, title)}"

@@ -39,16 +39,17 @@ LATEST: Final = "of a student's files the last by name counts"
 def checked_page(facts: Facts, functions: Sequence[str] = ()) -> str:
     """Write the page about a submission, one self-contained HTML file.
 
-    ``functions`` are lines about those of a project that differ from the rules.
+    ``functions`` are lines about functions of a student's project that differ from the rules.
     """
-    submission, assessment = facts.submission, facts.assessment
+    submission = facts.submission
+    assessment = facts.assessment  # None if the submission is not valid
     title = printable(f"{submission.name or facts.file}, {facts.rules}")
     verdict = _verdict(submission, functions)
     sections = _fault_lists(submission.faults)
     map_data: dict[str, Any] = {}
     if assessment is not None:
-        why = assessment.summary(str(facts.against))
-        sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(why))}.</p>"
+        summary = assessment.summary(str(facts.against))
+        sections += f"<h2>Why it loses</h2><p>{html.escape(_sentence(summary))}.</p>"
         tables = chain(assessment.reasons(), results(facts.win_rates), assessment.positions())
         sections += _tables(tables) + _map(facts.rules, assessment)
         map_data = {
@@ -64,7 +65,7 @@ def checked_page(facts: Facts, functions: Sequence[str] = ()) -> str:
 
 
 def _verdict(submission: Submission, functions: Sequence[str]) -> str:
-    """Write whether a submission is valid, notes of the contest, and faults of its functions."""
+    """Write as HTML whether a submission is valid, with notes, and faults of its functions."""
     if submission.faults:
         verdict = '<p class="bad"><b>Not valid.</b> All that was found:</p>'
     else:
@@ -80,7 +81,7 @@ def _verdict(submission: Submission, functions: Sequence[str]) -> str:
 
 
 def _fault_lists(faults: Sequence[Fault]) -> str:
-    """Write a list for each kind of fault: the line about the first, and how many more it has."""
+    """Write an HTML list for each kind of fault: its first occurrence, and how many more."""
     lists = []
     for fault in faults:
         lines = [fault.line]
@@ -91,10 +92,11 @@ def _fault_lists(faults: Sequence[Fault]) -> str:
 
 
 def _tables(parts: Iterable[Part]) -> str:
-    """Write the tables that the command prints, each with its heading and the line after it.
+    """Write tables as HTML, each with its heading and the line after it.
 
-    Rows with a share in `Part.bars` get a bar as their last cell; if its look has "half", a win
-    rate beside one half, the second cell is coloured in the same way.
+    If a part has `bars`, a pair (share, look) for each row, rows get a bar as their last cell. A
+    look such as "half good" is of a win rate: the bar has a mark at one half, and the second cell
+    of the row gets the colour class after "half".
     """
     text = ""
     for heading, table, bars, last_line in parts:
@@ -121,6 +123,7 @@ def _tables(parts: Iterable[Part]) -> str:
 
 
 def _sentence(line: str) -> str:
+    """Write the first letter as a capital."""
     return line[:1].upper() + line[1:]
 
 
@@ -146,13 +149,14 @@ def entrants_pages(
     names: Sequence[str],
     heading: str,
 ) -> dict[str, str | None]:
-    """Make the pages of entrants, by file name; None for a page that the folder has already.
+    """Make the pages of entrants, by file name; None for a page that need not be written.
 
-    Of a page in `folder` that was made of the same submission by the same rules, only the sections
-    about the field are made anew. `title` names the rules, `heading` is the first line of a page,
-    `names` are those on the public page by index in the tournament.
+    Assessing a submission is slow. So if `folder` has a page of the same submission by the same
+    rules, only its sections about the field are replaced. `title` names the rules, `heading` is the
+    first line of a page, and `names` are the public names by index in the tournament.
     """
-    game, usual_goal = contest.game, contest.game.rules.size
+    game = contest.game
+    common_goal = game.rules.size
     tasks: list[_Task] = []
     pages: dict[str, str | None] = {}
     ranked = {contest.valid[line.index].entrant: line for line in tournament.ranking}
@@ -160,10 +164,10 @@ def entrants_pages(
         entrant = judged.entrant
         name = contest.page_of(entrant)
         line = ranked.get(entrant)  # None if it is not valid
-        goal = contest.own_goals.get(entrant, usual_goal)
-        notes = [heading, _standing(line, names), f"Judged: {entrant.file}."]
-        if goal != usual_goal:
-            notes.append(f"Its goal is {goal}. The opponents below have {usual_goal}.")
+        goal = contest.own_goals.get(entrant, common_goal)
+        notes = [heading, _standing_text(line, names), f"Judged: {entrant.file}."]
+        if goal != common_goal:
+            notes.append(f"Its goal is {goal}. The opponents below have {common_goal}.")
         if line is not None:
             notes.append(f"The public page calls it {names[line.index]}.")
         if entrant.earlier:
@@ -182,8 +186,8 @@ def entrants_pages(
     with phase("assessing", len(tasks), "entrants") as progress:
         games = {goal: game_to(game, goal) for goal in {task.goal for task in tasks}}
         make_page = partial(_entrant_page, games, title)
-        made = compute(make_page, tasks, lambda _: progress.step(), local=True)
-    return pages | {task.name: page for task, page in zip(tasks, made, strict=True)}
+        new_pages = compute(make_page, tasks, lambda _: progress.step(), local=True)
+    return pages | {task.name: page for task, page in zip(tasks, new_pages, strict=True)}
 
 
 class _Task(NamedTuple):
@@ -191,12 +195,13 @@ class _Task(NamedTuple):
 
     judged: Judged
     name: str  # of its file
-    key: str  # hash of all that the page is made of but its sections about the field
+    key: str  # hash of all inputs of the page except those of its sections about the field
     sections: Mapping[str, str]  # HTML of the sections about the field, by their ids
     goal: int
 
 
 def _hash(content: object) -> str:
+    """Hash plain values."""
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
@@ -209,37 +214,42 @@ def _read_page(path: Path) -> str:
 
 
 def _entrant_page(games: Mapping[int, tuple[Hog, Reference]], title: str, task: _Task) -> str:
-    """Write the page of an entrant, without any text of its code but the player's name.
+    """Write the page of an entrant, without texts from its code except the player's name.
 
-    Code could say anything: what it read, or what another entry holds. `games` has the game and
-    what tables are compared with in it, by the goal of the entrant.
+    A submission could otherwise show secrets that it read, as code of other entrants. `games` has,
+    by the goal of an entrant, the game and the reference tables to compare with.
     """
     submission = task.judged.submission
     game, reference = games[task.goal]
     has_bad_name = any(fault.kind == "name" for fault in submission.faults)
-    in_our_words = replace(
+    safe_submission = replace(
         submission,
         name=None if has_bad_name else submission.name,
-        faults=tuple(fault._replace(line=_in_our_words(fault)) for fault in submission.faults),
+        faults=tuple(fault._replace(line=_without_own_text(fault)) for fault in submission.faults),
         files=(counted(len(submission.files), "file"),) if submission.files else (),
     )
-    page = checked_page(facts_of(game, task.judged.entrant.file, title, in_our_words, reference))
+    file = task.judged.entrant.file
+    page = checked_page(facts_of(game, file, title, safe_submission, reference))
+    # Add the empty sections about the field: one after the title, one at the end.
     page = page.replace("</h1>", f"</h1>{_opening_tag('standing', task.key)}</section>", 1)
     page = page.replace("</main>", f"{_opening_tag('matches', task.key)}</section></main>", 1)
     return _with_sections(page, task.key, task.sections) or page
 
 
-# Kinds of faults whose line holds no text that the entrant's code could have chosen.
-_OUR_KINDS: Final = {"time", "crash", "shape", "unread", "same"}
+_SAFE_KINDS: Final = {"time", "crash", "shape", "unread", "same"}
+"""Kinds of faults whose line holds no text that the entrant's code could have chosen."""
+
+# Lines of faults: an error that was raised; the line of code at its end; a wrong number.
 _RAISED: Final = re.compile("(?:is -?[0-9]{1,9}, and (when asked again) )?raised ([A-Za-z_]+)")
 _LINE: Final = re.compile("\\(.*(line [0-9]{1,9})\\)$")
 _NUMBERS: Final = re.compile("is -?[0-9]{1,9}( \\(int\\);|, and -?[0-9]{1,9} when asked again)")
 
 
-def _in_our_words(fault: Fault) -> str:
-    """Describe a fault of code without any text of its own, plain numbers apart.
+def _without_own_text(fault: Fault) -> str:
+    """Describe a fault of a submission without any text that its code could have chosen.
 
-    The line of a fault begins with the call that showed it, "final_strategy(3, 0) ", if one did.
+    Only numbers, names of Python's own errors, and texts of ours remain. The line of a fault begins
+    with the call that showed it, such as "final_strategy(3, 0) ", if a call did.
     """
     call = re.match("final_strategy\\([0-9]+, [0-9]+\\) ", fault.line)
     where = call[0] if call else ""
@@ -249,27 +259,27 @@ def _in_our_words(fault: Fault) -> str:
     if fault.kind == "name":
         return f"PLAYER_NAME: allowed: a text of 1 to {LONGEST_NAME} characters"
     is_cell_of_table = fault.kind == "range" and not where
-    if fault.kind in _OUR_KINDS or is_cell_of_table:
+    if fault.kind in _SAFE_KINDS or is_cell_of_table:
         return fault.line
     raised = _RAISED.match(line)
     if raised is not None:
         second_call, error_name = raised.groups()
         again = f"{second_call}, it " if second_call else ""
-        # A class of its own may have any name.
+        # A class that the code defines may have any name, so only Python's own are named.
         error_type = getattr(builtins, error_name, None)
         is_builtin = isinstance(error_type, type) and issubclass(error_type, BaseException)
         error = error_name if is_builtin else "an error of its own"
         line_number = _LINE.search(line)
-        place = f" in {line_number[1]}" if line_number else ""
-        return f"{where}{again}raised {error}{place}"
+        location = f" in {line_number[1]}" if line_number else ""
+        return f"{where}{again}raised {error}{location}"
     if _NUMBERS.match(line) or line.startswith(("defines no ", "ended without an answer (")):
         return fault.line
     again = " when asked again" if fault.kind == "impure" else ""
     return f"{where}gave what is not allowed{again}"
 
 
-def _standing(line: Ranked | None, names: Sequence[str]) -> str:
-    """Write the rank of an entrant, by its line of the ranking; None if it is not ranked."""
+def _standing_text(line: Ranked | None, names: Sequence[str]) -> str:
+    """Write the rank and win rates of an entrant; its line of the ranking is None if unranked."""
     if line is None:
         return "Not ranked."
     won = f"{line.wins} of {len(names) - 1} matches won"
@@ -279,7 +289,10 @@ def _standing(line: Ranked | None, names: Sequence[str]) -> str:
 
 
 def _matches(line: Ranked, tournament: Tournament, names: Sequence[str]) -> str:
-    """List the matches of an entrant, by its line of the ranking, in a table, the hardest first."""
+    """Write the matches of an entrant as an HTML table, those with the lowest win rate first.
+
+    `line` is the entrant's line of the ranking, `names` are the public names by index.
+    """
     win_rates = tournament.win_rates[line.index]
     opponents = [other for other in tournament.ranking if other is not line]
     rows = []
@@ -297,7 +310,10 @@ def _matches(line: Ranked, tournament: Tournament, names: Sequence[str]) -> str:
 
 
 def _with_sections(page: str, key: str, sections: Mapping[str, str]) -> str | None:
-    """Replace sections of a page, by ids; None if it was not made of what has the hash `key`."""
+    """Replace the content of sections of a page, by their ids.
+
+    None if the page lacks one with this key: it was made of another submission, or other rules.
+    """
     for name, content in sections.items():
         opening = _opening_tag(name, key)
         before, _, rest = page.partition(opening)
@@ -309,4 +325,5 @@ def _with_sections(page: str, key: str, sections: Mapping[str, str]) -> str | No
 
 
 def _opening_tag(name: str, key: str) -> str:
+    """Write the tag that begins a section about the field."""
     return f'<section id="{name}" data-key="{key}">'

@@ -15,10 +15,10 @@ from hogeq.pages import frame
 from hogeq.support.messages import percent, printable
 
 DECIMALS: Final = 8  # of win rates in the picture, and of costs on a map
-_LEAST_REACH: Final = 0.01  # of the colours, on either side of one half
+_MIN_COLOUR_RANGE: Final = 0.01  # least win rate from one half to either end of the colour scale
 SHARED: Final = "scheme numbers grid"  # scripts of every page
 _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
-"""Columns that a phone has room for."""
+"""Columns that are shown on a narrow screen too."""
 
 
 def field_page(
@@ -30,7 +30,7 @@ def field_page(
 ) -> str:
     """Write the page of a tournament, one self-contained HTML file.
 
-    `names` are those of the entries by their index in the tournament.
+    `names` are the names of the entries by their index in the tournament.
     """
     # An entry that the Nash mixture never draws has an empty cell.
     cells = [{**line, "nash": line["nash"] or None} for line in tournament.cells(names)]
@@ -43,7 +43,7 @@ def field_page(
         "rows": [[line[key] for _, _, key in columns] for line in cells],
         "index": [line.index for line in tournament.ranking],
         "rates": win_rates.round(DECIMALS).tolist(),
-        "reach": max(_LEAST_REACH, float(np.abs(win_rates - 0.5).max())),
+        "reach": max(_MIN_COLOUR_RANGE, float(np.abs(win_rates - 0.5).max())),
     }
     rule_items = [
         f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>"
@@ -54,8 +54,8 @@ def field_page(
         "field.html",
         title=html.escape(title),
         summary=_summary(tournament.ranking, names),
-        played=_played(rules_name, tournament.left_out),
-        equals=html.escape(_equals(tournament.tie_break)),
+        played=_date_and_rules(rules_name, tournament.left_out),
+        equals=html.escape(_tie_break_text(tournament.tie_break)),
         win=f"{100.0 * tournament.threshold:.12g}",
         notes=_notes(tournament, names),
         rules=html.escape(rules_name),
@@ -64,15 +64,15 @@ def field_page(
     return frame.page(title, body, styles="sheet", scripts=f"{SHARED} field", data=data)
 
 
-_NAMED_FIRST: Final = 3  # most names of those that share the first rank
+_MAX_FIRST_NAMES: Final = 3  # names that are written of the entries that share the first rank
 
 
 def _summary(ranking: Sequence[Ranked], names: Sequence[str]) -> str:
     """Say who ranks first, and how many matches they won."""
     first = [line for line in ranking if line.rank == 1]
-    named = ", ".join(html.escape(names[line.index]) for line in first[:_NAMED_FIRST])
-    if len(first) > _NAMED_FIRST:
-        named += f" and {len(first) - _NAMED_FIRST} more"
+    named = ", ".join(html.escape(names[line.index]) for line in first[:_MAX_FIRST_NAMES])
+    if len(first) > _MAX_FIRST_NAMES:
+        named += f" and {len(first) - _MAX_FIRST_NAMES} more"
     won = f"{first[0].wins} of {len(ranking) - 1} matches"
     if len(first) == 1:
         mean = percent(first[0].mean_win_rate)
@@ -80,8 +80,8 @@ def _summary(ranking: Sequence[Ranked], names: Sequence[str]) -> str:
     return f"First: <b>{named}</b>, {won} won each."
 
 
-def _equals(tie_break: str | None) -> str:
-    """Say how equals are ranked."""
+def _tie_break_text(tie_break: str | None) -> str:
+    """Say how entries with equally many wins are ranked."""
     if tie_break is None:
         return "equals share a rank"
     if tie_break == "bytes":
@@ -89,9 +89,9 @@ def _equals(tie_break: str | None) -> str:
     return f"of equals the higher win rate against {tie_break} ranks first"
 
 
-def _played(rules_name: str, num_left_out: int) -> str:
-    """Say when, by which rules, and how many entries are left out."""
-    today = date.today().isoformat()  # noqa: DTZ011 - of here
+def _date_and_rules(rules_name: str, num_left_out: int) -> str:
+    """Write the date, the rules, and how many entries are left out."""
+    today = date.today().isoformat()  # noqa: DTZ011 - the local date
     text = f"{today}, by the rules of {rules_name}"
     if num_left_out:
         text += f"; {num_left_out} more not valid"
@@ -99,11 +99,11 @@ def _played(rules_name: str, num_left_out: int) -> str:
 
 
 def _notes(tournament: Tournament, names: Sequence[str]) -> str:
-    """List the groups of entries that are one strategy, and the entries that are left out."""
+    """List the groups of entries with the same strategy, and the entries that are left out."""
     identical = [" = ".join(names[index] for index in group) for group in tournament.identical]
     left_out = []
     for refused in tournament.refused:
-        # Names of files, not where they lie on the staff's machine.
+        # Names of files without their folders, which are on the staff's machine.
         path = refused.entry
         left_out.append(refused.reason.replace(printable(path), printable(PurePath(path).name)))
     text = ""
@@ -120,9 +120,12 @@ def public_page(
     rules_name: str,
     title: str | None,
 ) -> str:
-    """Write the page for everybody, entries numbered by rank: the files' order may betray names."""
+    """Write the page of a tournament for everybody.
+
+    Entries are numbered anew, by rank: the order of the files could betray who is behind a name.
+    """
     order = [line.index for line in tournament.ranking]
-    new_index = {index: place for place, index in enumerate(order)}
+    new_index = {old: new for new, old in enumerate(order)}
     ranking = [
         replace(
             line,

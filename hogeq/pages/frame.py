@@ -18,13 +18,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-_UNSEEN: Final = re.compile(
+_INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-"""Controls, and marks that change the direction of a text: names of others may have them."""
+"""Control characters, and marks that change the direction of a text, which names may contain."""
 
-_POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+# The content security policy of a page: nothing is loaded, only what is in the page runs.
+_CONTENT_POLICY: Final = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
 def part(name: str) -> str:
@@ -32,13 +33,13 @@ def part(name: str) -> str:
     return (files("hogeq.pages") / name).read_text("utf-8")
 
 
-def fill(template: str, **places: str) -> str:
-    """Fill the places of a template with HTML; characters that are not seen become escapes."""
+def fill(template: str, **placeholders: str) -> str:
+    """Fill the placeholders of a template with HTML; invisible characters become escapes."""
 
-    def escape(unseen: re.Match[str]) -> str:
-        return ascii(unseen[0])[1:-1]  # without the quotes
+    def escape(match: re.Match[str]) -> str:
+        return ascii(match[0])[1:-1]  # without the quotes
 
-    visible = {name: _UNSEEN.sub(escape, text) for name, text in places.items()}
+    visible = {name: _INVISIBLE.sub(escape, text) for name, text in placeholders.items()}
     return Template(part(template)).substitute(visible)
 
 
@@ -52,25 +53,26 @@ def page(
     texts: Mapping[str, str] | None = None,
     images: bool = False,
 ) -> str:
-    """Put a page together of files, data as JSON, and texts as `pack_text` gives them.
+    """Build a self-contained HTML page from its body, styles, scripts and data.
 
-    `styles` and `scripts` name files beside this one, separated by spaces; `texts` are by the id of
-    their element; `images` says whether the page may have images among its data.
+    `styles` and `scripts` name files of this package without their endings, separated by spaces.
+    `data` is stored as JSON, `texts` as `pack_text` packs them, by the id of their element.
+    `images` says whether the page may show images from its data.
     """
-    stored = [
+    data_elements = [
         f'<script type="text/plain" id="{name}">{text}</script>'
         for name, text in (texts or {}).items()
     ]
-    # "<" would let a name end the element that holds it.
+    # A text in the data such as "</script>" would end the element, so "<" is escaped.
     content = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    stored.append(f'<script type="application/json" id="data">{content}</script>')
+    data_elements.append(f'<script type="application/json" id="data">{content}</script>')
     return fill(
         "frame.html",
-        policy=f"{_POLICY}; img-src data: blob:" if images else _POLICY,
+        policy=f"{_CONTENT_POLICY}; img-src data: blob:" if images else _CONTENT_POLICY,
         title=html.escape(title),
         style="\n".join(part(f"{name}.css") for name in styles.split()),
         body=body,
-        stored="\n".join(stored),
+        stored="\n".join(data_elements),
         script="\n".join(part(f"{name}.js") for name in scripts.split()),
     )
 
@@ -82,10 +84,10 @@ def table(
     label: str = "Table",
     look: str = "",
 ) -> str:
-    """Write a table that scrolls by itself.
+    """Write an HTML table that scrolls sideways without the page.
 
-    Its cells are HTML, `kinds` CSS classes of its columns, `look` those of the whole table, and
-    `label` is for screen readers.
+    The cells are HTML. `kinds` are the CSS classes of the columns, `look` those of the whole table,
+    and `label` is for screen readers.
     """
     attributes = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(header)
 
@@ -111,40 +113,43 @@ def html_list(lines: Iterable[str]) -> str:
 
 
 def bar(share: float, kind: str = "") -> str:
-    """Draw a share from 0 to 1 as a bar; of a kind `half` it has a mark at one half."""
+    """Draw a share from 0 to 1 as a bar; `kind` are CSS classes, "half" marks one half."""
     width = f"{min(1.0, max(0.0, share)):.2%}"
     return f'<span class="share {kind}" aria-hidden="true"><i style="width:{width}"></i></span>'
 
 
 def pack_text(content: str) -> str:
-    """Pack a text."""
-    return _deflated(content.encode())
+    """Compress a text, for `texts` of a page."""
+    return _compressed(content.encode())
 
 
 def pack_fractions(values: ArrayLike, digits: int) -> dict[str, Any]:
-    """Pack numbers from 0, NaN among them, rounded to some decimals.
+    """Pack numbers from 0, or NaN, rounded to `digits` decimals, as compressed bytes.
 
-    Each becomes a whole number of units, 10**digits to one, of as few bytes as all need; NaN is the
-    largest that these bytes hold. The bytes lie in planes, all lowest ones first: what differs
-    little is side by side and is deflated to less than half of what it would be otherwise.
+    1. Write each number as an integer, in units of 10**-digits. NaN is the largest integer that the
+       bytes hold, and the number of bytes is the least that has room for all.
+    2. Order the bytes in planes: the lowest bytes of all integers, then the second lowest, and so
+       on. Similar bytes are then neighbours, and compress to less than half.
+    3. Compress, and encode in base64.
     """
     units = np.rint(np.asarray(values, np.float64).ravel() * 10.0**digits)
-    known = units[~np.isnan(units)]
-    if known.size and known.min() < 0.0:
-        raise ValueError(f"fractions: {known.min()} units; allowed: numbers from 0")
-    largest = int(known.max(initial=0.0))
-    num_bytes = ((largest + 1).bit_length() + 7) // 8  # NaN needs a number that is larger
-    code_of_nan = 256.0**num_bytes - 1.0
-    whole = np.where(np.isnan(units), code_of_nan, units).astype(np.uint64)
+    numbers = units[~np.isnan(units)]
+    if numbers.size and numbers.min() < 0.0:
+        raise ValueError(f"fractions: {numbers.min()} units; allowed: numbers from 0")
+    largest = int(numbers.max(initial=0.0))
+    num_bytes = ((largest + 1).bit_length() + 7) // 8  # 1 is added for NaN, which is larger
+    nan_code = 256.0**num_bytes - 1.0
+    integers = np.where(np.isnan(units), nan_code, units).astype(np.uint64)
     shifts = np.arange(num_bytes, dtype=np.uint64)[:, None] * np.uint64(8)
-    planes = ((whole >> shifts) & np.uint64(255)).astype(np.uint8)  # (num_bytes, n)
-    return {"per": 10**digits, "planes": num_bytes, "data": _deflated(planes.tobytes())}
+    planes = ((integers >> shifts) & np.uint64(255)).astype(np.uint8)  # (num_bytes, n)
+    return {"per": 10**digits, "planes": num_bytes, "data": _compressed(planes.tobytes())}
 
 
 def pack_floats(values: ArrayLike) -> dict[str, Any]:
-    """Pack numbers in full: float64, lowest byte first."""
-    return {"data": _deflated(np.asarray(values, "<f8").tobytes())}
+    """Pack numbers without rounding: float64, lowest byte first, compressed."""
+    return {"data": _compressed(np.asarray(values, "<f8").tobytes())}
 
 
-def _deflated(data: bytes) -> str:
+def _compressed(data: bytes) -> str:
+    """Compress bytes, and encode them in base64."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")

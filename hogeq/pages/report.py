@@ -10,7 +10,7 @@ import numpy as np
 
 from hogeq import Budget, Gains, Hog, Response, Strategy, WinRates, describe, figures
 from hogeq.pages import frame
-from hogeq.runs.files import environment, figures_in, finite, table
+from hogeq.runs.files import environment, figures_in, finite, metrics_table
 from hogeq.runs.index import Run
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import BadInputError, not_installed
@@ -18,9 +18,9 @@ from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
 
 MOST_BYTES: Final = 10 * 10**6
-"""Size of the largest page: what still opens at once, and passes as an attachment."""
+"""Size of the largest page: one that opens without delay, and can be sent by mail."""
 
-OTHERS: Final = "ignore_memory", "huan2020"
+BUILT_IN_NAMES: Final = "ignore_memory", "huan2020"
 """Built-ins in the tournament of every page, where the game has them."""
 
 PROBABILITY_DIGITS: Final = 6  # decimals of probabilities on the page
@@ -41,24 +41,24 @@ class Entry(NamedTuple):
     name: str
     strategy: Strategy  # a matrix or a policy
     budget: Budget | None
-    """Of the search for its counter-matrix; None if it is there to be compared with only."""
+    """Effort of the search for its counter-matrix; None if no response is searched for."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Explored:
-    """A strategy seen from inside, when both players play it."""
+    """Values, reach and beliefs of a strategy when both players play it, and a response to it."""
 
     policy: Floats  # (G, G, K)
     values: Floats
     """(G, G, K). Win probability of every roll of the player to move, averaged over the belief; NaN
-    at positions that play never comes to, which have none."""
+    at positions that play never reaches, where there is no belief."""
     reach: Floats  # (G, G), probability of coming to move there
     belief: Floats
     """(G, G, rows, columns). Distribution of the memory along `Hog.memory_axes`; 0 where
     play never comes."""
     search: Response
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
-    cells: Gains  # of the counter-matrix
+    cells: Gains  # gains of the cells of the counter-matrix
 
 
 def effort_of(run: Run) -> Budget:
@@ -74,10 +74,10 @@ def entries(
     matrices: bool = True,
     budget: Budget | None = None,
 ) -> list[Entry]:
-    """List the strategies of a page: those of the runs, those named, and some built-in ones.
+    """List the strategies of a page: those of the runs, those in `against`, and built-in ones.
 
-    A best response is searched for to those of the runs, to their matrices only if `matrices` is
-    true; by `budget`, or if that is None, by the one behind a run's figures.
+    Those of the runs get a budget for the search for a best response: `budget`, or if that is None,
+    the budget behind the run's figures. Their matrices get none if `matrices` is False.
     """
     listed = []
     for run in runs:
@@ -87,17 +87,17 @@ def entries(
         listed.append(Entry(f"{run.name}: matrix", run.matrix, matrix_budget))
     listed += [Entry(name, strategy, None) for name, strategy in against]
     listed_names = {entry.name for entry in listed}
-    built_in = [game.strongest, *OTHERS, f"always_roll:{min(6, game.rules.max_dice)}"]
-    more = game.baselines([spec for spec in built_in if spec not in listed_names])
-    return listed + [Entry(name, strategy, None) for name, strategy in more.items()]
+    built_in = [game.strongest, *BUILT_IN_NAMES, f"always_roll:{min(6, game.rules.max_dice)}"]
+    baselines = game.baselines([spec for spec in built_in if spec not in listed_names])
+    return listed + [Entry(name, strategy, None) for name, strategy in baselines.items()]
 
 
 def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[str, dict[str, Any]]:
-    """Write the HTML page on runs of Hog, and give the figures on it.
+    """Write the HTML page on runs of Hog; return it with the figures on it.
 
-    Figures are "counters": value and bound of the best response to each strategy explored;
-    "entries": names of all strategies; "win_rates": of all against all. `ReportError` if plotly is
-    not installed, or the page would be too large.
+    The figures are "counters", value and bound of the best response to each strategy that has a
+    budget; "entries", the names of all strategies; and "win_rates", of all against all. Raises
+    `ReportError` if plotly is not installed, or if the page would be too large.
     """
     version, script = _plotly()
     explored: dict[str, Explored] = {}
@@ -109,15 +109,15 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
             progress.step()
     names = tuple(entry.name for entry in strategies)
     with phase("tournament", len(names) * (len(names) - 1) // 2, "matches") as progress:
-        played = [entry.strategy for entry in strategies]
-        rates = game.round_robin(played, progress=progress.step)
+        players = [entry.strategy for entry in strategies]
+        rates = game.round_robin(players, progress=progress.step)
     data = {
         "goal": game.rules.size,
         "rolls": game.rules.num_actions,
         "choices": game.rules.choices,
         "rules": game.rules.name,
         "parts": describe(game.rules),
-        "memory": [axis._asdict() for axis in game.memory_axes] if _remembers(game) else None,
+        "memory": [axis._asdict() for axis in game.memory_axes] if _has_memory(game) else None,
         "colours": _colours(game.rules.choices),
         "runs": [_run_data(run) for run in runs],
         "strategies": [
@@ -147,13 +147,14 @@ def make(game: Hog, runs: Sequence[Run], strategies: Sequence[Entry]) -> tuple[s
             "give fewer runs, or --no-matrices"
         )
     counters = {
-        name: {"attack": inside.search.value, "bound": inside.search.bound}
-        for name, inside in explored.items()
+        name: {"attack": result.search.value, "bound": result.search.bound}
+        for name, result in explored.items()
     }
     return page, {"counters": counters, "entries": names, "win_rates": rates.tolist()}
 
 
-def _remembers(game: Hog) -> bool:
+def _has_memory(game: Hog) -> bool:
+    """Whether the rules of the game remember anything."""
     return len(game.memories) > 1
 
 
@@ -168,30 +169,30 @@ def _plotly() -> tuple[str, str]:
 
 
 def _colours(choices: Sequence[int]) -> dict[str, Any]:
-    """Colour scales of the page: of rolls one colour for each choice, -1 first, if it is one."""
+    """Colour scales of the page, by use; "rolls" has a colour for each choice, with -1 first."""
     from plotly.colors import diverging, sample_colorscale
 
     num_dice_choices = sum(choice >= 0 for choice in choices)
-    # Dice are ordered, and the lightness of viridis rises all the way.
+    # Numbers of dice are ordered, and so is the lightness of the colours of viridis.
     roll_colours = sample_colorscale("Viridis", np.linspace(0.0, 1.0, num_dice_choices).tolist())
     if -1 in choices:
         roll_colours = [figures.MINUS_ONE, *roll_colours]
     return {
         "rolls": roll_colours,
-        # Blue to red through near-white: no difference leaves no ink.
+        # Blue to red, with a difference of 0 nearly white.
         "signed": diverging.RdBu_r,
         "loss": figures.LOSS,
     }
 
 
 def _run_data(run: Run) -> dict[str, Any]:
-    """Lay out what the page tells of a run, fit for JSON.
+    """Collect the page's data on a run, as plain values for JSON.
 
-    Exploitability of the policy and the matrix is that of the manifest, which a finished run has;
-    if it is missing there, that of the last line of `metrics.csv`, and if that is empty, None.
+    Figures of the policy and the matrix come from the manifest. If it lacks them, they come from
+    the last line of `metrics.csv`; if that has no lines, they are None.
     """
-    column_names, rows = table(run.metrics)
-    columns = zip(*rows, strict=True)  # nothing without rows
+    column_names, rows = metrics_table(run.metrics)
+    columns = zip(*rows, strict=True)  # the transposed table; empty if there are no rows
     figures = figures_in(run.manifest)
     policy_figures = figures.get("average_policy")
     matrix_figures = figures.get("matrix")
@@ -215,15 +216,16 @@ def _run_data(run: Run) -> dict[str, Any]:
 
 
 def _strategy_data(game: Hog, entry: Entry, explored: Explored | None) -> dict[str, Any]:
-    """Lay out a strategy, fit for JSON: its policy, and what was explored of it, if anything."""
+    """Collect the page's data on a strategy for JSON: its policy, and what was explored of it."""
     policy = frame.pack_fractions(entry.strategy.policy, PROBABILITY_DIGITS)
     data: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
     if explored is None:
         return data
     position_values = (explored.values * explored.policy).sum(axis=2)  # (G, G)
     belief = None
-    if _remembers(game):
-        # By memory first: neighbouring positions have like beliefs, which pack well.
+    if _has_memory(game):
+        # The memory is the first axis: beliefs of neighbouring positions are alike, and compress
+        # well side by side.
         belief_by_memory = explored.belief.reshape(game.rules.size**2, -1).T
         belief = frame.pack_fractions(belief_by_memory, BELIEF_DIGITS)
     response = explored.search
@@ -253,7 +255,10 @@ def _strategy_data(game: Hog, entry: Entry, explored: Explored | None) -> dict[s
 
 
 def explore(game: Hog, strategy: Strategy, budget: Budget) -> Explored:
-    """Compute values, reach and beliefs of a strategy in self-play, and search a best response."""
+    """Compute values, reach and beliefs of a strategy in self-play, and search a best response.
+
+    The belief at a position is the distribution of the memory there, given that play reaches it.
+    """
     policy = strategy.policy
     action_values = game.action_values(strategy, weight="belief")
     # Reach probability of each position and memory, (G, G, rows, columns).

@@ -7,11 +7,11 @@ from hogeq.pages import frame
 from hogeq.support.messages import HogeqError
 
 MOST_NODES: Final = 20_000
-MOST_WORK: Final = 10**8  # nodes that a browser goes through: once for each pair of plans
+MOST_WORK: Final = 10**8  # nodes times pairs of plans, all of which a browser visits
 
 
 def require_small(game: object) -> TreeGame:
-    """Refuse games without a tree, and trees too large for a page."""
+    """Return the game if it has a tree that is small enough for a page; else raise an error."""
     if not isinstance(game, TreeGame):
         raise HogeqError("allowed: games that have a tree")
     if game.tree.num_nodes > MOST_NODES:
@@ -20,10 +20,11 @@ def require_small(game: object) -> TreeGame:
 
 
 def make(game: TreeGame, title: str) -> str:
-    """Write the page of a small game; `HogeqError` if its equilibrium has too many plans.
+    """Write the page of a small game, on which one plays against its equilibrium.
 
-    The page has the arrays of the tree (`hogeq.trees.flat.FlatTree`), and the plans of an
-    equilibrium in mixtures with their probabilities: of either side one is drawn before play.
+    The page has the arrays of the tree (`hogeq.trees.flat.FlatTree`), and the plans (pure
+    strategies) of an equilibrium in mixtures with their probabilities: each side draws one before
+    play. Raises `HogeqError` if there are too many plans for a browser.
     """
     tree = game.tree
     equilibrium = game.equilibrium()
@@ -31,12 +32,14 @@ def make(game: TreeGame, title: str) -> str:
     num_plans = len(profile.chances)
     if tree.num_nodes * num_plans**2 > MOST_WORK:
         raise HogeqError(f"{num_plans:,} plans of each side; allowed: fewer on a page")
-    drawn_numbers, words = tree.words(tree.after_chance)  # what chance drew before each node
+    # What chance drew before each node: a number for each node, and the text of each number.
+    drawn_numbers, words = tree.words(tree.after_chance)
     data = {
         "title": title,
         "value": [equilibrium.units.exact(end) for end in (equilibrium.lower, equilibrium.upper)],
         "sides": equilibrium.sides,
-        "even": [tree.shift + tree.centre, tree.shift - tree.centre],  # beside the payoffs
+        # Payoffs in the arrays are centred; these are added for the first and the second side.
+        "even": [tree.shift + tree.centre, tree.shift - tree.centre],
         "drawn": [words[number] for number in drawn_numbers],
         "names": [str(name) for name in tree.names],
         "labels": tree.labels,

@@ -14,20 +14,21 @@ from hogeq.runs.index import Run
 from hogeq.support.html import table
 from hogeq.support.messages import percent
 
-SHOWN: Final = 200  # information sets of the page, those that play comes to most
+MAX_INFOSETS: Final = 200  # information sets on the page, those that play reaches most often
 
 
 def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dict[str, Any]]:
-    """Write the HTML page on runs of one game and strategies `against` them; give its figures.
+    """Write the HTML page on runs of one game; return it with the figures on it.
 
-    Figures are "counters": value of the best response found to each strategy of the runs, and an
-    upper bound; "entries": names of all strategies; "payoffs": to the row, of all against all.
+    The strategies of the runs and those of `against` play each other. The figures are "counters",
+    for each strategy of the runs the value of the best response found, and an upper bound;
+    "entries", the names of all strategies; and "payoffs", to the row, of all against all.
     """
     game = runs[0].game
     units = game.units
     entries: dict[str, Strategy] = {}
     responses: dict[str, tuple[float, float]] = {}  # attack found and upper bound
-    pictures = []
+    curves = []  # figures, one for each run
     for run in runs:
         strategies = {"average policy": run.policy, "matrix": run.matrix, "mixture": run.mixture}
         run_figures = figures_in(run.manifest)
@@ -40,11 +41,11 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
                 responses_to_run[name] = (ends["attack"], ends["bound"])
                 responses[f"{run.name}: {name}"] = responses_to_run[name]
         if run.metrics:
-            pictures.append(
+            curves.append(
                 figures.convergence(run.metrics, None, run.name, responses_to_run, units=units)
             )
-    if len(pictures) > 1:  # the curves of several runs lie over each other
-        pictures = [figures.exploitability({run.name: run for run in runs if run.metrics})]
+    if len(curves) > 1:  # one figure with the curves of all runs instead
+        curves = [figures.exploitability({run.name: run for run in runs if run.metrics})]
     entries |= against
     values = [[game.value(row, column) for column in entries.values()] for row in entries.values()]
     payoffs = [[value.to_json(units)["payoff"] for value in row] for row in values]
@@ -56,10 +57,10 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
-        _wide(_response_table(responses, units)),
-        *map(_picture, pictures),
-        f"<h2>All against all</h2>{_wide(payoff_table)}",
-        f"<h2>The strategies</h2>{_wide(_policies(runs), 'texts')}<h2>The configs</h2>",
+        _scrolling(_response_table(responses, units)),
+        *map(_image_html, curves),
+        f"<h2>All against all</h2>{_scrolling(payoff_table)}",
+        f"<h2>The strategies</h2>{_scrolling(_policies(runs), 'texts')}<h2>The configs</h2>",
         *(f"<pre>{escape(run.config.to_yaml())}</pre>" for run in runs),
     ]
     page = frame.page(title, "\n".join(body), styles="sheet", scripts="", data={}, images=True)
@@ -68,7 +69,7 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
 
 
 def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) -> str:
-    """Write what a best response to each strategy gets: between an attack and an upper bound."""
+    """Write a table of best responses: of each strategy the attack found and an upper bound."""
     header = "payoff against", "attack found", "upper bound", "exploitability (NashConv / 2)"
     rows = []
     for name, (attack, bound) in responses.items():
@@ -77,26 +78,28 @@ def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) 
     return table(rows, header, "Best responses, mean of both seats")
 
 
-def _wide(content: str, look: str = "") -> str:
+def _scrolling(content: str, look: str = "") -> str:
+    """Put HTML in a box that scrolls sideways; `look` are more CSS classes."""
     return f'<div class="wide {look}" tabindex="0">{content}</div>'
 
 
-def _picture(drawn: Any) -> str:
-    data = base64.b64encode(drawn.png()).decode()
+def _image_html(figure: Any) -> str:
+    """Write a figure as an HTML image."""
+    data = base64.b64encode(figure.png()).decode()
     return f'<p><img alt="Exploitability by iterations" src="data:image/png;base64,{data}"></p>'
 
 
 def _policies(runs: Sequence[Run]) -> str:
-    """Write the most probable action of every run at each information set.
+    """Write a table of the most probable action of every run at each information set.
 
-    The information sets with the largest reach probability in any of the runs come first.
+    At most `MAX_INFOSETS` are written, those with the largest reach probability in any of the runs.
     """
     infosets = runs[0].game.rows
     workspace = runs[0].game.engine.workspace(1)
     policies = {run.name: run.policy.mean for run in runs}  # (information sets, actions) each
     reach = np.max([workspace.cell_reach(policy[None]) for policy in policies.values()], axis=0)
     rows = []
-    for infoset in np.argsort(-reach, kind="stable")[:SHOWN].tolist():
+    for infoset in np.argsort(-reach, kind="stable")[:MAX_INFOSETS].tolist():
         actions = []
         for policy in policies.values():
             action = int(policy[infoset].argmax())

@@ -94,16 +94,17 @@ class Purifier(ABC):
 
 
 def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike) -> Matrix:
-    """Matrix (G, G) made by a purifier, whose name is `method`, for messages.
+    """Make a matrix (G, G) of a strategy by a purifier, whose name in messages is `method`.
 
-    A purifier from outside the package may raise, and what it makes is checked.
+    A purifier of a plugin may raise any error, which becomes a `StrategyError`; so does a result
+    that is no matrix of the game.
     """
     policy = policy_of(game, strategy)
     if is_ours(chosen):
         return chosen.matrix(game, policy)
     where = named(f"purifier {method}", chosen)
     try:
-        made = chosen.matrix(game, policy)
+        result = chosen.matrix(game, policy)
     except WorkersLostError:
         raise
     except Exception as error:
@@ -112,8 +113,8 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
         ) from error
     shape = game.shape
     if has_scores(shape):
-        return check_matrix(made, shape[0], shape[-1] - 1, where)
-    table = as_array(made, where, str(shape[:-1]))
+        return check_matrix(result, shape[0], shape[-1] - 1, where)
+    table = as_array(result, where, str(shape[:-1]))
     if table.ndim == len(shape):  # a policy
         raise StrategyError(f"{where}: has shape {table.shape}; allowed: {shape[:-1]}")
     return check_table(table, shape, where)
@@ -136,15 +137,15 @@ def argmax(game: Engine, policy: StrategyLike) -> Matrix:
 def thresholded(game: Engine, policy: StrategyLike, threshold: float) -> Floats:
     """Policy (G, G, K) without rolls less probable than a threshold, normalised.
 
-    A row without any likelier roll makes its likeliest one. Ganzfried, Sandholm and Waugh 2012,
-    section 4.
+    A row in which all rolls are less probable makes its likeliest one. Ganzfried, Sandholm and
+    Waugh 2012, section 4.
     """
     check(Share, threshold=threshold)
     probabilities = policy_of(game, policy)
-    kept = np.where(probabilities >= threshold, probabilities, 0.0)
-    is_empty = kept.sum(axis=-1) == 0.0
-    kept[is_empty] = one_hot(probabilities[is_empty].argmax(axis=1), game.num_actions)
-    return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
+    likely = np.where(probabilities >= threshold, probabilities, 0.0)
+    is_empty = likely.sum(axis=-1) == 0.0
+    likely[is_empty] = one_hot(probabilities[is_empty].argmax(axis=1), game.num_actions)
+    return np.asarray(likely / likely.sum(axis=-1, keepdims=True))
 
 
 @purifier("argmax")
@@ -189,7 +190,7 @@ class Threshold(Purifier):
         return matrices[rates.argmin()]
 
     def drawn(self, game: Engine, policy: StrategyLike) -> tuple[Matrix, Floats]:
-        """Matrices drawn, (n, G, G), and the win rate of the attack found on each, (n,)."""
+        """Draw matrices (n, G, G) and attack each; give also the attacks' win rates, (n,)."""
         cumulative = thresholded(game, policy, self.threshold).cumsum(axis=-1)
         random = np.random.default_rng(self.seed)
         budget = Budget(self.starts, self.anneal_steps, seed=self.seed, kicks=0)

@@ -1,9 +1,12 @@
 """Rounding by integer programs: rows become pure together, against counters to every candidate.
 
+A *candidate* is a matrix that the policy may be rounded to, a *counter* a matrix that wins against
+it. A row is *open* if several rolls are to choose from; all others make their likeliest roll. A
+*choice* is an x (v,) that is 1 at one roll of each open row.
+
 The program is ``min EXCESS * t - share``, where ``t >= 0`` and ``rates + changes @ x <= level + t``
-for a choice ``x`` of rolls (v,), and ``share`` is the part of all prizes that it keeps. With 0
-nodes it is a linear program, and each row makes the roll of the largest share.
-A row is *open* if several rolls are to choose from; all others make their likeliest roll.
+for a choice ``x``, and ``share`` is the part of the gains of all rolls that it keeps. With 0 nodes
+it is a linear program, and each row makes the roll of the largest x.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
-from hogeq.search.counter_search import CROSSED, Trails, no_trails
+from hogeq.search.counter_search import CROSSED, Trails, new_trails
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
@@ -28,36 +31,37 @@ from hogeq.support.workers import interruptible
 
 REACHED: Final = 1e-7  # mean reach probability below which a row is left at its likeliest roll
 PROGRAMS: Final = 8  # most programs for one candidate
-OVERLOOKED_COUNTERS: Final = 40  # most that each adds to the next
-STRICTER, LAXER = 0.05, 0.02  # change of `caution` when a candidate is the best, and when it is not
-CAUTIONS: Final = (0.4, 0.95)
-JUDGES: Final = 64  # strongest counters whose mean reach decides
-OVERLOOKED: Final = 1e-6  # win rate above those that a program knew
-EXCESS: Final = 1e3  # price of win rate above a level, in shares of all prizes
+OVERLOOKED_COUNTERS: Final = 40  # most counters that each program adds to the next
+STRICTER: Final = 0.05  # fall of `caution` when a candidate is the best
+LAXER: Final = 0.02  # rise of `caution` when it is not
+CAUTIONS: Final = (0.4, 0.95)  # range of `caution`
+JUDGES: Final = 64  # strongest counters, whose mean reach of a row is its weight
+OVERLOOKED: Final = 1e-6  # a counter is overlooked that wins by more than this above the known ones
+EXCESS: Final = 1e3  # price of win rate above a level, in shares of all gains
 GAP: Final = 1e-4  # relative gap at which an integer program ends
-PATIENCE: Final = 60.0  # seconds; only where it ends so, one in 360, does the machine matter
-NEARER: Final = 0.4  # of the policy's share where models are taken, each time that they are
-NEAREST: Final = 0.15  # share of the policy below which it does not fall
+PATIENCE: Final = 60.0  # seconds of a program; one in 360 ends so, and depends on the machine
+NEARER: Final = 0.4  # factor of the policy's share in `centre` when models are taken anew
+NEAREST: Final = 0.15  # least share of the policy in `centre`
 
 
 class RoundingState(NamedTuple):
-    """State of a search; n counters, m candidates, v rolls to choose from."""
+    """State of a search: n counters, m candidates, v rolls to choose from, t trails."""
 
-    policy: Floats  # (G, G, K), what is rounded
-    centre: Floats  # (G, G, K), where the models are taken
-    choices: Ints  # (v,), indices in the flat policy of the rolls of the rows that are open
-    pool: Matrix  # (n, G, G)
+    policy: Floats  # (G, G, K), to be rounded
+    centre: Floats  # (G, G, K), policy at which the models are taken
+    choices: Ints  # (v,), indices in the flat policy of the rolls of open rows
+    pool: Matrix  # (n, G, G), counters
     rates: Floats  # (n,), modelled win rate of every counter if no open row rolled anything ...
     changes: Singles  # (n, v), ... and what each roll adds
-    reach: Floats  # (v,), mean reach probability of the row of each roll, likewise
+    reach: Floats  # (v,), mean reach probability of the row of each roll
     tried: Matrix  # (m, G, G), the best candidates so far, in no order
-    worst: Floats  # (m,), win rate of the best counter of the pool against each
+    worst: Floats  # (m,), win rate of the best counter of the pool against each candidate
     bound: Floats  # (), modelled win rate that no choice of rolls is known to get below
-    caution: Floats  # (), where between the bound and the best candidate the next one is looked for
-    trails: Matrix  # (t, G, G), where the trails are
+    caution: Floats  # (), share of the way from the bound to the best candidate, of the next level
+    trails: Matrix  # (t, G, G), current matrices of searches for counters to the new candidates
     kicks_left: NDArray[np.int64]  # (t,), kicks that each has left; negative where it is to begin
-    long_trails: Matrix  # (t, G, G), where those are that stay with the best candidate ...
-    long_kicks_left: NDArray[np.int64]  # (t,), ... and their kicks.
+    long_trails: Matrix  # (t, G, G), the same of searches for counters to the best candidate ...
+    long_kicks_left: NDArray[np.int64]  # (t,), ... and their kicks
     iteration: NDArray[np.int64]  # (), rounds done
 
     @property
@@ -157,7 +161,15 @@ class IntegerRounding(Purifier):
                 yield state
 
     def init(self, game: Engine, strategy: StrategyLike) -> RoundingState:
-        """State before the first round, from a policy (G, G, K) or a matrix (G, G)."""
+        """State before the first round, from a policy (G, G, K) or a matrix (G, G).
+
+        1. Read or search the first counters, matrices that win against the policy.
+        2. List the rolls to choose from: in rows that the strongest counters let play reach, and
+           that mix. Take linear models of the counters' win rates by the choice of these rolls.
+        3. The first candidates, to which the policy may be rounded, are the most probable rolls and
+           a linear program's choice, at which the strongest counter wins least. The program's value
+           bounds the win rates of all choices.
+        """
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
             pool, trails = self._initial_counters(game, policy)
@@ -166,15 +178,17 @@ class IntegerRounding(Purifier):
             reach = _mean_reach(Population(game, strongest), policy)
             is_likely = policy > self.least
             is_mixed = is_likely.sum(axis=-1, keepdims=True) > 1
-            choices = np.flatnonzero(is_likely & is_mixed & (reach > REACHED)[..., None])
-            rates, changes = _models(pool, policy, choices)
+            is_reached = (reach > REACHED)[..., None]
+            choices = np.flatnonzero(is_likely & is_mixed & is_reached)
+            rates, changes = _linear_models(pool, policy, choices)
             progress.step()
-            rows = choices // game.num_actions
-            chosen, bound = self._relaxed_choice(rates, changes, rows, policy.ravel()[choices])
-            tried = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
-            tried = np.unique(tried, axis=0)
-            policies = one_hot(tried, game.num_actions)
-            worst = [pool.rates_against(candidate).max() for candidate in policies]
+            rows = choices // game.num_actions  # of each roll
+            start = policy.ravel()[choices]
+            chosen, bound = self._relaxed_choice(rates, changes, rows, start)
+            candidates = np.stack([argmax(game, policy), _matrix(policy, choices[chosen])])
+            candidates = np.unique(candidates, axis=0)
+            policies = one_hot(candidates, game.num_actions)
+            highest_rates = [pool.rates_against(candidate).max() for candidate in policies]
             progress.step()
         return RoundingState(
             policy=policy,
@@ -184,49 +198,57 @@ class IntegerRounding(Purifier):
             rates=rates,
             changes=changes,
             reach=reach.ravel()[rows],
-            tried=tried,
-            worst=np.array(worst),
+            tried=candidates,
+            worst=np.array(highest_rates),
             bound=np.array(bound),
             caution=np.array(self.caution),
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             long_trails=trails.matrices,
-            long_kicks_left=no_trails(game, self.trails, self.long_life).left,
+            long_kicks_left=new_trails(game, self.trails, self.long_life).kicks_left,
             iteration=np.array(0),
         )
 
     def step(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Do one round, steps 1 to 4."""
+        """Do one round.
+
+        1. Find the next candidate by integer programs.
+        2. Attack it, until a counter wins as much as against the best candidate so far; search
+           further for counters to the best candidate, too. Counters join the pool, with models.
+        3. Rank the candidates. Make the level stricter if the new one is the best, else laxer.
+        4. Every `anew` rounds, take all models anew, nearer to the best candidate.
+        """
         iteration = int(state.iteration) + 1
         matrix = self._candidate(game, state)
         candidate = one_hot(matrix, game.num_actions)
         pool = CounterPool(game, state.pool)
+        # Searches for counters to the candidate, and to the best one, add them to the pool.
         pool.climb(candidate, self.warm)
         trails = Trails(state.trails, state.kicks_left)
         seeds = [(self.seed, iteration, trial) for trial in range(1 + self.trials)]
-        trails, is_better = self._attacked_until_beaten(pool, candidate, trails, state.rate, seeds)
+        trails, is_better = self._attack_until_beaten(pool, candidate, trails, state.rate, seeds)
         best = candidate if is_better else one_hot(state.matrix, game.num_actions)
-        known = pool.members[pool.strongest(candidate, CROSSED)]
+        strongest = pool.members[pool.strongest(candidate, CROSSED)]
         seed = (self.seed, iteration, 1 + self.trials)
-        long_trails = Trails(state.long_trails, state.long_kicks_left).followed(
-            game, Strategy.unchecked(best), known, self.long_kicks, self.long_life, seed
+        long_trails = Trails(state.long_trails, state.long_kicks_left).search_on(
+            game, Strategy.unchecked(best), strongest, self.long_kicks, self.long_life, seed
         )
         pool.add(long_trails.matrices)
-        new = Population(game, pool.members[len(state.pool) :])
-        rates, changes = _models(new, state.centre, state.choices)
-        tried, worst = self._ranked(pool, new, state, matrix)
+        new_counters = Population(game, pool.members[len(state.pool) :])
+        new_rates, new_changes = _linear_models(new_counters, state.centre, state.choices)
+        candidates, highest_rates = self._rank(pool, new_counters, state, matrix)
         caution = float(state.caution) + (-STRICTER if is_better else LAXER)
         state = state._replace(
             pool=pool.members,
-            rates=np.concatenate([state.rates, rates]),
-            changes=np.concatenate([state.changes, changes]),
-            tried=tried,
-            worst=worst,
+            rates=np.concatenate([state.rates, new_rates]),
+            changes=np.concatenate([state.changes, new_changes]),
+            tried=candidates,
+            worst=highest_rates,
             caution=np.array(np.clip(caution, *CAUTIONS)),
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             long_trails=long_trails.matrices,
-            long_kicks_left=long_trails.left,
+            long_kicks_left=long_trails.kicks_left,
             iteration=np.array(iteration),
         )
         if iteration % self.anew == 0:
@@ -234,23 +256,23 @@ class IntegerRounding(Purifier):
         return state
 
     def _initial_counters(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
-        """Pool of the file of counters, and the first trails, which have attacked the policy."""
-        known = read_counters(Path(self.counters), game) if self.counters else None
-        pool = CounterPool(game, known)
-        trails = no_trails(game, self.trails, self.life)
-        return pool, self._attacked(pool, policy, trails, (self.seed, 0))
+        """Pool of the file of counters and of a first attack on the policy; the attack's trails."""
+        counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
+        pool = CounterPool(game, counters_of_file)
+        trails = new_trails(game, self.trails, self.life)
+        return pool, self._attack(pool, policy, trails, (self.seed, 0))
 
-    def _attacked(
+    def _attack(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
         """Search for counters to a policy on all trails, and add them to the pool."""
-        known = pool.members[pool.strongest(policy, CROSSED)]
+        strongest = pool.members[pool.strongest(policy, CROSSED)]
         target = Strategy.unchecked(policy)
-        trails = trails.followed(pool.game, target, known, self.kicks, self.life, seed)
+        trails = trails.search_on(pool.game, target, strongest, self.kicks, self.life, seed)
         pool.add(trails.matrices)
         return trails
 
-    def _attacked_until_beaten(
+    def _attack_until_beaten(
         self,
         pool: CounterPool,
         policy: Floats,
@@ -260,30 +282,41 @@ class IntegerRounding(Purifier):
     ) -> tuple[Trails, bool]:
         """Attack a policy once for each seed, until a counter wins `rate`; whether none did."""
         for seed in seeds:
-            trails = self._attacked(pool, policy, trails, seed)
+            trails = self._attack(pool, policy, trails, seed)
             if pool.rates_against(policy).max() >= rate:
                 return trails, False
         return trails, True
 
-    def _ranked(
-        self, pool: CounterPool, new: Population, state: RoundingState, matrix: Matrix
+    def _rank(
+        self, pool: CounterPool, new_counters: Population, state: RoundingState, matrix: Matrix
     ) -> tuple[Matrix, Floats]:
-        """Best candidates (m, G, G), and the win rate of the best counter, `new` too, to each."""
+        """Rank the candidates of the state and a new one, `matrix` (G, G); keep the best.
+
+        Returns them, (m, G, G), and the win rate of the pool's best counter against each, (m,). The
+        state has that of all counters but the `new_counters`.
+        """
         actions = pool.game.num_actions
-        tried = state.tried
-        new_rates = [new.rates_against(one_hot(old, actions)).max(initial=0.0) for old in tried]
-        worst = np.maximum(state.worst, new_rates)
-        if not any(np.array_equal(old, matrix) for old in tried):
-            tried = np.concatenate([tried, matrix[None]])
-            worst = np.append(worst, pool.rates_against(one_hot(matrix, actions)).max())
-        best = np.argsort(worst, kind="stable")[: self.kept]
-        return tried[best], worst[best]
+        candidates = state.tried
+        new_rates = [
+            new_counters.rates_against(one_hot(candidate, actions)).max(initial=0.0)
+            for candidate in candidates
+        ]
+        highest_rates = np.maximum(state.worst, new_rates)
+        if not any(np.array_equal(candidate, matrix) for candidate in candidates):
+            rate = pool.rates_against(one_hot(matrix, actions)).max()
+            candidates = np.concatenate([candidates, matrix[None]])
+            highest_rates = np.append(highest_rates, rate)
+        best = np.argsort(highest_rates, kind="stable")[: self.kept]
+        return candidates[best], highest_rates[best]
 
     def _with_new_models(self, game: Engine, state: RoundingState) -> RoundingState:
-        """Take all models anew at a policy between the first one and the best candidate."""
+        """Take all models anew at a policy between the one to be rounded and the best candidate.
+
+        That is nearer to the candidate each time, since models are exact only where they are taken.
+        """
         share = max(NEAREST, NEARER ** (int(state.iteration) // self.anew))
         centre = share * state.policy + (1.0 - share) * one_hot(state.matrix, game.num_actions)
-        rates, changes = _models(Population(game, state.pool), centre, state.choices)
+        rates, changes = _linear_models(Population(game, state.pool), centre, state.choices)
         rows = state.choices // game.num_actions
         centre_choice = centre.ravel()[state.choices]
         _, bound = self._relaxed_choice(rates, changes, rows, centre_choice)
@@ -299,15 +332,19 @@ class IntegerRounding(Purifier):
         )
 
     def _candidate(self, game: Engine, state: RoundingState) -> Matrix:
-        """Choice nearest to the best candidate whose models stay below the level, (G, G).
+        """Find the next candidate, (G, G): the nearest to the best one so far under a level.
 
-        Each roll of the best candidate has a gain, the square root of its row's reach.
+        No counter wins more than the level by its model. It lies between the bound on all choices
+        and the win rate of the best counter to the best candidate, at the share `caution`. Nearest
+        means that the candidate keeps most of the gains: those of the best candidate's rolls are
+        the square root of their row's reach, all others 0.
         """
         rows = state.choices // game.num_actions
         is_best = state.matrix.ravel()[rows] == state.choices % game.num_actions
         bound = float(state.bound)
         modelled = state.rates + state.changes @ is_best
-        # Where its models flatter the best candidate, it would be the nearest one to itself.
+        # If the models flatter the best candidate, it could be below the level itself, and so be
+        # the nearest one.
         best_rate = min(state.rate, modelled.max())
         level = bound + float(state.caution) * (best_rate - bound)
         gain = np.sqrt(state.reach) * is_best
@@ -317,8 +354,9 @@ class IntegerRounding(Purifier):
     def _relaxed_choice(
         self, rates: Floats, changes: Singles, rows: Ints, start: Floats
     ) -> tuple[NDArray[np.bool_], float]:
-        """Choice at which the strongest counter wins least, and how much; rows are free to mix."""
-        return self._choice(rates, changes, rows, start, 0.0 * start, level=0.0, nodes=0)
+        """Choice at which the strongest counter wins least if rows may mix, and how much."""
+        no_gain = 0.0 * start
+        return self._choice(rates, changes, rows, start, no_gain, level=0.0, nodes=0)
 
     def _choice(
         self,
@@ -330,52 +368,59 @@ class IntegerRounding(Purifier):
         level: float,
         nodes: int,
     ) -> tuple[NDArray[np.bool_], float]:
-        """Choose rolls (v,) as :func:`nearest_choice` does, by programs of few counters.
+        """Choose a roll in each row: those of the largest gain, with no counter above a level.
 
-        The first has the counters that win most against the choice `start`, (v,); those that it
-        overlooked join the next.
+        Solves integer programs of few counters; `nearest_choice` has their arguments. The first has
+        the counters that win most against the choice `start`, (v,). Counters that it overlooked,
+        which win more than the level against its choice, join the next. Returns the choice, a bool
+        for each roll (v,), and a bound on the win rate of all choices.
         """
         active = np.argsort(-(rates + changes @ start), kind="stable")[: self.active]
         for _ in range(PROGRAMS):
             chosen, bound = nearest_choice(rates[active], changes[active], rows, gain, level, nodes)
             modelled = rates + changes @ chosen.astype(changes.dtype)
             largest_known = max(level, modelled[active].max(initial=0.0))
-            new = overlooked(modelled, largest_known + OVERLOOKED, active, OVERLOOKED_COUNTERS)
-            if len(new) == 0:
+            limit = largest_known + OVERLOOKED
+            overlooked_counters = overlooked(modelled, limit, active, OVERLOOKED_COUNTERS)
+            if len(overlooked_counters) == 0:
                 break
-            active = np.append(active, new)
+            active = np.append(active, overlooked_counters)
         return chosen, bound
 
 
 def _mean_reach(pool: Population, policy: Floats) -> Floats:
-    """Reach probability of the policy's cells, the mean over counters, float64 (G, G)."""
+    """Reach probability of each cell by a policy (G, G, K): the mean over counters, (G, G)."""
     return np.mean([played.infoset_reach for played in pool.passes(policy, exact=False)], axis=0)
 
 
-def _models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
-    """Linear models of n counters' win rates by the choice of rolls (v,) in open rows.
+def _linear_models(pool: Population, policy: Floats, choices: Ints) -> tuple[Floats, Singles]:
+    """Linear models of n counters' win rates by the choice of rolls in open rows.
 
-    A counter wins ``rates`` (n,) if all other rows make their likeliest roll, plus ``changes``
-    (n, v) at the rolls chosen.
+    `choices` (v,) are the indices in the flat policy of all rolls to choose from. A counter wins
+    ``rates`` (n,) plus the sum of its ``changes`` (n, v) at the rolls that are chosen; all rows
+    without a choice make their likeliest roll. The models are exact to first order at the policy
+    (G, G, K), and leave out interactions of rows.
     """
     width = policy.shape[-1]
     rows = policy.reshape(-1, width)
     likeliest_rolls = width * np.arange(len(rows)) + rows.argmax(axis=1)
-    closed = np.delete(likeliest_rolls, np.unique(choices // width))
+    open_rows = np.unique(choices // width)
+    rolls_of_closed_rows = np.delete(likeliest_rolls, open_rows)
     count = len(pool.members)
     rates = np.zeros(count)
     changes = np.zeros((count, len(choices)), np.float32)
-    for place, played in enumerate(pool.passes(policy, exact=False)):
+    for number, played in enumerate(pool.passes(policy, exact=False)):
+        # The policy loses what the counter wins if a row makes a roll of lower value.
         row_values = (played.values * policy).sum(axis=-1, keepdims=True)
         losses = (row_values - played.values).ravel()
-        changes[place] = losses[choices]
+        changes[number] = losses[choices]
         counter_rate = 1.0 - WinRate.from_starts(*played.starts).win_rate
-        rates[place] = counter_rate + losses[closed].sum()
+        rates[number] = counter_rate + losses[rolls_of_closed_rows].sum()
     return rates, changes
 
 
 def _matrix(policy: Floats, chosen: Ints) -> Matrix:
-    """Matrix (G, G) of the rolls chosen, elsewhere the policy's likeliest."""
+    """Matrix (G, G) of the chosen rolls, indices in the flat policy; else of the likeliest ones."""
     rolls = likeliest(policy)
     rolls.ravel()[chosen // policy.shape[-1]] = chosen % policy.shape[-1]
     return rolls
@@ -386,14 +431,19 @@ def nearest_choice(
 ) -> tuple[NDArray[np.bool_], float]:
     """Choose a roll in each row: those of the largest gain, with no counter above a level.
 
-    `rows` (v,) has the row of each roll, in ascending order, and `gain` (v,) what keeping it adds
-    to the goal; `rates` (n,) and `changes` (n, v) are models of counters. Also gives the win rate
-    that no choice gets below where there is no gain.
+    An integer program of at most `nodes` nodes; with 0 nodes a linear program, in which rows may
+    mix, and then make the likeliest roll. If no choice is below the level, it minimises the excess.
+
+    `rows` (v,) has the row of each roll, in ascending order, and `gain` (v,) the gain of choosing
+    it. `rates` (n,) and `changes` (n, v) are linear models of n counters: each wins its rate plus
+    its changes at the rolls chosen. Returns whether each roll is chosen, (v,), and the win rate
+    that no choice gets below, if there are no gains.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, hstack
 
-    size, total = len(rows), gain.sum()
+    size = len(rows)
+    total_gain = gain.sum()
     if size == 0:
         return np.zeros(0, np.bool_), float(rates.max())
     # The variables are v choices and the excess over the level.
@@ -404,7 +454,7 @@ def nearest_choice(
     with redirected(1):  # HiGHS leaves a line of its developers' there
         result = interruptible(
             milp,
-            np.append(-gain / total if total else gain, EXCESS),
+            np.append(-gain / total_gain if total_gain else gain, EXCESS),
             constraints=[
                 LinearConstraint(below_level, ub=level - rates),
                 LinearConstraint(hstack([one_roll_a_row, excess_column]), 1.0, 1.0),
@@ -413,7 +463,7 @@ def nearest_choice(
             bounds=Bounds(0.0, 1.0),
             options={"node_limit": max(1, nodes), "mip_rel_gap": GAP, "time_limit": PATIENCE},
         )
-    if result.x is None and nodes:  # stalled before any choice: that of its relaxation, rounded
+    if result.x is None and nodes:  # no choice in time: take that of the relaxation, rounded
         return nearest_choice(rates, changes, rows, gain, level, nodes=0)
     if result.x is None:
         raise RuntimeError(f"purify: integer program of {size} rolls: {result.message}")
@@ -421,5 +471,6 @@ def nearest_choice(
     row_starts = np.flatnonzero(np.diff(row_number)) + 1
     for rolls in np.split(np.arange(size), row_starts):
         chosen[rolls[result.x[rolls].argmax()]] = True
-    least = result.mip_dual_bound if nodes else result.fun
-    return chosen, level + float(least or 0.0) / EXCESS
+    objective_bound = result.mip_dual_bound if nodes else result.fun
+    # Without gains the objective is EXCESS times the excess over the level.
+    return chosen, level + float(objective_bound or 0.0) / EXCESS

@@ -280,6 +280,7 @@ class TurnTable:
         """List every way in which one turn can end, points ascending."""
         rules = self.rules
         throw = throw_of(rules, score, opponent, memory)
+        branches: tuple[Branch, ...]
         if dice == 0:
             branches = (self.free(score, opponent, throw.scores),)
         else:

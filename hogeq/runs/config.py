@@ -31,7 +31,7 @@ from hogeq import (
     Solver,
     rules_from,
 )
-from hogeq.runs.directory import facts, stored_as
+from hogeq.runs.directory import plugin_facts, plugin_path
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (
     Count,
@@ -92,60 +92,69 @@ class PurifyConfig:
     params: Annotated[InstanceOf[Purifier], WithJsonSchema({})]
 
 
-def _parts(
-    given: object, seed: int, choice: str, registry: Mapping[str, Any], *others: str
+def _split_section(
+    content: object, seed: int, name_key: str, registry: Mapping[str, Any], *other_keys: str
 ) -> dict[str, Any]:
-    """Split a section: a name in a registry, other keys, the parameters of the entry."""
-    if not isinstance(given, Mapping):
-        raise NotAllowedError(f"a mapping with {choice} and parameters of what it names")
+    """Split a config section into its own keys and the parameters of what it names.
+
+    `name_key` is the key that names an entry of the registry, and `other_keys` are the section's
+    other own keys. All further keys are parameters of the entry's class, and the result has an
+    instance of it under "params". `seed` is the default of a key "seed", if there is one.
+    """
+    if not isinstance(content, Mapping):
+        raise NotAllowedError(f"a mapping with {name_key} and parameters of what it names")
     allowed = f"one of {', '.join(sorted(registry))}"
-    if choice not in given:
-        raise ParameterError(missing(choice, allowed))
-    name = given[choice]
+    if name_key not in content:
+        raise ParameterError(missing(name_key, allowed))
+    name = content[name_key]
     if not isinstance(name, str) or name not in registry:
-        raise ParameterError(refusal(choice, name, allowed, registry))
-    kind = registry[name]
-    own_keys = keys(kind)
-    require_known(given, {choice, *others, *own_keys})
-    if "seed" in {*others, *own_keys}:
-        given = {"seed": seed, **given}
-    section_values = {key: given[key] for key in (choice, *others) if key in given}
-    params = kind(**{key: given[key] for key in own_keys if key in given})
+        raise ParameterError(refusal(name_key, name, allowed, registry))
+    params_class = registry[name]
+    own_keys = keys(params_class)
+    require_known(content, {name_key, *other_keys, *own_keys})
+    if "seed" in {*other_keys, *own_keys}:
+        content = {"seed": seed, **content}
+    section_values = {key: content[key] for key in (name_key, *other_keys) if key in content}
+    params = params_class(**{key: content[key] for key in own_keys if key in content})
     return {**section_values, "params": params}
 
 
 def _seed_of(info: ValidationInfo) -> int:
+    """Seed of the config whose section is read; the field `seed` is validated before sections."""
     return int(info.data.get("seed", 0))
 
 
-def _solver(given: object, info: ValidationInfo) -> SolverConfig:
-    return SolverConfig(**_parts(given, _seed_of(info), "name", SOLVERS, "iterations", "seed"))
+def _solver(content: object, info: ValidationInfo) -> SolverConfig:
+    """Read the section `solver`."""
+    seed = _seed_of(info)
+    return SolverConfig(**_split_section(content, seed, "name", SOLVERS, "iterations", "seed"))
 
 
-def _measure(given: object, info: ValidationInfo) -> object:
+def _measure(content: object, info: ValidationInfo) -> object:
     """Give the seed of the config to searches that have none of their own."""
-    if not isinstance(given, Mapping):
-        return given
-    searches = {"attack": {}, **given}
+    if not isinstance(content, Mapping):
+        return content
+    searches = {"attack": {}, **content}
     for name in ("attack", "final_attack"):
         if isinstance(searches.get(name), Mapping):
             searches[name] = {"seed": _seed_of(info), **searches[name]}
     return searches
 
 
-def purify_from(given: object, seed: int = 0) -> PurifyConfig:
-    """Read the section `purify`; a method that takes a seed has this one if it is given none."""
-    if isinstance(given, Mapping):
-        given = {"method": "argmax", **given}
-        if given["method"] == "sample":  # its name up to 0.2
-            given = {"threshold": 0.0, **given, "method": "threshold"}
-    return PurifyConfig(**_parts(given, seed, "method", PURIFIERS))
+def purify_from(content: object, seed: int = 0) -> PurifyConfig:
+    """Read the section `purify`; `seed` is the default for methods that take a seed."""
+    if isinstance(content, Mapping):
+        content = {"method": "argmax", **content}
+        if content["method"] == "sample":  # the name up to version 0.2 of threshold with 0
+            content = {"threshold": 0.0, **content, "method": "threshold"}
+    return PurifyConfig(**_split_section(content, seed, "method", PURIFIERS))
 
 
-def _rules(given: object) -> Rules:
-    if not isinstance(given, str | Mapping | Rules):
+def _rules(content: object) -> Rules:
+    """Read the section `rules`; runs are of rules by which both players have the same goal."""
+    if not isinstance(content, str | Mapping | Rules):
         raise NotAllowedError("an edition's name or a mapping of parts")
-    rules = given if isinstance(given, Rules) else rules_from(given)
+    rules = content if isinstance(content, Rules) else rules_from(content)
     rules.require_one_goal()
     return rules
 
@@ -160,7 +169,7 @@ class Config:
     plugins: Annotated[
         tuple[InstanceOf[Plugin], ...],
         BeforeValidator(lambda _: loaded()),  # those that a config names are loaded before
-        PlainSerializer(lambda plugins: [stored_as(plugin) for plugin in plugins]),
+        PlainSerializer(lambda plugins: [plugin_path(plugin) for plugin in plugins]),
         WithJsonSchema({}),
     ]
     game: str = ""  # other than Hog, as ``--game`` takes it; rules then have no meaning
@@ -170,18 +179,18 @@ class Config:
     solver: Annotated[SolverConfig, BeforeValidator(_solver)]
     measure: Annotated[MeasureConfig, section(MeasureConfig), BeforeValidator(_measure)]
     purify: Annotated[
-        PurifyConfig, BeforeValidator(lambda given, info: purify_from(given, _seed_of(info)))
+        PurifyConfig, BeforeValidator(lambda content, info: purify_from(content, _seed_of(info)))
     ]
 
     def resolved(self) -> dict[str, Any]:
-        """Return the config as plain values, nothing left to a default."""
+        """Return the config as plain values, with every default filled in."""
         tree = plain(self)
         for key in ("plugins", "game", "forget", "teams"):
-            if not tree[key]:
+            if not tree[key]:  # not used; hashes of configs without these keys stay valid
                 del tree[key]
         if self.game:
             del tree["rules"]
-        for name in ("solver", "purify"):
+        for name in ("solver", "purify"):  # files have the parameters beside the name
             tree[name] |= tree[name].pop("params")
         return tree
 
@@ -205,27 +214,32 @@ class Config:
         # A finished run may be continued, and what follows the last checkpoint may change.
         del tree["name"], tree["seed"], tree["solver"]["iterations"], tree["purify"]
         del tree["measure"]["final_attack"]
-        effort = tree["measure"]["attack"]  # limits in seconds are newer than checkpoints
+        effort = tree["measure"]["attack"]
+        # Older checkpoints lack these limits, and their hashes must stay valid.
         for limit in ("seconds", "exact_seconds"):
             if effort[limit] is None:
                 del effort[limit]
         if self.plugins:
-            tree["plugins"] = facts(self.plugins)
+            tree["plugins"] = plugin_facts(self.plugins)
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_MAPPING: Final = f"a mapping with {', '.join(sorted(keys(Config)))}"
+_ALLOWED_MAPPING: Final = f"a mapping with {', '.join(sorted(keys(Config)))}"
 
 
 def config_from(tree: object, source: str = "config") -> Config:
-    """Check plain values (as YAML gives them) and build the config they describe."""
+    """Check plain values (as YAML gives them) and build the config that they describe.
+
+    `source` begins the message of a `ConfigError`.
+    """
     if isinstance(tree, Mapping):
         if tree.get("game"):
             if "rules" in tree:
                 problem = refusal("rules", tree["rules"], "none where a game is given")
                 raise ConfigError(f"{source}: {problem}")
-            tree = {"rules": {}, **tree}
+            tree = {"rules": {}, **tree}  # the default rules, which such a run does not use
+            # A game may be an edition of Hog, which the config has as its rules.
             if isinstance(tree["game"], str) and GameName(tree["game"]).is_hog:
                 tree = {**tree, "game": "", "rules": GameName(tree["game"]).rules()}
         for key in ("forget", "teams"):
@@ -240,12 +254,12 @@ def config_from(tree: object, source: str = "config") -> Config:
     return build(Config, tree, source)
 
 
-def build(kind: type[Kind], given: object, source: str) -> Kind:
-    """Read parameters from plain values; `source` begins an error's line."""
+def build(kind: type[Kind], content: object, source: str) -> Kind:
+    """Make a class's instance from plain values; `source` begins the message of an error."""
     try:
-        return read(kind, given)
+        return read(kind, content)
     except NotAllowedError as error:
-        raise ConfigError(f"{source}: {refusal('', given, error.allowed)}") from error
+        raise ConfigError(f"{source}: {refusal('', content, error.allowed)}") from error
     except ValueError as error:
         raise ConfigError(f"{source}: {one_line(error, 500)}") from error
 
@@ -288,17 +302,21 @@ def load_config(path: str | Path, overrides: Iterable[str] = (), trust: bool = F
     overrides = list(overrides)
     tree = parse_yaml(read_text(Path(path)), source)
     if tree is None:
-        raise ConfigError(f"{source}: the file is empty; allowed: {_MAPPING}")
+        raise ConfigError(f"{source}: the file is empty; allowed: {_ALLOWED_MAPPING}")
     if overrides:
         tree = apply_overrides(tree, overrides)
         source = f"{source} with {' '.join(f'--set {item}' for item in overrides)}"
         source = one_line(source)
     load_named(tree, Path(path).parent, source, trust)
-    return config_from(tables_read(tree, Path(path).parent, source), source)
+    return config_from(read_tables(tree, Path(path).parent, source), source)
 
 
-def tables_read(tree: Any, folder: Path, source: str) -> Any:
-    """Read the tables that the rules of a config name as files, so that a run needs no file."""
+def read_tables(tree: Any, folder: Path, source: str) -> Any:
+    """Replace the file names of tables in a config's rules by the tables that the files hold.
+
+    The config then needs no other file. `tree` has the config's plain values; paths are relative to
+    `folder`, and `source` begins the message of an error.
+    """
     if not isinstance(tree, Mapping) or "rules" not in tree:
         return tree
     return {**tree, "rules": GameName.with_tables(tree["rules"], folder, source)}
@@ -308,20 +326,21 @@ def tables_read(tree: Any, folder: Path, source: str) -> Any:
 
 
 def apply_overrides(tree: object, overrides: Sequence[str]) -> dict[str, Any]:
-    """Set values by their paths in a copy of a config's plain values."""
+    """Set values in a copy of a config's plain values, by overrides such as "solver.name=dcfr"."""
     if not isinstance(tree, Mapping):
-        raise ConfigError(f"config: {refusal('', tree, _MAPPING)}")
+        raise ConfigError(f"config: {refusal('', tree, _ALLOWED_MAPPING)}")
     result = dict(tree)
     settings = [parse_override(override) for override in overrides]
     if any(path == "game" and value for path, value in settings):
-        result.pop("rules", None)  # which play another game; those that are set are refused
+        # The base's rules are of Hog, not of this game. Rules that an override sets are refused.
+        result.pop("rules", None)
     for override, (path, value) in zip(overrides, settings, strict=True):
         set_key(result, path, value, f"--set {one_line(override)}")
     return result
 
 
 def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
-    """Take ``"solver.iterations=50"`` apart: a key's path, and a value in YAML."""
+    """Split ``"solver.iterations=50"`` into a key's path and a value, which is YAML."""
     where = f"{option} {one_line(item)}"
     path, equals, text = item.partition("=")
     if not equals or not path.strip():
@@ -330,19 +349,23 @@ def parse_override(item: str, option: str = "--set") -> tuple[str, Any]:
 
 
 def set_key(tree: dict[str, Any], path: str, value: object, where: str) -> None:
-    """Set a value by its path, in place; mappings on the way are copied, or made."""
+    """Set a value in place by its path, keys joined by dots.
+
+    Mappings on the path are made if missing, and otherwise copied: other trees may share them.
+    `where` begins the message of an error.
+    """
     keys_on_path = path.split(".")
     if not all(keys_on_path) or len(keys_on_path) > MAX_DEPTH:
         raise ConfigError(f"{where}: not a key's path; solver.name is one")
     mapping = tree
     for depth, key in enumerate(keys_on_path[:-1], start=1):
-        below = mapping.get(key)
-        if depth == 1 and key == "rules" and isinstance(below, str):
-            below = {"edition": below}
-        if not isinstance(below, Mapping | None):
-            path_to_it = ".".join(keys_on_path[:depth])
-            raise ConfigError(f"{where}: {path_to_it} is {shown(below)}, which has no keys")
-        copy = dict(below or {})
+        inner = mapping.get(key)
+        if depth == 1 and key == "rules" and isinstance(inner, str):
+            inner = {"edition": inner}  # the long form of an edition's name, which has keys
+        if not isinstance(inner, Mapping | None):
+            inner_path = ".".join(keys_on_path[:depth])
+            raise ConfigError(f"{where}: {inner_path} is {shown(inner)}, which has no keys")
+        copy = dict(inner or {})
         mapping[key] = copy
         mapping = copy
     mapping[keys_on_path[-1]] = value

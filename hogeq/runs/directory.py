@@ -32,11 +32,11 @@ from hogeq.runs.files import (
     SCHEMA,
     Metrics,
     ResultsError,
+    as_results_error,
     finite,
     lock,
     metrics_row,
-    reported,
-    table,
+    metrics_table,
 )
 from hogeq.support import files
 from hogeq.support.archives import open_archive
@@ -47,8 +47,8 @@ from hogeq.support.plugins import Plugin
 if TYPE_CHECKING:
     from hogeq import Game
 
-MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest read: more than any machine holds
-_STATE: Final = "state."
+MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest file read: more than a machine's memory
+_STATE_PREFIX: Final = "state."  # of the names of the solver's arrays in a checkpoint
 
 
 class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
@@ -60,9 +60,12 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     @classmethod
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
-        """Make ``root/name`` and hold it."""
+        """Make the folder ``root/name`` and lock it.
+
+        If the folder exists, `overwrite` removes the files of its run; otherwise it is an error.
+        """
         path = Path(root) / name
-        with reported(path, "made"), contextlib.suppress(FileExistsError):
+        with as_results_error(path, "made"), contextlib.suppress(FileExistsError):
             path.mkdir(parents=True)
             return cls(path)
         if not overwrite:
@@ -72,7 +75,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
             )
         self = cls.resume(path)
         try:
-            with reported(path, "emptied"):
+            with as_results_error(path, "emptied"):
                 # The checkpoint first: a directory without one starts anew.
                 for file in (CHECKPOINT, MIXTURE, POLICY_TABLE, *FILES):
                     (path / file).unlink(missing_ok=True)
@@ -85,16 +88,16 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     @classmethod
     def resume(cls, path: str | Path) -> Self:
-        """Hold an existing run directory; nothing in it is changed."""
+        """Lock an existing run directory; no file of the run is changed."""
         path = Path(path)
-        with reported(path, "read"):
+        with as_results_error(path, "read"):
             if not path.exists():
                 raise ResultsError(f"{path} does not exist: no run to continue")
             if not path.is_dir():
                 raise ResultsError(f"{path} is not a folder")
             names = {entry.name for entry in path.iterdir()}
-        # A killed run may have got no further than an empty folder. A config alone says nothing: it
-        # may be one that people keep in their own folder.
+        # A run that was killed at once may leave an empty folder. A config alone makes no run
+        # directory: people keep configs in folders of their own.
         if names and not names & {LOCK_FILE, MANIFEST, CHECKPOINT}:
             raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
         return cls(path)
@@ -108,7 +111,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def remove_leftovers(self) -> None:
         """Remove the files that a killed process had not finished writing."""
-        with reported(self.path, "tidied"):
+        with as_results_error(self.path, "tidied"):
             for file in self.path.glob(f"{files.TEMPORARY}*"):
                 file.unlink(missing_ok=True)
 
@@ -116,9 +119,9 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         """Write one file of the directory or of a folder in it, whole or not at all."""
         path = self.path / name
         if path.parent != self.path:
-            with reported(path.parent, "made"):
+            with as_results_error(path.parent, "made"):
                 path.parent.mkdir(exist_ok=True)
-        with reported(path, "written"):
+        with as_results_error(path, "written"):
             files.write_whole(path, content)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
@@ -127,11 +130,11 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""
-        self.write(METRICS, files.csv_text(*table(metrics)))
+        self.write(METRICS, files.csv_text(*metrics_table(metrics)))
 
     def save(self, checkpoint: "Checkpoint") -> None:
         """Write a checkpoint, then `metrics.csv` with its lines."""
-        with reported(self.path / CHECKPOINT, "written"):
+        with as_results_error(self.path / CHECKPOINT, "written"):
             write_checkpoint(self.path / CHECKPOINT, checkpoint)
         self.write_metrics(checkpoint.metrics)
 
@@ -139,39 +142,49 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 # --- plugins --------------------------------------------------------------------------------------
 
 
-def stored_as(plugin: Plugin) -> str:
+def plugin_path(plugin: Plugin) -> str:
     """Path of a plugin in a run directory."""
     return f"{PLUGINS}/{plugin.file}"
 
 
-def facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
+def plugin_facts(plugins: Sequence[Plugin]) -> list[dict[str, str]]:
     """Describe plugins for a manifest: the file's name and a hash of its content."""
     return [{"file": plugin.file, "sha256": plugin.sha256} for plugin in plugins]
 
 
 def require_same(
-    directory: Path, before: Mapping[str, Any], fingerprint: str, plugins: Sequence[Plugin]
+    directory: Path, manifest_before: Mapping[str, Any], fingerprint: str, plugins: Sequence[Plugin]
 ) -> None:
-    """Refuse to go on with a run that was made with other plugins, or from another config."""
-    if before.get("plugins") not in (None, facts(plugins)):
+    """Raise `ResultsError` if a run was made with other plugins, or from another config.
+
+    `manifest_before` is the manifest of the run directory, empty if it has none; `fingerprint` and
+    `plugins` are of the config that is to continue the run.
+    """
+    if manifest_before.get("plugins") not in (None, plugin_facts(plugins)):
         names = ", ".join(plugin.file for plugin in plugins) or "none"
         raise ResultsError(
             f"{directory} was made with other plugins: {names} now; --overwrite starts anew"
         )
-    if before.get("config_hash") not in {None, fingerprint}:
+    if manifest_before.get("config_hash") not in {None, fingerprint}:
         raise ResultsError(
             f"{directory} was made from another config: --overwrite replaces it, another name"
             " leaves it alone; to go on, rules, solver and measure must be the same"
         )
 
 
-def require_same_game(directory: Path, before: Mapping[str, Any], name: str, game: "Game") -> None:
-    """Refuse to go on with a run of a game that has changed since its manifest was written."""
+def require_same_game(
+    directory: Path, manifest_before: Mapping[str, Any], name: str, game: "Game"
+) -> None:
+    """Raise `ResultsError` if a game has changed since the manifest of a run was written.
+
+    `name` is the game's name in the config. The rules of Hog are part of the config, so that a game
+    of Hog cannot change.
+    """
     from hogeq import Hog
 
     if isinstance(game, Hog):
         return
-    game_before = before.get("game")
+    game_before = manifest_before.get("game")
     if not isinstance(game_before, Mapping):
         raise ResultsError(
             f"{directory} was made by hogeq 0.2, which counted payoffs as win rates; --overwrite"
@@ -212,7 +225,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         seconds=checkpoint.seconds,
         elapsed=checkpoint.elapsed,
         metrics=np.array([dataclasses.astuple(row) for row in checkpoint.metrics], np.float64),
-        **{_STATE + name: array for name, array in checkpoint.state.items()},
+        **{_STATE_PREFIX + name: array for name, array in checkpoint.state.items()},
     )
 
 
@@ -220,13 +233,14 @@ def read_checkpoint(
     path: Path,
     solver: str,
     fingerprint: str,
-    like: Mapping[str, NDArray[Any]],
+    first_state: Mapping[str, NDArray[Any]],
     grows: Collection[str] = (),
 ) -> Checkpoint:
     """Read a checkpoint, and check that a run of this solver and config can go on from it.
 
-    `like` is the first state of the solver: arrays of the same names, types and shapes; those that
-    `grows` names may have any length.
+    `first_state` has the arrays of the solver's initial state, by name. Those of the checkpoint
+    must have the same names, types and shapes, but arrays named in `grows` may have any length.
+    Raises `ResultsError` if anything does not fit.
     """
     arrays = _read_arrays(path, "; --overwrite starts anew")
     schema = arrays.get("schema")
@@ -245,21 +259,21 @@ def read_checkpoint(
             f" of {path.with_name(CONFIG)}"
         )
     state = {
-        name.removeprefix(_STATE): array
+        name.removeprefix(_STATE_PREFIX): array
         for name, array in arrays.items()
-        if name.startswith(_STATE)
+        if name.startswith(_STATE_PREFIX)
     }
-    for name in sorted({*like, *state}):
-        if name not in state or name not in like:
-            which = "lacks" if name in like else "has an unknown"
-            raise ResultsError(f"{path} {which} array {name} for solver {solver}")
-        got = state[name]
-        want = np.asarray(like[name])
-        fits = got.shape == want.shape or (name in grows and got.ndim == want.ndim)
-        if got.dtype != want.dtype or not fits:
+    for name in sorted({*first_state, *state}):
+        if name not in state or name not in first_state:
+            problem = "lacks" if name in first_state else "has an unknown"
+            raise ResultsError(f"{path} {problem} array {name} for solver {solver}")
+        array = state[name]
+        expected = np.asarray(first_state[name])
+        can_grow = name in grows and array.ndim == expected.ndim
+        if array.dtype != expected.dtype or not (array.shape == expected.shape or can_grow):
             raise ResultsError(
-                f"{path}: array {name} is {got.dtype} {got.shape}, and this game needs"
-                f" {want.dtype} {want.shape}"
+                f"{path}: array {name} is {array.dtype} {array.shape}, and this game needs"
+                f" {expected.dtype} {expected.shape}"
             )
     try:
         iteration = int(arrays["iteration"])
@@ -268,8 +282,8 @@ def read_checkpoint(
         rows = arrays["metrics"].tolist()
         metrics = tuple(metrics_row(dict(zip(FIELDS, row, strict=False))) for row in rows)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        lacking = "iteration, seconds, elapsed or metrics are not numbers of a run"
-        raise ResultsError(f"{path} is not a whole checkpoint: {lacking}") from error
+        problem = "iteration, seconds, elapsed or metrics are not numbers of a run"
+        raise ResultsError(f"{path} is not a whole checkpoint: {problem}") from error
     if iteration < 0:
         where = f"{path} is not a whole checkpoint"
         raise ResultsError(f"{where}: iteration is {iteration}; allowed: 0 or more")
@@ -277,8 +291,11 @@ def read_checkpoint(
 
 
 def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
-    """Read an ``.npz`` file's arrays by name; `ResultsError`, with `advice`, if it is broken."""
-    with reported(path, "read"):
+    """Read the arrays of an ``.npz`` file, by name.
+
+    Raises `ResultsError`, whose message ends with `advice`, if the file is broken.
+    """
+    with as_results_error(path, "read"):
         data = files.read_whole(path, MAX_CHECKPOINT)
     # Broken bytes fail in the zip, the deflate or the array reader, each with its own errors.
     try:
@@ -286,27 +303,36 @@ def _read_arrays(path: Path, advice: str = "") -> dict[str, NDArray[Any]]:
             pass
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             members = archive.zip.infolist()
-            is_stored = all(member.compress_type == zipfile.ZIP_STORED for member in members)
-            if is_stored and sum(member.file_size for member in members) <= len(data):
-                # A member that is no array comes as bytes.
-                read = {name: archive[name] for name in archive.files}
-                return {name: got for name, got in read.items() if isinstance(got, np.ndarray)}
-        why = "its members are compressed or overlap"  # and would take more memory than they do
+            is_uncompressed = all(member.compress_type == zipfile.ZIP_STORED for member in members)
+            if is_uncompressed and sum(member.file_size for member in members) <= len(data):
+                contents = {name: archive[name] for name in archive.files}
+                # Numpy gives a member that is no array as bytes.
+                return {
+                    name: array for name, array in contents.items() if isinstance(array, np.ndarray)
+                }
+        # Such a file may need far more memory than its size, so it is not unpacked.
+        reason = "its members are compressed or overlap"
     except BadInputError as error:
-        why = str(error)
+        reason = str(error)
     except Exception:  # noqa: BLE001
-        why = "its members are damaged, or no arrays of numbers"
-    raise ResultsError(f"{path} is truncated or not a checkpoint: {why}{advice}")
+        reason = "its members are damaged, or no arrays of numbers"
+    raise ResultsError(f"{path} is truncated or not a checkpoint: {reason}{advice}")
 
 
 # --- the checkpoint of a search -------------------------------------------------------------------
 
 
 def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> Iterator[Any]:
-    """Do the rounds that are left, as if uninterrupted, and keep the state at `path` after each."""
+    """Do the remaining rounds of a search, and save its state at `path` after each.
+
+    `search` is a purifier that works in rounds, and `strategy` what it purifies. If `path` exists,
+    the search goes on from there, as if it had not been interrupted. Yields the state at the start
+    and after each round.
+    """
     parameters = plain(search)
-    del parameters["rounds"]
+    del parameters["rounds"]  # a search may go on for more rounds than it began with
     strategy_hash = hashlib.sha256(np.ascontiguousarray(strategy).data).hexdigest()
+    # The file says by which search it was made: a hash of everything that its states depend on.
     search_facts = [plain(game.rules), parameters, strategy.dtype.str, strategy_hash]
     made_by = hashlib.sha256(json.dumps(search_facts, sort_keys=True).encode()).hexdigest()
     if path.exists():
@@ -323,6 +349,6 @@ def saved_rounds(game: Hog, search: Any, strategy: NDArray[Any], path: Path) -> 
         state = search.init(game.engine, strategy)
     yield state
     for state_after in search.rounds_from(game.engine, state):
-        with reported(path, "written"):
+        with as_results_error(path, "written"):
             files.write_arrays(path, compress=False, made_by=made_by, **state_after._asdict())
         yield state_after

@@ -33,7 +33,7 @@ class HeldError(ResultsError):
 
 
 @contextlib.contextmanager
-def reported(path: Path, verb: str) -> Iterator[None]:
+def as_results_error(path: Path, verb: str) -> Iterator[None]:
     """Turn an `OSError` of the block into a `ResultsError`: "PATH cannot be VERB: reason"."""
     try:
         yield
@@ -54,7 +54,7 @@ MATRIX_PLOT: Final = "matrix.png"
 PLUGINS: Final = "plugins"
 MIXTURE: Final = "mixture.npz"  # of solvers that look for one
 
-# What every run writes; with a mixture and the plugins, all that ``overwrite`` removes.
+# Files that every run writes. ``overwrite`` removes them, the mixture and the plugins.
 FILES: Final = (
     *(CONFIG, MANIFEST, METRICS, CHECKPOINT, POLICY, MATRIX, FINAL_STRATEGY),
     *(EXPLOITABILITY_PLOT, MATRIX_PLOT),
@@ -69,10 +69,13 @@ LOCK_FILE: Final = ".lock"
 
 
 def lock(path: Path) -> io.BufferedRandom:
-    """Hold a folder until the file returned is closed, or this process is gone."""
-    with reported(path, "written"):
+    """Lock a folder until the returned file is closed or this process ends.
+
+    Raises `HeldError` if another process has locked it.
+    """
+    with as_results_error(path, "written"):
         handle = (path / LOCK_FILE).open("ab+")
-    for tries_left in reversed(range(10)):
+    for tries_left in reversed(range(10)):  # 9, 8, ..., 0
         try:
             if sys.platform != "win32":
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,9 +84,9 @@ def lock(path: Path) -> io.BufferedRandom:
             if not tries_left:
                 handle.close()
                 raise HeldError(f"{path} is being written by another process") from error
-            time.sleep(0.02)  # somebody may only be looking: `is_held`
+            time.sleep(0.02)  # `is_held` in another process holds a lock for a moment
         except OSError:
-            break  # a file system without locks; the run matters more than the guard
+            break  # a file system without locks: the run goes on unprotected
     return handle
 
 
@@ -92,7 +95,7 @@ def is_held(path: str | Path) -> bool:
     if sys.platform == "win32":
         return False
     try:
-        # A pipe in its place is not waited for.
+        # O_NONBLOCK: if the file is a pipe, opening it must not wait for a writer.
         handle = os.open(Path(path) / LOCK_FILE, os.O_RDONLY | os.O_NONBLOCK)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -100,7 +103,7 @@ def is_held(path: str | Path) -> bool:
             os.close(handle)
     except BlockingIOError:
         return True
-    except OSError:
+    except OSError:  # no lock file, or a file system without locks
         pass
     return False
 
@@ -110,7 +113,7 @@ def is_held(path: str | Path) -> bool:
 _PACKAGES: Final = (
     *("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "loky", "open_spiel"),
 )
-_TOOLS: Final = {"dev", "docs"}
+_DEVELOPER_EXTRAS: Final = {"dev", "docs"}  # not listed, since users do not need them
 
 
 def now() -> str:
@@ -126,7 +129,7 @@ def environment() -> dict[str, Any]:
         "hogeq": __version__,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "packages": {package: known for package, known in versions.items() if known},
+        "packages": {package: version for package, version in versions.items() if version},
         "cores": cores(),
         "git": _git(Path(__file__).parent),
     }
@@ -134,19 +137,22 @@ def environment() -> dict[str, Any]:
 
 @functools.cache
 def extras() -> dict[str, str | None]:
-    """Give the version of the package of each optional extra; None if that is missing."""
+    """Give the version of the package that each optional extra installs; None if it is missing."""
     versions: dict[str, str | None] = {}
+    # Without metadata, as in a checkout that is not installed, no extras are known.
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        for needed in importlib.metadata.requires("hogeq") or ():
-            requirement = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", needed)
-            if requirement:
-                package, extra = requirement.groups()
-                if extra not in _TOOLS:
+        for requirement in importlib.metadata.requires("hogeq") or ():
+            # Such as: matplotlib>=3.9; extra == "plot"
+            match = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", requirement)
+            if match:
+                package, extra = match.groups()
+                if extra not in _DEVELOPER_EXTRAS:
                     versions[extra] = _version(package)
     return versions
 
 
 def _version(package: str) -> str | None:
+    """Version of an installed package; None if it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -163,6 +169,8 @@ def vector_bits() -> int:
 
 
 def _git(package: Path) -> dict[str, Any] | None:
+    """Commit of the checkout that the package is in, and whether files differ; None if in none."""
+
     def ask(*arguments: str) -> str:
         return subprocess.run(  # noqa: S603 - fixed arguments
             ["git", *arguments],  # noqa: S607 - whichever git the user has
@@ -174,7 +182,8 @@ def _git(package: Path) -> dict[str, Any] | None:
         ).stdout.strip()
 
     try:
-        # In a folder inside another project's checkout, that project's commit would say nothing.
+        # Fails unless git tracks this file: an environment may lie in another project's checkout,
+        # whose commit would be misleading.
         ask("ls-files", "--error-unmatch", Path(__file__).name)
         return {
             "commit": ask("rev-parse", "HEAD"),
@@ -190,7 +199,7 @@ MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some th
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a run directory."""
     path = folder / MANIFEST
-    with reported(path, "read"):
+    with as_results_error(path, "read"):
         data = read_whole(path, MAX_BYTES)
     with refusals_of(str(path), ResultsError):
         manifest = parse_json(data, allow_nan=True)
@@ -208,9 +217,10 @@ def readable_manifest(folder: Path) -> dict[str, Any]:
 
 
 def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the final figures of a manifest, by strategy, and "effort"; broken ones are left out.
+    """Give the valid final figures of a manifest: by strategy, and the "effort" of all.
 
-    Those of a strategy have numbers "attack" and "bound", in Hog win rates, and may have "effort".
+    Those of a strategy have numbers "attack" and "bound", in Hog win rates, and may have an
+    "effort" of their own. Values of other types are left out, since users may edit a manifest.
     """
     figures = manifest.get("figures")
     if not isinstance(figures, dict):
@@ -222,10 +232,10 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
     valid: dict[str, Any] = {}
     for name in ("average_policy", "matrix", "mixture"):
-        known = figures.get(name)
-        if isinstance(known, dict) and all(is_value(known.get(end)) for end in ("attack", "bound")):
-            valid[name] = dict(known)
-            if not isinstance(known.get("effort"), dict):
+        ends = figures.get(name)
+        if isinstance(ends, dict) and is_value(ends.get("attack")) and is_value(ends.get("bound")):
+            valid[name] = dict(ends)
+            if not isinstance(ends.get("effort"), dict):
                 valid[name].pop("effort", None)
     if isinstance(figures.get("effort"), dict):
         valid["effort"] = figures["effort"]
@@ -237,10 +247,10 @@ def units_in(manifest: Mapping[str, Any]) -> Units:
     game = manifest.get("game")
     if not isinstance(game, Mapping):
         return WIN_RATES
-    game = {"even": 0.0, "scale": 1.0, **game}
+    game = {"even": 0.0, "scale": 1.0, **game}  # older manifests lack these two
     try:
         return Units.of_payoffs(*(float(game[key]) for key in ("even", "largest_payoff", "scale")))
-    except (KeyError, OverflowError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):  # a broken manifest
         return Units.of_payoffs(0.0, 1.0, 1.0)
 
 
@@ -276,7 +286,7 @@ class Metrics:
     response_1: float = math.nan
 
     def exploitability(self, units: Units) -> str:
-        """Write the interval that was found, of the mixture if there is one."""
+        """Write the interval of the exploitability: the mixture's, if there is one."""
         has_mixture = not math.isnan(self.mixture_attack)
         lower = self.mixture_attack if has_mixture else self.attack
         upper = self.mixture_bound if has_mixture else self.bound
@@ -288,19 +298,21 @@ FIELDS: Final = tuple(field.name for field in dataclasses.fields(Metrics))
 COLUMNS: Final = FIELDS[:7]  # of all runs; others have a column if a line has them
 
 
-def table(metrics: Sequence[Metrics]) -> tuple[list[str], list[list[float]]]:
-    """Give the names of a run's columns, those without any number left out, and its lines."""
+def metrics_table(metrics: Sequence[Metrics]) -> tuple[list[str], list[list[float]]]:
+    """Give the column names and the lines of `metrics.csv`; optional columns without numbers go."""
     rows = [dataclasses.asdict(row) for row in metrics]
-    columns = [
-        name for name in FIELDS if name in COLUMNS or not all(math.isnan(row[name]) for row in rows)
-    ]
+    columns = []
+    for name in FIELDS:
+        is_empty = all(math.isnan(row[name]) for row in rows)
+        if name in COLUMNS or not is_empty:
+            columns.append(name)
     return columns, [[row[name] for name in columns] for row in rows]
 
 
 def read_metrics(path: str | Path) -> list[Metrics]:
-    """Read `metrics.csv`."""
+    """Read `metrics.csv`, whose columns are `COLUMNS` and any of the other `FIELDS`."""
     path = Path(path)
-    with reported(path, "read"):
+    with as_results_error(path, "read"):
         data = read_whole(path, MAX_METRICS)
     with refusals_of(str(path), ResultsError):
         lines = [row for _, row in csv_rows(text_of(data))]
@@ -319,7 +331,10 @@ def read_metrics(path: str | Path) -> list[Metrics]:
 
 
 def metrics_row(values: dict[str, Any]) -> Metrics:
-    """Make a line of its numbers; `ValueError` or `OverflowError` if they are not such a line."""
+    """Make a line of `metrics.csv` from its numbers, by column.
+
+    Raises `ValueError` or `OverflowError` if the iteration is no whole number.
+    """
     if values["iteration"] != int(values["iteration"]):
         raise HogeqError(values)
     return Metrics(**values | {"iteration": int(values["iteration"])})

@@ -20,13 +20,13 @@ from hogeq.runs.files import (
     POLICY,
     Metrics,
     ResultsError,
+    as_results_error,
     figures_in,
     finite,
     is_held,
     read_manifest,
     read_metrics,
     readable_manifest,
-    reported,
     units_in,
 )
 from hogeq.support.messages import Table, one_line
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hogeq import Game, Strategy
     from hogeq.runs.config import Config
 
-_KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
+_MAX_KEY_LENGTH: Final = 200  # of a config's keys by path; they are written out for every value
 CUT_OFF: Final = "cut off"  # status of a run whose process ended without noting it
 
 
@@ -80,10 +80,13 @@ KEYS: Final = tuple(
 
 
 def find_runs(root: str | Path) -> tuple[list[RunRecord], dict[Path, str]]:
-    """Read every run directory under a folder, itself too; of those that are broken give why."""
+    """Read every run directory under a folder, and the folder itself if it is one.
+
+    Returns the records, and an error message for each directory that is broken.
+    """
     root = Path(root)
-    with reported(root, "read"):
-        os.scandir(root).close()
+    with as_results_error(root, "read"):
+        os.scandir(root).close()  # raises an error if the folder cannot be read
     records: list[RunRecord] = []
     broken: dict[Path, str] = {}
     for path in _directories(root):
@@ -102,27 +105,30 @@ def read_run(path: str | Path) -> RunRecord:
     if not isinstance(config, Mapping):
         raise ResultsError(f"{path / CONFIG} is not what a run writes: no mapping in it")
     try:
-        return _record(path, manifest, dict(_flat(config)))
+        return _record(path, manifest, dict(_flattened(config)))
     except (OverflowError, ParameterError) as error:
         raise ResultsError(f"{path / MANIFEST}: {error}") from error
 
 
 def _config_in(path: Path, manifest: Mapping[str, Any]) -> tuple[Any, str]:
-    """Give the config of a run as plain values, and where it stands: of champions, the manifest."""
+    """Give the config of a run as plain values, and the name of its source for messages."""
     file = path / CONFIG
-    if "config" in manifest and not file.exists():
+    if "config" in manifest and not file.exists():  # folders of champions have it in the manifest
         return manifest["config"], f"{path / MANIFEST}: config"
     return read_yaml(file), str(file)
 
 
 def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> RunRecord:
-    """Make the record of a run, whose config is flat: figures of its end, or measured last."""
+    """Make the record of a run, with its final figures or else those measured last.
+
+    `config` has the values of the config by path, such as "solver.name".
+    """
     environment = _mapping_at(manifest, "environment")
     figures = {}
     for name, prefix in (("average_policy", ""), ("matrix", "matrix_"), ("mixture", "mixture_")):
-        known = figures_in(manifest).get(name, {})
-        figures[f"{prefix}attack"] = known.get("attack")
-        figures[f"{prefix}bound"] = known.get("bound")
+        final_figures = figures_in(manifest).get(name, {})
+        figures[f"{prefix}attack"] = final_figures.get("attack")
+        figures[f"{prefix}bound"] = final_figures.get("bound")
     iterations = manifest.get("iterations")
     seconds = manifest.get("solver_seconds")
     has_metrics = not manifest.get("figures") and (path / METRICS).exists()
@@ -131,7 +137,7 @@ def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> 
         last = metrics[-1]
         figures |= {key: getattr(last, key) for key in figures if hasattr(last, key)}
         figures = finite({**figures, "matrix_attack": last.purified_attack})
-        # The manifest is as old as the last checkpoint.
+        # A running process writes metrics more often than the manifest.
         if not iterations or (isinstance(iterations, int) and last.iteration > iterations):
             iterations = last.iteration
             seconds = last.seconds
@@ -167,13 +173,13 @@ def selected(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]] = ()) -
     """Select runs whose columns, or keys of their configs, all have the values asked for."""
 
     def is_same(value: object, wanted: object) -> bool:
-        # To Python, true is 1.
+        # The types are compared too, since in Python True == 1.
         return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
     chosen = []
     for run in runs:
-        known = run.config | vars(run)
-        if all(key in known and is_same(known[key], wanted) for key, wanted in where):
+        values = run.config | vars(run)
+        if all(key in values and is_same(values[key], wanted) for key, wanted in where):
             chosen.append(run)
     return chosen
 
@@ -190,34 +196,37 @@ def differing(runs: Sequence[RunRecord]) -> list[str]:
     return [key for key in keys if len({json.dumps(run.config.get(key)) for run in runs}) > 1]
 
 
-LISTED: Final = (
+LIST_COLUMNS: Final = (
     *("path", "status", "edition", "forget", "teams", "solver", "seed", "iterations"),
     *("attack", "bound", "nash_conv", "matrix_attack", "mixture_attack", "seconds"),
 )
 """Columns of a list of runs."""
 
 
-def listing(runs: Sequence[RunRecord], root: Path, more: Sequence[str] = ()) -> Table:
-    """Lay out runs below `root`, with more keys of their configs."""
+def listing(runs: Sequence[RunRecord], root: Path, config_keys: Sequence[str] = ()) -> Table:
+    """Lay out runs below `root` as a table; `config_keys` are config keys that are columns too."""
     rows = [{**run.config, **vars(run)} for run in runs]
     for row in rows:
         row["path"] = row["path"].relative_to(root) if row["path"] != root else root
-    columns = [key for key in LISTED if any(row.get(key) is not None for row in rows)]
-    return table_of(rows, [*columns, *more], left=4)
+    columns = [key for key in LIST_COLUMNS if any(row.get(key) is not None for row in rows)]
+    return table_of(rows, [*columns, *config_keys], left=4)
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], left: int) -> Table:
-    """Lay out runs, or points of a sweep, which have `units`."""
+    """Lay out rows as a table, in which numbers are written by the `units` of their row.
+
+    The rows are runs or points of a sweep; the first `left` columns are aligned to the left.
+    """
     cells = [[_cell_text(row.get(key), key, row["units"]) for key in columns] for row in rows]
     titles = [key if "." in key else key.replace("_", " ") for key in columns]
     return Table(cells, ["run" if title == "path" else title for title in titles], left)
 
 
 def _cell_text(value: object, column: str, units: Units) -> str:
-    """Write a value of a column, a field of `RunRecord` or a key of a config, which has dots."""
+    """Write the value of a column: of a field of `RunRecord`, or of a config key."""
     if value is None:
         return "-"
-    if not isinstance(value, float) or "." in column:
+    if not isinstance(value, float) or "." in column:  # config keys have dots; they are no figures
         return one_line(value)
     if column == "seconds":
         return f"{value:.1f}"
@@ -226,10 +235,14 @@ def _cell_text(value: object, column: str, units: Units) -> str:
 
 
 def _directories(root: Path) -> Iterator[Path]:
-    """Find the run directories under a folder, itself too; none lies in another."""
+    """Find the run directories under a folder, the folder itself included.
+
+    Folders inside a run directory are not searched, and each folder is visited once.
+    """
     visited: set[str] = set()
     for folder, subfolders, files in os.walk(root, followlinks=True):
-        subfolders.sort()  # `os.walk` goes into those that are left in this list, in its order
+        # `os.walk` visits the folders of this list, in its order, after it is changed here.
+        subfolders.sort()
         real_path = os.path.realpath(folder)
         if real_path in visited:  # links may lead in a circle
             subfolders.clear()
@@ -240,19 +253,20 @@ def _directories(root: Path) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Give the values of nested mappings by their paths, ``solver.name`` say."""
+def _flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Give the values of nested mappings with their paths, such as ``solver.name``."""
     for key, value in tree.items():
         path = f"{prefix}{key}"
-        if len(path) > _KEY_LENGTH:
+        if len(path) > _MAX_KEY_LENGTH:
             raise ParameterError(f"{one_line(path, 60)}: no config has a key as long")
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}.")
+            yield from _flattened(value, f"{path}.")
         else:
             yield path, value
 
 
 def _mapping_at(tree: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Value of a key if it is a mapping; otherwise an empty one."""
     value = tree.get(key)
     return value if isinstance(value, Mapping) else {}
 
@@ -334,7 +348,7 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     from hogeq.runs.config import config_from
 
     path = Path(folder)
-    with reported(path, "read"):
+    with as_results_error(path, "read"):
         files = {entry.name for entry in path.iterdir()}
     for name in (POLICY, MATRIX):
         if name not in files:
@@ -357,8 +371,8 @@ def load_run(folder: str | os.PathLike[str], trust: bool = False) -> Run:
     )
 
 
-def _identity(game: "Game") -> object:
-    """Value that two games share if they are the same, whatever they are called."""
+def _game_identity(game: "Game") -> object:
+    """Value that is equal for two games if they are the same apart from their names."""
     from hogeq import Hog
 
     if isinstance(game, Hog):
@@ -367,11 +381,11 @@ def _identity(game: "Game") -> object:
 
 
 def load_runs(folders: Sequence[Path], trust: bool = False) -> list[Run]:
-    """Read finished runs of one game; those that share a name are called by their folders."""
+    """Read finished runs, which have to be of one game; runs that share a name get their path."""
     runs = [load_run(folder, trust) for folder in folders]
     first = runs[0]
     for run in runs[1:]:
-        if _identity(run.game) != _identity(first.game):
+        if _game_identity(run.game) != _game_identity(first.game):
             raise ResultsError(
                 f"{run.folder} plays {run.config.title} and {first.folder} plays "
                 f"{first.config.title}; allowed on one page are runs of one game"

@@ -40,15 +40,16 @@ class Installation:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
+        """Return the facts as plain values."""
         return {**vars(self), "cache": self.cache.to_json()}
 
     def rows(self) -> list[tuple[str, object]]:
-        """Lay it out, as the command prints it: a title and a value in each row."""
-        kernels, compiled = self.cache, []
+        """Lay out the facts as rows of a title and a value, as ``hogeq doctor`` prints them."""
+        kernels = self.cache
+        compiled_rows = []
         for name, parts in self.compiled.items():
-            lacking = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
-            compiled.append((f"for {name}", f"not yet: {lacking}" if lacking else "all"))
+            missing = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
+            compiled_rows.append((f"for {name}", f"not yet: {missing}" if missing else "all"))
         return [
             ("hogeq", self.hogeq),
             ("Python", f"{self.python}, {self.platform}"),
@@ -59,7 +60,7 @@ class Installation:
             ("kernels in", kernels.folder),
             *([("kernels cannot be kept", kernels.problem)] if kernels.problem else []),
             ("compiled", f"{kernels.kernels}, {kernels.bytes / 1e6:.1f} MB"),
-            *compiled,
+            *compiled_rows,
         ]
 
 
@@ -72,11 +73,11 @@ class CompiledAhead(NamedTuple):
     seconds: float
 
 
-def compiled_ahead(games: Sequence[Hog], jobs: int | None) -> CompiledAhead:
-    """Compile the kernels of games, on all cores; give the number compiled, and the time."""
-    begun = time.monotonic()
+def compile_ahead(games: Sequence[Hog], jobs: int | None) -> CompiledAhead:
+    """Compile the kernels of games by `jobs` processes, by default one for each core."""
+    start = time.monotonic()
     num_before = compiled_code().kernels
     warmup(games, jobs=jobs)
-    stored = compiled_code()
-    seconds = time.monotonic() - begun
-    return CompiledAhead(stored.kernels - num_before, stored.kernels, stored.folder, seconds)
+    code = compiled_code()
+    seconds = time.monotonic() - start
+    return CompiledAhead(code.kernels - num_before, code.kernels, code.folder, seconds)

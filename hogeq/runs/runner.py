@@ -25,11 +25,11 @@ from hogeq.runs.config import Config, SolverConfig
 from hogeq.runs.directory import (
     Checkpoint,
     RunDirectory,
-    facts,
+    plugin_facts,
+    plugin_path,
     read_checkpoint,
     require_same,
     require_same_game,
-    stored_as,
 )
 from hogeq.runs.files import (
     CHECKPOINT,
@@ -41,7 +41,7 @@ from hogeq.runs.files import (
     now,
     readable_manifest,
 )
-from hogeq.runs.summary import RunSummary, Strategies, concluded, export, measured
+from hogeq.runs.summary import RunSummary, Strategies, export, measure_at_end, measure_strategies
 from hogeq.support.messages import ExplainedError, HogeqError, raised, refusal, shown
 from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import plain
@@ -50,9 +50,9 @@ from hogeq.support.progress import Phase, phase, show_progress, working_time
 from hogeq.support.workers import WorkersLostError
 from hogeq.support.yaml import ConfigError
 
-RESULTS: Final = Path("results")  # where run directories are made
+RESULTS: Final = Path("results")  # where run directories are made by default
 KERNELS: Final = "search", "policies", "full memory", "reach", "hidden states"
-"""What a run needs of :data:`hogeq.model.compiling.PARTS`, whatever its solver."""
+"""Kernels that a run needs with any solver: keys of :data:`hogeq.model.compiling.PARTS`."""
 
 SAVE_EVERY: Final = 60.0  # most seconds of solving between two checkpoints
 
@@ -73,7 +73,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals(contextlib.ExitStack):
-    """SIGINT and SIGTERM as `Interrupted`, where `check` or `at_once` allow it, or if repeated."""
+    """Context in which SIGINT and SIGTERM raise `Interrupted` at moments that leave no half state.
+
+    A signal is noted, and raised by the next `check`. It is raised at once within a block of
+    `interruptible`, or if it is the second one. `then` ends the message of the error.
+    """
 
     def __init__(self, then: str = "; nothing was written") -> None:
         super().__init__()
@@ -82,15 +86,15 @@ class Signals(contextlib.ExitStack):
         self._at_once = False
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread():  # others cannot set handlers
             for kind in (signal.SIGINT, signal.SIGTERM):
                 self.callback(signal.signal, kind, signal.signal(kind, self._handle))
         return super().__enter__()
 
     def _handle(self, signum: int, _frame: FrameType | None) -> None:
-        again = self._caught is not None
+        is_repeated = self._caught is not None
         self._caught = signum
-        if again or self._at_once:
+        if is_repeated or self._at_once:
             raise Interrupted(signum, self.then)
 
     def check(self) -> None:
@@ -99,7 +103,7 @@ class Signals(contextlib.ExitStack):
             raise Interrupted(self._caught, self.then)
 
     @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
+    def interruptible(self) -> Iterator[None]:
         """Let signals interrupt the block: long work that changes no state."""
         self._at_once = True
         try:
@@ -110,7 +114,7 @@ class Signals(contextlib.ExitStack):
 
 
 def game_of(config: Config) -> Game:
-    """Build the game of a config, and announce the other kernels to compile."""
+    """Build the game of a config; of a game of Hog, also compile the kernels of a run."""
     if config.game:
         return Game(config.game, **config.how)
     game = Hog(config.rules)
@@ -119,7 +123,7 @@ def game_of(config: Config) -> Game:
 
 
 def first_state(solver: SolverConfig, game: Game) -> Any:
-    """Call the solver's ``init``."""
+    """Call the solver's ``init``; an error or a bad result of a plugin raises `HogeqError`."""
     where = named(f"solver {solver.name}", solver.params)
     try:
         state = solver.params.init(game.engine)
@@ -128,8 +132,8 @@ def first_state(solver: SolverConfig, game: Game) -> Any:
             raise
         raise HogeqError(f"{where}: its init raised {raised(error)}") from error
     if not hasattr(state, "_asdict"):
-        what = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
-        raise HogeqError(f"{where}: {what}")
+        problem = f"its init gave {shown(state)}; allowed: a named tuple of arrays"
+        raise HogeqError(f"{where}: {problem}")
     return state
 
 
@@ -196,11 +200,11 @@ def run_experiment(
         solver = config.solver
         params: Any = solver.params
         if resume is not None and (Path(resume) / CHECKPOINT).exists():
-            # What was in its files is in the checkpoint.
+            # The checkpoint has what the solver read from its files, which may be gone.
             params = dataclasses.replace(params, **dict.fromkeys(params.FILES, ""))
             solver = dataclasses.replace(solver, params=params)
         state = first_state(solver, game)
-        files_read = []
+        files_read = []  # for the manifest
         for key in sorted(params.FILES):
             file = getattr(params, key)
             if file:
@@ -231,7 +235,7 @@ class _Runner:
     elapsed_before: float = 0.0  # seconds that the run took before it was resumed
     metrics: tuple[Metrics, ...] = ()
     saved_iteration: int = 0  # that of the last checkpoint
-    is_whole: bool = True  # but while the solver is changing its state
+    is_state_whole: bool = True  # False while the solver changes its state
 
     def __post_init__(self) -> None:
         self.solver: Any = self.config.solver.params
@@ -247,22 +251,26 @@ class _Runner:
         self._restore()
 
     def finish(self, files_read: list[dict[str, str]], quiet: bool) -> RunSummary:
-        """Do the rest of the run; `files_read` are those that parameters of the solver name."""
+        """Do the rest of the run, and write its manifest before and after.
+
+        `files_read` describes the files that parameters of the solver name.
+        """
         directory = self.directory
-        self.facts = self._facts(files_read)
+        self.facts = self._manifest_facts(files_read)
         directory.remove_leftovers()
         for plugin in self.config.plugins:
-            directory.write(stored_as(plugin), plugin.code)
+            directory.write(plugin_path(plugin), plugin.code)
         directory.write(CONFIG, self.config.to_yaml())
         self._write_manifest("running")
-        directory.write_metrics(self.metrics)  # a death may have come between it and the checkpoint
+        # A process killed between the two writes has left metrics that are older than the state.
+        directory.write_metrics(self.metrics)
         try:
             with show_progress(visible=not quiet):
                 with phase("solving", self.iterations, "it", done=self.iteration) as progress:
                     self._solve(progress)
                 summary = self._conclude()
         except Interrupted as stop:
-            if self.is_whole:
+            if self.is_state_whole:
                 self._save()
             self._write_manifest("interrupted")
             trust = ["--trust"] if self.config.plugins else []
@@ -285,7 +293,7 @@ class _Runner:
         while True:
             is_measured = bool(self.metrics) and self.metrics[-1].iteration >= self.iteration
             if self.iteration in self.scheduled and not is_measured:
-                self.metrics = (*self.metrics, self._measured())
+                self.metrics = (*self.metrics, self._measure())
                 self._save()
             if self.metrics:
                 progress.measured(self.metrics[-1].exploitability(self.game.units))
@@ -295,33 +303,35 @@ class _Runner:
             progress.step(self._iterate(next_measured - self.iteration))
             self.signals.check()
             if time.monotonic() - self.saved_at > SAVE_EVERY:
-                self._strategies()  # one that is none must not replace a good checkpoint
+                # Called only to raise an error if the state gives no valid strategies: such a
+                # state must not replace a good checkpoint.
+                self._strategies()
                 self._save()
 
-    def _iterate(self, most: int) -> int:
-        """Do an iteration or several, at most so many; give how many were done."""
-        began = working_time()
-        self.is_whole = False
-        self.iteration += 1  # the one that a failure names
-        self.state, done = self._call(
-            lambda game, state: self.pace.steps(partial(self.solver.steps, game), state, most)
+    def _iterate(self, max_steps: int) -> int:
+        """Do 1 to `max_steps` iterations of the solver, and return their number."""
+        start = working_time()
+        self.is_state_whole = False
+        self.iteration += 1  # before the call, since an error names this iteration
+        self.state, num_done = self._call(
+            lambda game, state: self.pace.steps(partial(self.solver.steps, game), state, max_steps)
         )
-        self.iteration += done - 1
-        self.seconds += working_time() - began
-        # A solver that diverges is stopped before what is saved of it can be lost.
+        self.iteration += num_done - 1
+        self.seconds += working_time() - start
+        # A state with NaN or infinities must not replace a good checkpoint.
         if not hasattr(self.state, "_asdict"):
             raise self._failure(f"its step gave {shown(self.state)}")
         for name, value in self.state._asdict().items():
             array = np.asarray(value)
             if array.dtype.kind == "f" and not np.isfinite(array).all():
-                cell = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-                place = f" at {cell}" if cell else ""
-                raise self._failure(f"its {name} is {array[cell]}{place}")
-        self.is_whole = True
-        return done
+                index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+                position = f" at {index}" if index else ""
+                raise self._failure(f"its {name} is {array[index]}{position}")
+        self.is_state_whole = True
+        return num_done
 
     def _call(self, method: Callable[[Any, Any], Any]) -> Any:
-        """Call a method of the solver; whatever is raised in one of a plugin is its failure."""
+        """Call a method of the solver; numeric errors, and all of a plugin, become `RunError`."""
         try:
             return method(self.game.engine, self.state)
         except (OverflowError, FloatingPointError) as error:
@@ -329,17 +339,17 @@ class _Runner:
         except Exception as error:
             if is_ours(self.solver) or isinstance(error, WorkersLostError):
                 raise
-            what = f"{raised(error)} (HOGEQ_DEBUG=1 shows where)"
-            raise self._failure(what) from error
+            problem = f"{raised(error)} (HOGEQ_DEBUG=1 shows where)"
+            raise self._failure(problem) from error
 
-    def _failure(self, what: object) -> RunError:
+    def _failure(self, problem: object) -> RunError:
         return RunError(
             f"{named(f'solver {self.config.solver.name}', self.solver)} failed at iteration"
-            f" {self.iteration}: {what}; {self._checkpoint_text()}"
+            f" {self.iteration}: {problem}; {self._checkpoint_text()}"
         )
 
     def _strategies(self) -> Strategies:
-        """Ask the solver for its strategies; `RunError` if they are none of the game."""
+        """Ask the solver for its strategies; raise `RunError` if they are invalid in the game."""
         game = self.game
         policy_name = "its average policy"
         policy = self._call(self.solver.average)
@@ -351,11 +361,11 @@ class _Runner:
         except ValueError as error:
             raise self._failure(error) from error
 
-    def _measured(self) -> Metrics:
+    def _measure(self) -> Metrics:
         strategies = self._strategies()
         regret = float(self._call(self.solver.stats).get("average_regret", np.nan))
-        with self.signals.at_once():
-            fields = measured(self.game, strategies, self.config.measure.attack)
+        with self.signals.interruptible():
+            fields = measure_strategies(self.game, strategies, self.config.measure.attack)
         return Metrics(self.iteration, self.seconds, average_regret=regret, **fields)
 
     def _conclude(self) -> RunSummary:
@@ -363,7 +373,7 @@ class _Runner:
         game = self.game
         config = self.config
         strategies = self._strategies()
-        with self.signals.at_once(), phase("finishing", 3, "steps") as progress:
+        with self.signals.interruptible(), phase("finishing", 3, "steps") as progress:
             method = config.purify.method
             progress.now(f"purification by {method}")
             try:
@@ -373,8 +383,8 @@ class _Runner:
                 raise RunError(f"{error}; {self._checkpoint_text()}") from error
             progress.step()
             last = self.metrics[-1]
-            results = concluded(game, config.measure, strategies, matrix, last, progress)
-            progress.reach(3)
+            results = measure_at_end(game, config.measure, strategies, matrix, last, progress)
+            progress.reach(3)  # all steps
             progress.now("files and figures")
             summary = RunSummary(
                 directory=self.directory.path,
@@ -390,8 +400,8 @@ class _Runner:
 
     # --- what is saved -------------------------------------------------------------------------
 
-    def _facts(self, files_read: list[dict[str, str]]) -> dict[str, Any]:
-        """Describe the run for its manifest; one that goes on keeps its first start and files."""
+    def _manifest_facts(self, files_read: list[dict[str, str]]) -> dict[str, Any]:
+        """Describe the run for its manifest; a resumed run keeps its start and files."""
         before = self.manifest_before if self.iteration else {}
         started = before.get("started")
         files = before.get("files")
@@ -408,12 +418,12 @@ class _Runner:
             "started": started if isinstance(started, str) else now(),
             "resumed_at": resumed_at,
             "environment": environment(),
-            "plugins": facts(self.config.plugins),
-            **self._facts_of_game(),
+            "plugins": plugin_facts(self.config.plugins),
+            **self._game_facts(),
             "files": files if isinstance(files, list) else files_read,
         }
 
-    def _facts_of_game(self) -> dict[str, Any]:
+    def _game_facts(self) -> dict[str, Any]:
         """Describe a game other than Hog: its source, and a hash of its tree or positions."""
         if isinstance(self.game, Hog):
             return {}
@@ -436,7 +446,7 @@ class _Runner:
         )
 
     def _restore(self) -> None:
-        """Go on from the checkpoint of the folder, if there is one and it is of this very run."""
+        """Go on from the checkpoint of the folder, if it has one; it has to be of this run."""
         folder = self.directory.path
         path = folder / CHECKPOINT
         before = self.manifest_before
@@ -445,8 +455,8 @@ class _Runner:
             return
         require_same_game(folder, before, self.config.game, self.game)
         solver_name = self.config.solver.name
-        like = self.state._asdict()
-        saved = read_checkpoint(path, solver_name, self.fingerprint, like, self.solver.GROWS)
+        arrays = self.state._asdict()
+        saved = read_checkpoint(path, solver_name, self.fingerprint, arrays, self.solver.GROWS)
         if saved.iteration > self.iterations:
             raise ResultsError(
                 f"{folder} is at iteration {saved.iteration} already; allowed:"
@@ -461,7 +471,7 @@ class _Runner:
         self.saved_iteration = saved.iteration
         self.seconds = saved.seconds
         self.elapsed_before = saved.elapsed
-        # The last line of a run that is now made longer may not belong to the longer one.
+        # The last measurement of the shorter run need not be in the schedule of a longer one.
         self.metrics = tuple(row for row in saved.metrics if row.iteration in self.scheduled)
 
     def _save(self) -> None:
@@ -479,8 +489,8 @@ class _Runner:
         self.saved_at = time.monotonic()
 
     def _checkpoint_text(self) -> str:
-        done = self.saved_iteration
-        checkpoint = f"the checkpoint after iteration {done}" if done else "no checkpoint yet"
+        saved = self.saved_iteration
+        checkpoint = f"the checkpoint after iteration {saved}" if saved else "no checkpoint yet"
         return f"{self.directory.path} holds {checkpoint}"
 
     def _elapsed(self) -> float:

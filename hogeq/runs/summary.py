@@ -18,7 +18,7 @@ from hogeq.runs.files import (
     POLICY,
     POLICY_TABLE,
     Metrics,
-    reported,
+    as_results_error,
 )
 from hogeq.support.aliases import Matrix, Policy
 from hogeq.support.deadline import Deadline
@@ -46,50 +46,58 @@ class Strategies(NamedTuple):
     mixture: Strategy | None
 
 
-def attacked(
+def response_interval(
     game: Game, strategy: Strategy | Policy | Matrix, budget: Budget, *, bounds: bool = True
 ) -> Measured:
-    """Search for a best response to a strategy; exact in a tree where nothing is forgotten."""
+    """Enclose the win rate or payoff of a best response to a strategy.
+
+    The lower end is the best response that a search finds, the upper end is a bound. In a game tree
+    where nothing is forgotten both are exact. Without `bounds` the upper end in Hog is 1.
+    """
     target = game.strategy(strategy)
     if not isinstance(game, Hog):
         exact_seconds = budget.exact_seconds or 0.0
         response = game.attack(target, dataclasses.replace(budget, exact_seconds=exact_seconds))
         saturation = None if response.search is None else response.search.saturation
-        values = response.to_json()  # of what is proved one number, not the two that enclose it
+        # In this form a proved value is one number, not the two floats that enclose it.
+        values = response.to_json()
         first, second = values["seats"]
         return Measured(values["attack"], values["bound"], budget, saturation, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
-    told = 1 if target.kind == "mixture" else None  # of the draw, the crudest bound
-    upper = game.bound(target, told) if bounds else 1.0
+    # A responder who is told which policy of a mixture was drawn: the crudest and fastest bound.
+    known_draws = 1 if target.kind == "mixture" else None
+    upper = game.bound(target, known_draws) if bounds else 1.0
     search = game.search(target, budget, deadline)
     return Measured(search.win_rate, upper, budget, search.saturation)
 
 
-def measured(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
-    """Measure the strategies of an iteration: fields of `Metrics`."""
+def measure_strategies(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
+    """Measure the strategies of an iteration; returns fields of `Metrics`, by name."""
     fields: dict[str, float] = {}
     num_strategies = 2 if strategies.mixture is None else 3
     with phase("measuring", num_strategies, "strategies") as progress:
         if strategies.mixture is not None:
             progress.now("the mixture")
-            interval = attacked(game, strategies.mixture, budget)
+            interval = response_interval(game, strategies.mixture, budget)
             fields |= {"mixture_attack": interval.lower, "mixture_bound": interval.upper}
             progress.step()
         progress.now("the average policy")
-        interval = attacked(game, strategies.policy, budget)
+        interval = response_interval(game, strategies.policy, budget)
         fields |= {"attack": interval.lower, "bound": interval.upper}
         if interval.seats is not None:
-            fields["nash_conv"] = 2.0 * game.units.beyond(*interval[:2])[0]
+            # The game is zero-sum, and the policy plays both seats: NashConv is twice its
+            # exploitability.
+            fields["nash_conv"] = 2.0 * game.units.beyond(interval.lower, interval.upper)[0]
             fields["response_0"], fields["response_1"] = interval.seats
         progress.step(doing="its matrix")
-        # Searches for a better one come at the end.
+        # Only the most probable actions: the purifier of the config is for the end of the run.
         matrix = game.strategy(strategies.policy).likeliest
         fields["kkt_gap"] = game.kkt_gap(strategies.policy)
-        fields["purified_attack"] = attacked(game, matrix, budget, bounds=False).lower
+        fields["purified_attack"] = response_interval(game, matrix, budget, bounds=False).lower
         return fields
 
 
-def concluded(
+def measure_at_end(
     game: Game,
     measure: MeasureConfig,
     strategies: Strategies,
@@ -97,37 +105,39 @@ def concluded(
     last: Metrics,
     progress: Phase,
 ) -> dict[str, Any]:
-    """Measure the strategies of a finished run: fields of `RunSummary`.
+    """Measure the strategies of a finished run; returns fields of `RunSummary`, by name.
 
-    `last` has the measurements so far, of the matrix only if it is that of the most probable
-    actions. A final attack in the config, or a matrix not measured yet, asks for new ones.
+    `last` has the latest measurements, and `matrix` is the purified policy. The policy and the
+    matrix are measured again if the config has a final attack, or if the matrix is not that of the
+    most probable actions, which `last` has. Intervals are the intersection of both measurements.
     """
-    final = measure.final_attack
-    budget = final or measure.attack
+    final_budget = measure.final_attack
+    budget = final_budget or measure.attack
     is_matrix_measured = np.array_equal(matrix, game.strategy(strategies.policy).likeliest)
 
     def interval(
-        name: str, strategy: Strategy | Policy | Matrix, attack: float, bound: float, again: bool
+        name: str, strategy: Strategy | Policy | Matrix, attack: float, bound: float, renew: bool
     ) -> Measured:
-        if not again:
+        """Interval with ends `attack` and `bound`, if `renew` cut to that of a new search."""
+        if not renew:
             return Measured(attack, bound, budget)
         progress.now(f"final attack on the {name}")
-        measured_now = attacked(game, strategy, budget)
-        # Both are true lower bounds; a search may be unlucky, and the better one counts.
-        lower = max(attack, measured_now.lower)
-        return measured_now._replace(lower=lower, upper=min(bound, measured_now.upper))
+        new = response_interval(game, strategy, budget)
+        # Both searches give valid lower bounds, and the new one may be the worse.
+        return new._replace(lower=max(attack, new.lower), upper=min(bound, new.upper))
 
-    again = final is not None or not is_matrix_measured
-    average = interval("average policy", strategies.policy, last.attack, last.bound, again)
+    renew = final_budget is not None or not is_matrix_measured
+    average = interval("average policy", strategies.policy, last.attack, last.bound, renew)
     progress.step()
     matrix_attack = last.purified_attack if is_matrix_measured else -np.inf
-    matrix_interval = interval("matrix", matrix, matrix_attack, game.bound(matrix), again)
+    matrix_interval = interval("matrix", matrix, matrix_attack, game.bound(matrix), renew)
     mixture_interval = None
     if strategies.mixture is not None:
         progress.now("the mixture")
         bound = game.bound(strategies.mixture)
+        renew = final_budget is not None
         mixture_interval = interval(
-            "mixture", strategies.mixture, last.mixture_attack, bound, final is not None
+            "mixture", strategies.mixture, last.mixture_attack, bound, renew
         )
     return {
         "average": average,
@@ -196,7 +206,9 @@ class RunSummary:
         for name, interval in self.intervals.items():
             ends: dict[str, Any] = {"attack": interval.lower, "bound": interval.upper}
             if self.units is not WIN_RATES:  # of games other than Hog
-                ends["nash_conv"] = 2.0 * self.units.beyond(*interval[:2])[0]
+                # In a zero-sum game NashConv of a strategy for both seats is twice this.
+                exploitability = self.units.beyond(interval.lower, interval.upper)[0]
+                ends["nash_conv"] = 2.0 * exploitability
             if interval.saturation:
                 ends["saturation"] = interval.saturation.to_json()
             figures[name.replace(" ", "_")] = ends
@@ -226,20 +238,20 @@ class RunSummary:
         solver = self.config.solver
         units = self.units
         rows = []
-        note = []
+        footnote = []
         for name, interval in self.intervals.items():
             mark = ""
             saturation = interval.saturation
             if saturation and saturation.left is not None and not saturation.saturated:
                 mark = "*"
-                note = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
-            exploitability = units.gap(*units.beyond(*interval[:2]))
-            are_one = interval.upper - interval.lower <= EXACT
-            ends = units.ends(interval.lower, interval.upper, are_one=are_one)
+                footnote = ["* by an estimate, twice as many kicks would find more than 0.03 pp"]
+            exploitability = units.gap(*units.beyond(interval.lower, interval.upper))
+            is_exact = interval.upper - interval.lower <= EXACT
+            ends = units.ends(interval.lower, interval.upper, are_one=is_exact)
             rows.append((name, *ends, exploitability, mark))
         effort = plain(self.budget)
         if not effort["until_saturated"]:
-            del effort["until_saturated"], effort["most_kicks"]
+            del effort["until_saturated"], effort["most_kicks"]  # the limit belongs to it
         efforts = [f"{key} {value}" for key, value in effort.items() if value is not None]
         header = (f"{units.figure} against", "attack found", "upper bound", "exploitability", "")
         against_average = units.exact(self.matrix_against_average)
@@ -251,18 +263,20 @@ class RunSummary:
             Table(rows, header),
             "",
             f"effort of the attack: {', '.join(efforts)}",
-            *note,
+            *footnote,
             f"matrix against average policy: {units.figure} {against_average}",
             f"written to {self.directory}",
         ]
 
 
 def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSummary) -> None:
-    """Write and draw the strategies of a run, and how exploitable they were over time."""
+    """Write the strategies of a run, and draw its matrix and the exploitability over time."""
     folder = summary.directory
     config = summary.config
-    strategy_files: dict[str, Strategy | Policy | Matrix | None] = {MIXTURE: strategies.mixture}
-    strategy_files[POLICY] = strategies.policy
+    strategy_files: dict[str, Strategy | Policy | Matrix | None] = {
+        MIXTURE: strategies.mixture,
+        POLICY: strategies.policy,
+    }
     if isinstance(game, Hog):
         strategy_files |= {MATRIX: matrix, FINAL_STRATEGY: matrix}
     else:
@@ -270,14 +284,14 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
         strategy_files |= {POLICY_TABLE: strategies.policy, MATRIX: pure_policy}
     for file, strategy in strategy_files.items():
         if strategy is not None:
-            with reported(folder / file, "written"):
+            with as_results_error(folder / file, "written"):
                 player_name = config.name[:LONGEST_NAME] if file == FINAL_STRATEGY else None
                 game.strategy(strategy).write(folder / file, player_name)
     title = f"{config.title}, {config.solver.name}"
     efforts = _effort_text(config.measure.attack), _effort_text(summary.budget)
     if not isinstance(game, Hog) and not game.engine.has_memory:
         efforts = "", ""  # responses are exact
-    with reported(folder / EXPLOITABILITY_PLOT, "written"):
+    with as_results_error(folder / EXPLOITABILITY_PLOT, "written"):
         figures.convergence(
             summary.metrics,
             folder / EXPLOITABILITY_PLOT,
@@ -290,12 +304,13 @@ def export(game: Game, strategies: Strategies, matrix: Matrix, summary: RunSumma
         title = f"{title}, {config.purify.method} of the average"
         reach = game.reach(matrix).sum(axis=2)  # (G, G)
         shown_matrix = game.strategy(matrix)
-        with reported(folder / MATRIX_PLOT, "written"):
+        with as_results_error(folder / MATRIX_PLOT, "written"):
             path = folder / MATRIX_PLOT
             figures.matrix(shown_matrix, path, title, game.rules.num_actions, reach)
 
 
 def _effort_text(budget: Budget) -> str:
+    """Describe the effort of a search, for the legend of a figure."""
     starts = counted(budget.starts, "start")
     steps = counted(budget.anneal_steps, "anneal step")
     kicks = counted(budget.kicks, "kick")

@@ -27,8 +27,8 @@ from hogeq.runs.config import (
     build,
     config_from,
     parse_override,
+    read_tables,
     set_key,
-    tables_read,
 )
 from hogeq.runs.directory import require_same, require_same_game
 from hogeq.runs.files import (
@@ -36,9 +36,9 @@ from hogeq.runs.files import (
     MANIFEST,
     HeldError,
     ResultsError,
+    as_results_error,
     lock,
     readable_manifest,
-    reported,
 )
 from hogeq.runs.index import read_run, table_of
 from hogeq.runs.runner import (
@@ -62,9 +62,9 @@ MOST_POINTS: Final = 100_000
 PATIENCE: Final = 30.0  # seconds to wait for a folder that a dying process may still hold
 GRACE: Final = 30.0  # seconds for runs to write a checkpoint when the sweep is stopped
 STOPPED: Final = "; what is done is kept, and the same command goes on from it"
-LONGEST: Final = 2000  # characters of what went wrong with a point
+MAX_ERROR_LENGTH: Final = 2000  # characters of what went wrong with a point
 TOKEN: Final = ".token"  # noqa: S105 - no secret: tells a shared folder from one of the same name
-_LONGEST_NAME: Final = 80  # characters of a point's name
+_MAX_NAME_LENGTH: Final = 80  # characters of a point's name, without a hash
 
 # --- the file of a sweep --------------------------------------------------------------------------
 
@@ -104,52 +104,57 @@ class _File:
 
 
 def load_sweep(path: str | Path, overrides: Sequence[str] = (), trust: bool = False) -> Sweep:
-    """Read a sweep's file, and check every point of it."""
+    """Read a sweep's file, and check every point of it.
+
+    A point is the base config with keys set by one of the file's `points` and by one combination of
+    the values of its `grid`. `overrides`, such as "seed=1", change the base, and `trust` allows to
+    run the code of plugins. Raises `ConfigError` if the file or a point is not valid.
+    """
     path = Path(path)
     source = str(path)
     tree = read_yaml(path)
-    given = build(_File, tree, source)
-    if not given.grid and not given.points:
+    file = build(_File, tree, source)
+    if not file.grid and not file.points:
         raise ConfigError(f"{source}: grid, points: both missing; allowed: either, or both")
-    count = math.prod(map(len, given.grid.values())) * max(1, len(given.points))
-    if count > MOST_POINTS:
-        number = f"{count:,}" if count < 10**12 else "far too many"
+    num_points = math.prod(map(len, file.grid.values())) * max(1, len(file.points))
+    if num_points > MOST_POINTS:
+        number = f"{num_points:,}" if num_points < 10**12 else "far too many"
         raise ConfigError(f"{source}: {number} points; allowed: at most {MOST_POINTS:,}")
     load_named(tree, path.parent, source, trust)
-    base = given.base  # a config: plain values, or the name of its file
+    base = file.base  # plain values of a config, or the name of its file
     base_path = path
     if isinstance(base, str):
         base_path = path.parent / base
         base = read_yaml(base_path)
     base = apply_overrides(base, overrides)
     load_named(base, base_path.parent, one_line(base_path), trust)
-    base = tables_read(base, base_path.parent, one_line(base_path))
-    keys_of_points = [key for point in given.points for key in point]
-    keys = tuple(dict.fromkeys([*keys_of_points, *given.grid]))  # each once
+    base = read_tables(base, base_path.parent, one_line(base_path))
+    keys_of_points = [key for point in file.points for key in point]
+    keys = tuple(dict.fromkeys([*keys_of_points, *file.grid]))  # each once, in this order
     if "name" in keys:
         raise ConfigError(f"{source}: name: a sweep names its points itself")
     if "plugins" in keys:
         raise ConfigError(f"{source}: plugins: those of a sweep are of all its points")
-    in_all_points = set(given.points[0]).intersection(*given.points) if given.points else set()
-    _require_effect(overrides, ["name", *given.grid, *sorted(in_all_points)])
+    in_all_points = set(file.points[0]).intersection(*file.points) if file.points else set()
+    _require_effect(overrides, ["name", *file.grid, *sorted(in_all_points)])
     labels = point_labels(keys)
     points = []
-    combinations = itertools.product(*given.grid.values())
-    for point, values in itertools.product(given.points or [{}], combinations):
-        settings = {**point, **dict(zip(given.grid, values, strict=True))}
+    combinations = itertools.product(*file.grid.values())
+    for point, values in itertools.product(file.points or [{}], combinations):
+        settings = {**point, **dict(zip(file.grid, values, strict=True))}
         name = _point_name({labels[key]: value for key, value in settings.items()})
         where = f"{source}: point {name}"
         tree = {**base, "name": name}
         for key, value in settings.items():
             set_key(tree, key, value, f"{source}: {one_line(key)}")
-        config = config_from(tables_read(tree, path.parent, where), where)
+        config = config_from(read_tables(tree, path.parent, where), where)
         points.append(SweepPoint(name, config, settings))
     _require_sound(points, source)
-    return Sweep(given.name, keys, tuple(points))
+    return Sweep(file.name, keys, tuple(points))
 
 
 def _require_effect(overrides: Sequence[str], keys: Sequence[str]) -> None:
-    """Refuse to set keys in the base that every point sets again."""
+    """Raise `ConfigError` if an override sets a key of the base that every point sets again."""
     for override in overrides:
         path, _ = parse_override(override)
         set_again = [key for key in keys if path == key or path.startswith(f"{key}.")]
@@ -159,20 +164,28 @@ def _require_effect(overrides: Sequence[str], keys: Sequence[str]) -> None:
 
 
 def point_labels(keys: Sequence[str]) -> dict[str, str]:
-    """Label keys by the last part of their paths if no other has it; ``solver.name`` by solver."""
+    """Give each key a label: the last part of its path if no other key has the same.
+
+    For ``solver.name`` the part is solver.
+    """
     last_parts = {key: key.removesuffix(".name").rpartition(".")[2] for key in keys}
-    taken = list(last_parts.values())
-    return {key: part if taken.count(part) == 1 else key for key, part in last_parts.items()}
+    all_parts = list(last_parts.values())
+    return {key: part if all_parts.count(part) == 1 else key for key, part in last_parts.items()}
 
 
 def _point_name(settings: Mapping[str, Any]) -> str:
-    """Name a point by its own settings, so that a sweep may grow; cut, with a hash, if need be."""
+    """Name a point by its settings, such as "solver=dcfr,seed=1".
+
+    The name does not depend on other points, so that points can be added to a sweep. If the
+    settings have characters that a folder's name must not have, or are too long, the name is cut
+    and ends with a hash of them.
+    """
     text = ",".join(f"{label}={setting_text(value)}" for label, value in settings.items())
-    allowed = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", text)
-    is_name = allowed == text and text[0].isalnum() and text[-1] != "."
-    if is_name and len(text) <= _LONGEST_NAME:
+    allowed_text = re.sub(r"[^A-Za-z0-9._=+,@-]+", "-", text)
+    is_valid_name = allowed_text == text and text[0].isalnum() and text[-1] != "."
+    if is_valid_name and len(text) <= _MAX_NAME_LENGTH:
         return text
-    start = allowed[:_LONGEST_NAME].lstrip("._=+,@-")
+    start = allowed_text[:_MAX_NAME_LENGTH].lstrip("._=+,@-")
     return f"{start}@{sha256(text.encode()).hexdigest()[:8]}"
 
 
@@ -183,18 +196,21 @@ def setting_text(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), default=str)
 
 
-def identity(config: Mapping[str, Any]) -> str:
-    """Write down the keys that a run's numbers depend on, and nothing else."""
+def config_identity(config: Mapping[str, Any]) -> str:
+    """Serialise a resolved config without the keys that its run's numbers do not depend on.
+
+    Each section has the seed that it uses, so that the config's own seed does not matter.
+    """
     return json.dumps({**config, "name": "", "seed": 0}, sort_keys=True)
 
 
 def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
-    """Refuse two points that are the same run, and one that the game or the solver would refuse."""
-    point_of: dict[str, SweepPoint] = {}  # by what its numbers depend on
-    accepted = set()  # games and solvers, iterations and seed apart
+    """Raise `ConfigError` if two points are the same run, or if a solver refuses its game."""
+    point_of: dict[str, SweepPoint] = {}  # by the identity of its config
+    accepted = set()  # pairs of game and solver already tried; iterations and seed do not matter
     for point in points:
         config = point.config
-        other = point_of.setdefault(identity(config.resolved()), point)
+        other = point_of.setdefault(config_identity(config.resolved()), point)
         if other is not point:
             raise ConfigError(
                 f"{source}: points {other.name} and {point.name} are the same run: given twice, or "
@@ -221,7 +237,7 @@ class SweepSummary:
     rows: list[dict[str, Any]]  # with the units of each
     done_before: int
     seconds: float
-    lacks: str = ""  # why there is no picture
+    no_figure_reason: str = ""  # why there is no picture
 
     @property
     def failures(self) -> list[dict[str, Any]]:
@@ -240,19 +256,24 @@ class SweepSummary:
         }
 
     def text(self) -> Text:
-        """Lay it out, as the command prints it."""
+        """Lay out the table of the points, and counts, as ``hogeq sweep`` prints them."""
         counts = f"{len(self.rows)} points, {self.done_before} of them done before"
+        problem = f"; {self.no_figure_reason}" if self.no_figure_reason else ""
         return [
             table_of(self.rows, [key for key in SWEPT if key in self.rows[0]], left=2),
             "",
             f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
-            f"written to {self.directory}{f'; {self.lacks}' if self.lacks else ''}",
+            f"written to {self.directory}{problem}",
         ]
 
 
 def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> str:
-    """Run one point in the sweep's folder; say why it failed, nothing if it did not."""
-    if not _sees(folder, token):  # a worker of another machine may have another one there
+    """Run one point in the sweep's folder; return an error message, empty if the run succeeds.
+
+    `token` is the content of a file of the folder. It shows that a worker on another machine has
+    the same folder and not another one of the same path.
+    """
+    if not _has_token(folder, token):
         return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
         _run_in_place(config, folder, overwrite)
@@ -263,7 +284,7 @@ def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> 
     return ""
 
 
-def _sees(folder: Path, token: str) -> bool:
+def _has_token(folder: Path, token: str) -> bool:
     try:
         return (folder / TOKEN).read_text() == token
     except (OSError, ValueError):
@@ -271,15 +292,18 @@ def _sees(folder: Path, token: str) -> bool:
 
 
 def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
-    """Begin or resume a run; wait for its folder, which a dying process may hold."""
+    """Start or resume a run; wait up to `PATIENCE` while another process locks its folder.
+
+    A process that was stopped just now may hold the lock for a moment.
+    """
     path = folder / config.name
-    limit = time.monotonic() + PATIENCE
+    give_up_time = time.monotonic() + PATIENCE
     while True:
         resume = path if path.exists() and not overwrite else None
         try:
             run_experiment(config, folder, resume, overwrite, quiet=True)
         except HeldError:
-            if time.monotonic() > limit:
+            if time.monotonic() > give_up_time:
                 raise
             time.sleep(0.5)
         else:
@@ -289,14 +313,17 @@ def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
 def run_sweep(
     sweep: Sweep, workers: Workers, out_root: str | Path = "results", *, overwrite: bool = False
 ) -> SweepSummary:
-    """Compute the rest of a sweep, and write its table and its figure."""
+    """Compute the points of a sweep that are not complete, and write its table and its figure.
+
+    The runs are in the folder ``out_root/NAME``, and with `overwrite` all are computed again.
+    """
     started = working_time()
     folder = Path(out_root).absolute() / sweep.name
-    with reported(folder, "made"):
+    with as_results_error(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
     if (folder / MANIFEST).exists():
         raise ResultsError(f"{folder} is a run directory; give the sweep another name")
-    with lock(folder), Signals(STOPPED) as signals, signals.at_once():
+    with lock(folder), Signals(STOPPED) as signals, signals.interruptible():
         games: dict[str, Game] = {}  # by title, built once for all points
         points_left = [
             point for point in sweep.points if overwrite or not _is_complete(point, folder, games)
@@ -309,15 +336,19 @@ def run_sweep(
         rows = [
             table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
         ]
-        if all(row["nash_conv"] is None for row in rows):  # of Hog
+        if all(row["nash_conv"] is None for row in rows):  # Hog has win rates instead
             for row in rows:
                 del row["nash_conv"]
-        lacks = write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, working_time() - started, lacks)
+        no_figure_reason = write_table(sweep, rows, folder)
+    return SweepSummary(folder, rows, done_before, working_time() - started, no_figure_reason)
 
 
 def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> bool:
-    """Whether a point's run is there and whole; refuse one of another config or game."""
+    """Whether the folder has the point's run, finished.
+
+    Raises `ResultsError` if it has a run of another config or game. `games` has the games built so
+    far by title, and gets new ones.
+    """
     path = folder / point.name
     if not (path / CONFIG).exists():
         return False
@@ -333,7 +364,9 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
             f"{path} has more iterations, by another config: --overwrite replaces it"
         )
     stored_config = read_yaml(path / CONFIG)
-    if record.status != "complete" or identity(stored_config) != identity(config.resolved()):
+    if record.status != "complete" or config_identity(stored_config) != config_identity(
+        config.resolved()
+    ):
         return False
     if config.game:
         if config.title not in games:
@@ -345,9 +378,9 @@ def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> boo
 def _compute_points(
     points: Sequence[SweepPoint], workers: Workers, folder: Path, overwrite: bool, done_before: int
 ) -> dict[str, str]:
-    """Compute points; give the errors of those that failed."""
+    """Run points by workers; return the error messages of those that failed, by name."""
     token = secrets.token_hex(16)
-    with reported(folder / TOKEN, "written"):
+    with as_results_error(folder / TOKEN, "written"):
         write_whole(folder / TOKEN, token)
     compute = partial(compute_point, folder, token, overwrite)
     errors: dict[str, str] = {}
@@ -358,10 +391,10 @@ def _compute_points(
         for index, result in outcomes:
             name = points[index].name
             if isinstance(result, Exception):
-                why = one_line(result, LONGEST)
-                errors[name] = f"no worker could compute it: {type(result).__name__}: {why}"
-            elif result:  # what `compute_point` says of a failure
-                errors[name] = one_line(result, LONGEST)
+                text = one_line(result, MAX_ERROR_LENGTH)
+                errors[name] = f"no worker could compute it: {type(result).__name__}: {text}"
+            elif result:  # the error message that `compute_point` returns
+                errors[name] = one_line(result, MAX_ERROR_LENGTH)
             progress.step()
             progress.measured(f"{len(errors)} failed" if errors else "")
     (folder / TOKEN).unlink(missing_ok=True)
@@ -383,7 +416,7 @@ SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attac
 def table_row(
     point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
 ) -> dict[str, Any]:
-    """Make the line of a point: its settings, its run's figures; and their `units`."""
+    """Make the row of a point, by column: settings, status, error, figures and times, `units`."""
     try:
         record = vars(read_run(folder / point.name))
     except (ConfigError, ResultsError) as broken:
@@ -400,13 +433,16 @@ def table_row(
 
 
 def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> str:
-    """Write a sweep's table, and draw its figure; or say why there is none."""
+    """Write a sweep's table and draw its figure; return why there is no figure, if there is none.
+
+    Points with other units cannot share the axis of a figure.
+    """
     columns = [key for key in rows[0] if key != "units"]
-    with reported(folder / TABLE, "written"):
+    with as_results_error(folder / TABLE, "written"):
         cells = ([_cell(row[key]) for key in columns] for row in rows)
         write_whole(folder / TABLE, csv_text(columns, cells))
     measured = [row for row in rows if row["attack"] is not None]
-    with reported(folder / FIGURE, "written"):
+    with as_results_error(folder / FIGURE, "written"):
         if len({row["units"].axis for row in measured}) > 1:
             (folder / FIGURE).unlink(missing_ok=True)
             return f"no {FIGURE}: it would have win rates beside payoffs"
@@ -416,16 +452,20 @@ def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -
 
 
 def _cell(value: object) -> object:
-    """Give a cell of a table: a number as it is, so that one below 0 is not taken for a formula."""
+    """Give a cell of a CSV table: a finite number as it is, any other value as a text.
+
+    Spreadsheets take a text that begins with a minus sign for a formula.
+    """
     is_number = type(value) is int or (isinstance(value, float) and math.isfinite(value))
     return value if is_number or value is None else setting_text(value)
 
 
 def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw the interval of every line of the table, those that differ in their seeds together."""
+    """Draw the exploitability of every row; rows that differ only in their seeds are one line."""
     keys = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
     labels = point_labels(keys)
-    attacks: dict[str, list[float]] = {}  # of each seed, by a text about the other settings
+    # Ends of the intervals, one for each seed, by a text about the other settings.
+    attacks: dict[str, list[float]] = {}
     bounds: dict[str, list[float]] = {}
     for row in rows:
         texts = []

@@ -13,7 +13,7 @@ from hogeq.support.deadline import FOREVER, Deadline
 TEMPERATURES = (0.1, 1e-4)  # temperatures of the softmax responder, in win probability
 WARM_TEMPERATURE = 5e-3  # first temperature of a start from the strategy itself
 SWEEP_LIMIT = 1000  # of coordinate ascent, which has always ended in fewer than 60
-STAYING = 1e-12  # what to stay for ever must gain, in win probability
+STAYING = 1e-12  # gain above which a change to a draw for ever counts, in win probability
 SINGLE_ERROR = 1e-6  # in win probability; single precision errs by a tenth of it
 
 
@@ -29,14 +29,15 @@ def ascend(
     """Coordinate ascent: make every row of a responder its best roll, sweep by sweep, in place.
 
     Row 0 of `policies` (1 + n, G, G, K) is the responder; the others are its opponents, drawn by
-    `weights` (n,). A sweep is one pass over the table. The last one changes nothing, is number
-    `limit`, gains less than `least_gain`, or could not reach `to_beat` by the same gain again; when
-    the time is over, it is the next. Give the win rate and the number of sweeps.
+    `weights` (n,). A sweep is one pass over the table. The ascent ends after a sweep that changes
+    nothing, is number `limit`, gains less than `least_gain`, could not reach the win rate `to_beat`
+    by the same gain again, or ends after the deadline. Returns the win rate and the number of
+    sweeps.
     """
     rate = -1.0
     for sweeps in range(1, limit + 1):
         reach = work.forward(policies, weights)
-        swept = work.backward(reach, policies, Role.ASCEND)
+        swept = work.backward(reach, policies, Role.ASCEND)  # changes row 0 of the policies
         gain = swept.win_rate - rate
         rate = swept.win_rate
         is_hopeless = sweeps > 1 and rate + gain < to_beat
@@ -51,7 +52,7 @@ def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
     `policies` (2, G, G, K) are the responder, changed in place, and the opponent; `rate` is the
     responder's win rate. True if a row was changed.
     """
-    # No sweep of an ascent finds that: to stay once is worth as much as to play on.
+    # No sweep of an ascent finds such a change: to stay once is worth as much as to play on.
     for cell, staying_action in game.ways_to_stay(policies):
         row = policies[0][cell]
         row_before = row.copy()
@@ -66,13 +67,17 @@ def stay_for_ever(game: Engine, policies: Floats, rate: float) -> bool:
 def climb(
     game: Engine, policies: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
 ) -> tuple[float, int]:
-    """:func:`ascend` to the end, in single precision first and then in double.
+    """Ascend to a local optimum, in single precision first and then in double.
 
-    Against one opponent, that is repeated while the responder gains by staying for ever somewhere.
+    Row 0 of `policies` (1 + n, G, G, K) is the responder, changed in place; the others are its
+    opponents, drawn by `weights` (n,). Against one opponent the ascent is repeated while the
+    responder gains by staying for ever at some position. Returns the win rate and the number of
+    sweeps over the table.
     """
     quick = quick_workspace(game, len(policies))
     exact = shared_workspace(game, len(policies))
     total_sweeps = 0
+    # Most sweeps are quick ones; the last, in double, finds the gains that were below rounding.
     if not deadline.is_over:
         _, total_sweeps = ascend(
             quick, policies, least_gain=SINGLE_ERROR, weights=weights, deadline=deadline
@@ -97,8 +102,9 @@ def anneal(
 ) -> None:
     """Anneal a softmax responder, row 0 of policies (1 + n, G, G, K), in place.
 
-    The temperature falls geometrically through `steps` values, from the first of `cooling` to the
-    second. Each step moves every row by the share `damping` towards the softmax of its values.
+    The other rows are its opponents, drawn by `weights` (n,). The temperature falls geometrically
+    through `steps` values, from the first of `cooling` to the second. Each step moves every row by
+    the share `damping` towards the softmax of its values, and calls `progress`.
     """
     for temperature in np.geomspace(*cooling, steps):
         if deadline.is_over:
@@ -121,13 +127,14 @@ def log_uniform(random: np.random.Generator, limits: tuple[float, float]) -> flo
 def ith_start(
     game: Engine, target: Floats, start: int, random: np.random.Generator
 ) -> tuple[Floats, tuple[float, float]]:
-    """Give the policy (G, G, K) and the temperature range of start number `start`.
+    """Give the policy (G, G, K) from which annealing number `start` begins, and its temperatures.
 
-    `target` (G, G, K) is the policy attacked. Start 0 is uniform, 1 is the target; then come random
-    policies, and in turn with them the target blended with one.
+    `target` (G, G, K) is the policy attacked. Start 0 is uniform, 1 is the target; later even
+    numbers are random policies, odd ones the target blended with a random policy. The temperatures
+    are the first and the last, in win probability.
     """
-    # Far from equilibrium the best counters are found by cooling the uniform policy from a high
-    # temperature; close to it, by cooling the target itself from a low one. Later starts mix both.
+    # Far from equilibrium the best counter-strategies are found by cooling the uniform policy from
+    # a high temperature; close to it, by cooling the target itself from a low one.
     if start == 0:
         return np.full_like(target, 1.0 / target.shape[-1]), TEMPERATURES
     if start == 1:
@@ -138,8 +145,8 @@ def ith_start(
         return noise, (first_temperature, TEMPERATURES[1])
     share = random.uniform(0.5, 1.0)
     blend = share * target + (1.0 - share) * noise
-    limits = (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE)
-    return blend, (log_uniform(random, limits), TEMPERATURES[1])
+    first_temperature = log_uniform(random, (0.4 * WARM_TEMPERATURE, 4.0 * WARM_TEMPERATURE))
+    return blend, (first_temperature, TEMPERATURES[1])
 
 
 def to_pure(policy: Floats) -> None:

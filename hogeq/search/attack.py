@@ -15,7 +15,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import ascend, climb, to_pure
 from hogeq.search.budget import Budget
 from hogeq.search.counter_search import ASCENT, CounterSearch, Excursion, MoveGain, SearchState
-from hogeq.search.moves import MOVES, USUAL, SearchContext, bandits
+from hogeq.search.moves import HOG_MOVES, MOVES, SearchContext, bandits
 from hogeq.search.units import WIN_RATES, Units, write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
@@ -26,11 +26,12 @@ from hogeq.support.messages import at_least, counted, pp, refusal
 from hogeq.support.progress import Phase, phase
 from hogeq.support.workers import compute
 
+# A kick is a step of iterated local search: a perturbation of the matrix, and another ascent.
 ROUND: Final = 5  # kicks of every start's search before all learn from one another
 FEWEST: Final = 2  # starts that are never given up
-VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin says who moves first
-ENOUGH: Final = 3e-4  # win rate; `saturated` is a search of which twice the effort would find less
-ROUNDS: Final = 12  # rounds of kicks from which on anything can be said
+VALUE: Final = 0.5  # win rate of an equilibrium: a fair coin decides who moves first
+ENOUGH: Final = 3e-4  # win rate; a search is `saturated` if twice the effort would gain less
+ROUNDS: Final = 12  # rounds of kicks that an estimate of further gains needs
 LUCK: Final = 0.4
 """What the best of four gains on the best of two, as a share of how far two are apart.
 
@@ -63,21 +64,27 @@ class Saturation(NamedTuple):
 
 
 def saturation(curve: Sequence[tuple[int, float]], apart: float = 0.0) -> Saturation:
-    """Estimate from the curve of a search what twice its effort would gain.
+    """Estimate what twice the effort of a search would gain, in win rate.
 
-    `apart` is the difference of the win rates of its two best candidates.
+    The estimate is the largest of three: the gain of the last half of the effort, the mean of that
+    and of the second quarter's gain, and a share of how far the two best candidates are apart.
+    There is none after too few rounds.
+
+    `curve` has pairs of the sweeps spent and the best win rate; `apart` is the difference of the
+    win rates of the two best candidates.
     """
     sweeps_spent, best_rate = curve[-1]
 
     def best_rate_after(share: float) -> float:
-        """Best win rate when this share of the sweeps was spent; at first that of the starts."""
+        """Best win rate when this share of the sweeps was spent, or else at the first point."""
         rates = [rate for sweeps, rate in curve if sweeps <= share * sweeps_spent]
         return max(rates, default=curve[0][1])
 
     last_half = best_rate - best_rate_after(0.5)
     second_quarter = best_rate_after(0.5) - best_rate_after(0.25)
-    left = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
-    return Saturation(last_half, left if len(curve) > ROUNDS else None)
+    doubling_gain = max(last_half, 0.5 * (last_half + second_quarter), LUCK * apart)
+    has_enough_rounds = len(curve) > ROUNDS
+    return Saturation(last_half, doubling_gain if has_enough_rounds else None)
 
 
 class MovePay(NamedTuple):
@@ -121,7 +128,7 @@ class SearchResult:
     """Win rate of the strongest counter that was known before and begun with."""
 
     def to_json(self, units: Units = WIN_RATES) -> dict[str, Any]:
-        """Return its course as plain values, in the units of a game.
+        """Return the course of the search as plain values, in the units of a game.
 
         ``sweeps``; the budget: ``starts``, ``anneal_steps``, ``damping``, ``kicks``, ``seed``;
         ``found`` (value of each start), ``saturated``, ``last_half`` and ``left`` (gained by the
@@ -147,12 +154,12 @@ class SearchResult:
         }
 
     def lines(self, units: Units = WIN_RATES) -> list[str]:
-        """Describe its effort, the gain of the last half, and the estimate for one doubling."""
-        left = self.saturation.left
+        """Describe the effort, the gain of its last half, and the estimate for one doubling."""
+        doubling_gain = self.saturation.left
         course = "too few kicks to estimate what more would find"
-        if left is not None:
+        if doubling_gain is not None:
             last_half = units.gain(units.per_rate * self.saturation.last_half)
-            doubling = units.gain(units.per_rate * left)
+            doubling = units.gain(units.per_rate * doubling_gain)
             course = (
                 f"the last half of the sweeps found {last_half}, "
                 f"one doubling about {doubling} by estimate"
@@ -177,12 +184,16 @@ def attack(
 ) -> SearchResult:
     """Search for the matrix that wins most against a strategy, or against a mixture of several.
 
+    1. From each start anneal a softmax responder, make it pure, and ascend to a local optimum. If
+       the first start ends below 1/2, another ascent starts from the strategy itself, so that no
+       attack wins less. `known` counter-matrices (G, G) are starts, too, of an ascent alone.
+    2. Kick every search in rounds: perturb its best matrix and ascend again. After each round learn
+       which perturbations gain most; from time to time give up the weaker searches.
+
     Action values are weighted by the reach of each hidden state under the responder's own play. The
     reach of a cell depends on cells not yet changed, its values on cells already changed, so every
-    step of the ascent is exact. If the first start ends below 1/2, another ascent starts from the
-    strategy itself, so that no attack wins less. With more starts the win rate is never lower,
-    kicks apart. Counters that are known are starts too, so that it is not below theirs. When the
-    time is over, what has begun is left one sweep of ascent, and only the first start still begins.
+    step of the ascent is exact. When the time is over, searches that have begun end after one more
+    sweep of ascent, and only the first start still begins.
     """
     budget = Budget() if budget is None else budget
     if not isinstance(budget, Budget):
@@ -193,17 +204,18 @@ def attack(
     with phase("attack", most_steps) as progress:
         progress.write = partial(write_rate, game)
         search = AttackSearch(game, target, budget, progress, deadline)
-        run = partial(_run_in_time, game=game, strategy=target, progress=progress)
+        run_start = partial(_run_in_time, game=game, strategy=target, progress=progress)
 
         def show_end(number: int) -> None:
             progress.reach((number + 1) * steps_of_start)
 
-        states = compute(run, search.starts(), show_end)
+        # Searches run in any threads or processes.
+        states = compute(run_start, search.starts(), show_end)
         search.begin([state for state in states if state is not None], known)
-        go_on = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
+        run_kicks = partial(CounterSearch.run, game=game, strategy=target, progress=progress)
         while search.kicks_left:
             searches = search.next_round(search.kicks_left)
-            search.learn(searches, compute(go_on, searches))
+            search.learn(searches, compute(run_kicks, searches))
         return search.result()
 
 
@@ -233,7 +245,7 @@ class _Candidate:
 
     @property
     def promised_rate(self) -> float:
-        """Win rate if it rose once more by as much as since the last comparison."""
+        """Win rate that it would have if it gained once more what it has since it was compared."""
         return 2.0 * self.rate - self.compared_rate
 
 
@@ -252,7 +264,7 @@ class AttackSearch:
         self.strategy = strategy
         self.budget = budget
         self.progress = progress
-        self.bandits = bandits(game.num_actions, USUAL if game.seats_share_rows else MOVES)
+        self.bandits = bandits(game.num_actions, HOG_MOVES if game.seats_share_rows else MOVES)
         self.moves: dict[str, MovePay] = {}  # by kind and name: "near.drawn_rolls"
         self.sweeps = 0  # of all candidates together
         self.kicks = 0  # of all candidates together
@@ -266,14 +278,14 @@ class AttackSearch:
 
     @property
     def kicks_left(self) -> int:
-        """Kicks that the budget still has for all starts together."""
+        """Kicks left of the budget for all starts together; until saturation, if it says so."""
         budget = self.budget
         if self.deadline.is_over:
             return 0
-        left = budget.starts * budget.kicks - self.kicks
-        if left <= 0 and budget.until_saturated and not self._saturation().saturated:
-            left = budget.starts * budget.most_kicks - self.kicks
-        return max(0, left)
+        kicks_left = budget.starts * budget.kicks - self.kicks
+        if kicks_left <= 0 and budget.until_saturated and not self._saturation().saturated:
+            kicks_left = budget.starts * budget.most_kicks - self.kicks
+        return max(0, kicks_left)
 
     @property
     def best(self) -> _Candidate:
@@ -297,13 +309,14 @@ class AttackSearch:
 
     def _saturation(self) -> Saturation:
         """Estimate what twice the effort would gain: nothing in games without hidden memory."""
-        rates = sorted((candidate.rate for candidate in self.candidates), reverse=True)
-        apart = rates[0] - rates[1] if len(rates) > 1 else 0.0
+        best_first = sorted((candidate.rate for candidate in self.candidates), reverse=True)
+        apart = best_first[0] - best_first[1] if len(best_first) > 1 else 0.0
         estimate = saturation(self.curve, apart)
+        # Without hidden memory an ascent ends in a best response.
         return estimate if self.game.has_memory else estimate._replace(left=0.0)
 
     def starts(self) -> list[CounterSearch]:
-        """List the searches that begin: annealing, and an ascent."""
+        """List the searches of the starts, each by annealing and an ascent."""
         budget = self.budget
         return [
             CounterSearch(
@@ -318,15 +331,20 @@ class AttackSearch:
         ]
 
     def begin(self, states: Sequence[SearchState], known: Sequence[Matrix] = ()) -> None:
-        """Begin with the results of the starts, and with known counters, matrices (G, G)."""
+        """Make a candidate of the result of each start, and of each known counter-matrix (G, G).
+
+        If the first start does not win half of its games, an ascent from the strategy attacked
+        gives one more.
+        """
         for start, state in enumerate(states):
+            # Kicks first refine the matrix of a start, before they lead away from it.
             refining = state._replace(excursion=Excursion.from_best(state.matrix, state.rate))
             self.candidates.append(_Candidate(start, refining, state.rate))
             self.start_rates.append(state.rate)
             self.sweeps += state.sweeps
         context = SearchContext.of(self.game, self.strategy)
-        policies = context.policies
-        number = self.budget.starts
+        policies = context.policies  # row 0 is the responder, which an ascent changes in place
+        next_start = self.budget.starts
         exact = shared_workspace(self.game, len(policies))
         if self.start_rates[0] < VALUE:
             policies[0] = self.strategy.mean
@@ -334,8 +352,8 @@ class AttackSearch:
             if self.deadline.is_over:  # rows that the last sweep did not come to may be mixed
                 to_pure(policies[0])
                 rate = exact.win_rate(policies, weights=context.weights).win_rate
-            self._add_candidate(number, policies[0], rate, sweeps)
-        for start, matrix in enumerate(known, number + 1):
+            self._add_candidate(next_start, policies[0], rate, sweeps)
+        for start, matrix in enumerate(known, next_start + 1):
             if self.deadline.is_over:
                 break
             policies[0] = one_hot(matrix, self.game.num_actions)
@@ -345,38 +363,43 @@ class AttackSearch:
         self._record_progress()
 
     def _add_candidate(self, start: int, policy: Floats, rate: float, sweeps: int) -> None:
-        """Let a search go on from a pure policy (G, G, K), the result of an ascent."""
+        """Add a pure policy (G, G, K), the result of an ascent, to the candidates to be kicked."""
         self.sweeps += sweeps
         self.candidates.append(_Candidate(start, SearchState(likeliest(policy), rate), rate))
 
     def next_round(self, most_kicks: int) -> list[CounterSearch]:
-        """List a round of kicks of every candidate, the best first, at most so many in all."""
+        """List the searches of a round, which kick every candidate, the best first.
+
+        Sorts the candidates. All kicks of the round together are `most_kicks` at most.
+        """
         self.candidates.sort(key=lambda candidate: -candidate.rate)
         kicked = self.candidates[:most_kicks]
-        known = [*self.candidates, *self.given_up]
-        kicks = min(ROUND, most_kicks // len(kicked))
-        return [
-            CounterSearch(
+        all_candidates = [*self.candidates, *self.given_up]
+        kicks_each = min(ROUND, most_kicks // len(kicked))
+        searches = []
+        for candidate in kicked:
+            # A matrix crosses over only with weaker ones, or all would become the best.
+            weaker = [other for other in all_candidates if other.rate < candidate.rate]
+            search = CounterSearch(
                 candidate.state,
-                kicks=kicks,
+                kicks=kicks_each,
                 seed=(self.budget.seed, candidate.start, 1 + self.kicks),
                 bandits=self.bandits,
-                # Those that win less, or all would become the best.
-                partners=[other.state.matrix for other in known if other.rate < candidate.rate],
+                partners=[other.state.matrix for other in weaker],
                 deadline=self.deadline,
             )
-            for candidate in kicked
-        ]
+            searches.append(search)
+        return searches
 
     def learn(self, searches: Sequence[CounterSearch], states: Sequence[SearchState]) -> None:
-        """Take the results of a round, learn which moves have paid, and compare candidates.
+        """Take the results of a round, learn which moves gain most, and give up weak candidates.
 
-        `states` are those of the first candidates, in their order.
+        `searches` kicked the first candidates, and `states` are their results, in that order.
         """
         for candidate, state in zip(self.candidates, states, strict=False):
             candidate.state = state
             self.sweeps += state.sweeps
-            if candidate.start < len(self.start_rates):
+            if candidate.start < len(self.start_rates):  # no further ascent or known counter
                 self.start_rates[candidate.start] = state.rate
             for kind, choices in state.choices.items():
                 self._learn_moves(kind, choices)
@@ -387,7 +410,10 @@ class AttackSearch:
             self._give_up_weakest()
 
     def _learn_moves(self, kind: str, choices: list[MoveGain]) -> None:
-        """Report the gains of moves to the bandit "near", "far" or "roll", and add them up."""
+        """Report the gains of moves to the bandit of their kind, and add them up by move.
+
+        `kind` is "near", "far", or "roll", whose choices are rolls instead of moves.
+        """
         for choice in choices:
             self.bandits[kind].report(*choice)
             if kind == "roll":  # its gain is counted as that of a near move
@@ -405,20 +431,22 @@ class AttackSearch:
         total = f"/{self.budget.starts * self.budget.kicks}"
         if self.budget.until_saturated:
             total = f" of at most {self.budget.starts * self.budget.most_kicks}"
-        left = self._saturation().left
+        doubling_gain = self._saturation().left
         estimate = ""
-        if self.game.pays_wins and left is not None:
-            estimate = f", twice the effort would find {pp(left)}"
+        if self.game.pays_wins and doubling_gain is not None:
+            estimate = f", twice the effort would find {pp(doubling_gain)}"
         self.progress.now(f"kick {self.kicks}{total}")
         self.progress.measured(f"best {self.progress.write(best_rate)}{estimate}")
 
     def _give_up_weakest(self) -> None:
         """Keep the best candidate and those that promise most, the larger half, but not too few."""
         best = self.best
-        order = sorted(self.candidates, key=lambda other: (other is not best, -other.promised_rate))
+        best_first = sorted(
+            self.candidates, key=lambda other: (other is not best, -other.promised_rate)
+        )
         fewest = max(FEWEST, self.budget.starts // 4)
-        number = max(fewest, (len(order) + 1) // 2)
-        self.candidates = order[:number]
-        self.given_up += order[number:]
+        number_kept = max(fewest, (len(best_first) + 1) // 2)
+        self.candidates = best_first[:number_kept]
+        self.given_up += best_first[number_kept:]
         for candidate in self.candidates:
             candidate.compared_rate = candidate.rate

@@ -27,8 +27,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
-SEARCHING: Final = 0.8  # share of a limited time
-BOUNDING: Final = 0.5  # share of it, at most, for the bound that comes first
+SEARCHING: Final = 0.8  # share of a limited time for the search for a response
+BOUNDING: Final = 0.5  # share of a limited time, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
 UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
@@ -40,7 +40,12 @@ def respond_in_hog(
     budget: Budget | None = None,
     known: Sequence[Matrix] = (),
 ) -> Response:
-    """Search for the best response to a strategy of Hog: an attack, and a bound on all others."""
+    """Search for the best response to a strategy of Hog, and bound all responses from above.
+
+    1. Bound them by a responder with full memory, who also knows a mixture's draw.
+    2. Attack the strategy; `known` counter-matrices (G, G) are starts of the attack, too.
+    3. If there is time, lower the bound: to a responder who does not know the draw.
+    """
     seconds = inf if budget is None or budget.seconds is None else budget.seconds
     deadline = Deadline(seconds)
     target = strategy_of(game, strategy)
@@ -53,7 +58,7 @@ def respond_in_hog(
     response = Response(
         strategy=matrix,
         value=search.win_rate,
-        # Where a response is exact, the two are one figure, but for rounding.
+        # Where the response is a best one, both figures are equal, but for rounding.
         bound=max(upper, search.win_rate),
         full_memory=full_memory,
         is_proved=False,
@@ -69,7 +74,7 @@ def respond_in_hog(
 def with_proof(game: HogEngine, response: Response, target: Strategy) -> Response:
     """Add the margin of rounding to a response, and whether it is proved to be a best one."""
     margin = bound_margin(game, response.bound, target)
-    if game.positions_recur:
+    if game.positions_recur:  # win rates are limits of an iteration, which may end too early
         value_error = response.value - _enclosed_win_rate(game, response.strategy, target).lower
         margin = max(margin, value_error)
     response = replace(response, margin=margin)
@@ -79,23 +84,24 @@ def with_proof(game: HogEngine, response: Response, target: Strategy) -> Respons
 
 def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
     """Whether a strategy is proved to win half of its games: `bound` is on all responses to it."""
-    if bound - 0.5 > PROVED / 2.0:  # whatever the margin
+    if bound - 0.5 > PROVED / 2.0:  # too large for any margin, which takes long to compute
         return False
     upper = bound + bound_margin(game, bound, strategy)
     return upper - 0.5 <= PROVED / 2.0 and WIN_RATES.are_one(1.0 - upper, upper)
 
 
 def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
-    """Most by which rounding left a bound on responses to a strategy too small.
+    """Most by which rounding may have left a bound on responses to a strategy too small.
 
-    A turn adds (2n + 2K + 4) u at most, with n outcomes and K rolls (docs/exact-response.md,
-    "Rounding"); there are 4G turns at most. Where positions recur no number bounds the turns, and
-    iteration encloses the best response that remembers everything instead.
+    A turn adds (2n + 2K + 4) u at most, with n outcomes, K rolls and unit roundoff u
+    (docs/exact-response.md, "Rounding"); there are 4G turns at most. Where positions recur no
+    number bounds the turns. There value iteration encloses the win rate of the best response that
+    remembers everything, and the margin lifts the bound to its upper end.
     """
     if game.positions_recur:
         return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
-    largest_sum = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
-    outcomes = 2 * largest_sum * game.memory_size  # a swap may follow
+    largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
+    outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
     roundings_of_turn = 2 * outcomes + 2 * game.num_actions + 4
     return 4 * game.goal * roundings_of_turn * UNIT
 
@@ -103,9 +109,10 @@ def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
 def _enclosed_win_rate(
     game: HogEngine, responder: Strategy | None, target: Strategy
 ) -> enclosures.Interval:
-    """Bound the win rate of a policy against a strategy, from below and from above.
+    """Bound the win rate of a responder's policy against a strategy, from below and from above.
 
-    None in place of the policy is the best responder that remembers everything, the draw too.
+    None in place of the policy stands for the best responder that remembers everything and knows
+    which component of a mixture was drawn.
     """
     policy = None if responder is None else _by_row(responder.policies[0])
     lower = upper = 0.0
@@ -119,20 +126,22 @@ def _enclosed_win_rate(
 
 
 def _by_row(policy: Floats) -> Floats:
+    """Reshape a policy (G, G, K) to rows, (G * G, K)."""
     return policy.reshape(-1, policy.shape[-1])
 
 
 def bound_in_time(
     game: HogEngine, target: Strategy, deadline: Deadline, full_memory: float, seconds: float
 ) -> float:
-    """Upper bound without knowledge of the draw if there is time for it, else `full_memory`.
+    """Upper bound on responses without knowledge of the draw, or `full_memory` if time is short.
 
-    That took `seconds`, for one backward pass against each component; a pass of the other bound
-    takes as long at least.
+    `full_memory` is the bound with knowledge of the draw. It took `seconds`, for one backward pass
+    against each component of the mixture; the better bound takes a pass for each belief of a grid.
     """
     resolution = default_resolution(game, target)
     components = len(target.chances)
     passes = _number_of_beliefs(resolution, components)
+    # A pass over beliefs takes at least as long as one with knowledge of the draw.
     if resolution == 1 or passes * seconds / components > deadline.left:
         return full_memory
     try:
@@ -144,7 +153,8 @@ def bound_in_time(
 def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline = FOREVER) -> float:
     """Win rate of the best responder with full memory and knowledge of the draw.
 
-    Components of a mixture for which there is no time, but for the first, lose every game.
+    The deadline can end it after the first component of a mixture. Then it counts as if the others
+    lose every game, which still bounds all responses.
     """
     target = strategy_of(game, strategy)
     work = game.workspace(2)
@@ -152,26 +162,27 @@ def full_memory_bound(game: Engine, strategy: StrategyLike, deadline: Deadline =
     for component, policy in enumerate(target.policies):
         if component > 0 and deadline.is_over:
             break
-        pair = np.stack([policy, policy])
+        pair = np.stack([policy, policy])  # the first one is not used: its player responds
         rates[component] = work.win_rate(pair, Role.FULL_MEMORY).win_rate
     return float(target.chances @ rates)
 
 
 def _number_of_beliefs(resolution: int, components: int) -> int:
-    """Count the points of a grid: whole numbers for each component that sum to the resolution."""
+    """Count the points of a belief grid: whole numbers, one a component, of sum `resolution`."""
     return comb(resolution + components - 1, components - 1)
 
 
 def default_resolution(game: HogEngine, strategy: Strategy) -> int:
-    """Resolution of a grid that has the draw on it, or 1 if that takes too much memory.
+    """Resolution of a belief grid that has the draw of a mixture on it, or 1 if that is too much.
 
-    The draw is on it if the resolution is the number of components.
+    The draw is on the grid if the resolution is the number of components. At resolution 1 the only
+    beliefs are certainties, as of a responder who knows the draw.
     """
     components = len(strategy.chances)
     beliefs = _number_of_beliefs(components, components)
     if components == 1 or beliefs > MOST_BELIEFS or game.positions_recur:
         return 1
-    bytes_of_belief = 2 * 8 * game.goal**2 * game.memory_size
+    bytes_of_belief = 2 * 8 * game.goal**2 * game.memory_size  # a double for each player and state
     return components if beliefs * bytes_of_belief <= MOST_BYTES else 1
 
 
@@ -183,9 +194,11 @@ def upper_bound(
 ) -> float:
     """Upper bound on any attack: a responder with full memory, but without the draw of a mixture.
 
-    At a resolution of 1 the responder is told the draw. Multiples of the number n of components are
-    best. Passes and memory grow as C(resolution + n - 1, n - 1), the beliefs of the grid. By
-    default the bound is the lowest that takes seconds. Over a grid, TimeoutError when time is over.
+    Backward induction over positions and beliefs about the component drawn; values between the
+    beliefs of a grid are interpolated, which bounds them from above. At a resolution of 1 the
+    responder knows the draw. Multiples of the number n of components are best, and n itself is the
+    default. Passes and memory grow as C(resolution + n - 1, n - 1), the number of beliefs. Raises
+    TimeoutError when the time is over, but not at a resolution of 1.
     """
     target = strategy_of(game, strategy)
     if resolution is None:
@@ -226,9 +239,13 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, weights: Floats, resolution: int) -> "Grid":
-        """Make the grid of a resolution: so many units, divided by n - 1 bars."""
+        """Make the grid of a resolution, with a point for each way to split it into n numbers.
+
+        The points come from the stars and bars of combinatorics: `resolution` units in a row are
+        divided by n - 1 bars, and the numbers of a point count the units between the bars.
+        """
         components = len(weights)
-        places = resolution + components - 1
+        places = resolution + components - 1  # of units and bars
         bars = list(combinations(range(places), components - 1))
         bar_places = np.array(bars, np.int64).reshape(len(bars), components - 1)
         right_end = np.full((len(bars), 1), places)
@@ -244,14 +261,16 @@ class Grid(NamedTuple):
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     def interpolation_weights(self, beliefs: Floats) -> Floats:
-        """Weights (m, N) of grid points, of which each belief (m, n) is the mean.
+        """Weights (m, N) of the N grid points by which each belief (m, n) is a mean of them.
 
-        They are the corners of the simplex around it in Freudenthal's triangulation: from the point
-        below, one coordinate after the other is raised by a unit, the largest fraction first.
+        The points of positive weight are the corners of the simplex around the belief in
+        Freudenthal's triangulation: from the point below, one coordinate after the other is raised
+        by a unit, the largest fraction first.
         """
         likelihoods = beliefs / self.weights
         likelihoods *= self.resolution / likelihoods.sum(axis=1, keepdims=True)
-        # Sums from the right: steps of one unit move a unit from a component to the one before it.
+        # Coordinates are sums from the right: to raise one by a unit moves a unit from a component
+        # to the one before it. The first is the sum of all, which is constant.
         sums = likelihoods[:, ::-1].cumsum(axis=1)[:, ::-1]
         sums[:, 0] = self.resolution
         floor = np.floor(sums + ON_GRID)
@@ -259,25 +278,28 @@ class Grid(NamedTuple):
         fractions[fractions < ON_GRID] = 0.0
         fractions[:, 0] = 0.0
         raised = np.argsort(-fractions[:, 1:], axis=1, kind="stable") + 1  # coordinates, in order
+        # A corner's weight is the difference of the fractions raised before and after it.
         falling_fractions = np.take_along_axis(fractions, raised, axis=1)
         from_1_to_0 = np.pad(falling_fractions, ((0, 0), (1, 1)), constant_values=(1.0, 0.0))
         corner_weights = -np.diff(from_1_to_0, axis=1)
         weights = np.zeros((len(beliefs), len(self.points)))
         rows = np.arange(len(beliefs))
-        corner = floor.astype(np.int64)  # (m, n), as sums from the right
+        corner = floor.astype(np.int64)  # (m, n), of each belief, as sums from the right
         for number, corner_weight in enumerate(corner_weights.T):
             is_used = corner_weight > 0.0
             weights[rows[is_used], self._indices(corner[is_used])] += corner_weight[is_used]
             if number < raised.shape[1]:
                 corner[rows, raised[:, number]] += 1
-        # Likelihoods are a mean of the points'; beliefs are, weighted by how likely each is.
+        # So far the weights are of likelihoods. Those of beliefs are proportional to them times the
+        # total probability at each point.
         weights *= self.points @ self.weights
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def _indices(self, sums: Ints) -> Ints:
-        """Find the indices (m,) of points that are given by their sums from the right (m, n).
+        """Find the indices (m,) of grid points by the sums of their numbers from the right, (m, n).
 
-        The index is the number of points before it in lexicographic order, counted bar by bar.
+        The index of a point is the number of points before it in lexicographic order. A point's
+        numbers count units between n - 1 bars; the points after it are counted bar by bar.
         """
         bars = sums.shape[1] - 1
         bars_after = np.arange(bars)[::-1]
@@ -289,10 +311,11 @@ class Grid(NamedTuple):
 def _state_values(
     grid: Grid, policies: Floats, deadline: Deadline, player: int, cells: Ints, roll_values: Floats
 ) -> Floats:
-    """Values (m, N, H) to the player to move at pairs of scores, by grid point and memory.
+    """Values (m, N, H) to the player to move at m pairs of scores, by grid point and memory.
 
-    Player 0 responds to player 1, who has drawn one of `policies` (n, G * G, K); `roll_values`
-    (m, N, H, K) are the values after each roll.
+    Player 0, who has full memory, responds to player 1, who has drawn one of n policies
+    (n, G * G, K). `cells` (m,) are the indices of the pairs, and `roll_values` (m, N, H, K) the
+    values after each roll. Raises TimeoutError when the time is over.
     """
     if player == 0:
         return np.asarray(roll_values.max(axis=3))
@@ -305,11 +328,12 @@ def _state_values(
 
 
 def _values_of_drawn(grid: Grid, policies: Floats, roll_values: Floats) -> Floats:
-    """Values (N, H) of a cell by those of its rolls, (N, H, K), if a policy (n, K) was drawn.
+    """Values (N, H) of a cell where an opponent rolls who has drawn one of n policies, (n, K).
 
-    The responder's belief after a roll is that of Bayes' rule; the value there is interpolated.
+    `roll_values` (N, H, K) are the values after each roll, by grid point of beliefs and memory. The
+    responder's belief after a roll is that of Bayes' rule; the value there is interpolated.
     """
-    joint = grid.beliefs * policies.T[:, None]  # (K, N, n)
+    joint = grid.beliefs * policies.T[:, None]  # (K, N, n), of roll and component
     roll_probabilities = joint.sum(axis=2)  # (K, N)
     is_possible = roll_probabilities > 0.0
     probabilities = roll_probabilities[is_possible][:, None]

@@ -28,11 +28,11 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
-ROUNDING = 2.0**-53
-BATCH = 100  # relaxations between two looks at the clock, at most
-VALUED = 1_000_000  # states that these value, but for the last
+ROUNDING = 2.0**-53  # relative error of a rounded operation
+BATCH = 100  # most relaxations between two looks at the clock
+VALUED = 1_000_000  # most states that the relaxations between two looks value
 PRICING = 100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
-MOST_QUESTIONS = 20_000_000
+MOST_RELAXATIONS = 20_000_000  # of a proof, by default
 
 Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI024
 """Arrays of a graph, as kernels take them."""
@@ -41,34 +41,34 @@ Arrays: Any = namedtuple("Arrays", [*FORM])  # type: ignore[misc]  # noqa: PYI02
 class Status(IntEnum):
     """How a search ended."""
 
-    CLOSED = forgetting.CLOSED  # no response gets more than the target
-    FOUND = forgetting.FOUND  # one does
-    OPEN = forgetting.OPEN  # the effort was used up
+    CLOSED = forgetting.CLOSED  # proved: no response gets more than the target
+    FOUND = forgetting.FOUND  # a response gets more than the target
+    OPEN = forgetting.OPEN  # undecided: the effort was used up
 
 
-class Closing(NamedTuple):
+class ResponseSearch(NamedTuple):
     """Result of a search for a response that gets more than a target."""
 
     status: Status
-    value: float  # of `response`, if one was found
-    bound: float  # proved on all responses, rounding included, if the search is closed
+    value: float  # payoff of `response`, if the status is FOUND
+    bound: float  # on the payoffs of all responses, rounding included, if the status is CLOSED
     response: Ints  # (R,), corner of each row
-    questions: Ints  # the proof: rows that the search branched on, depth first, and -1 at leaves
+    tree: Ints  # the proof, depth first: rows that the search branched on, negative at leaves
 
     @classmethod
-    def found(cls, response: Ints, value: float) -> "Closing":
+    def succeeded(cls, response: Ints, value: float) -> "ResponseSearch":
         """End with a response (R,) that gets more than the target."""
         return cls(Status.FOUND, value, np.inf, response, np.zeros(0, np.int64))
 
     @classmethod
-    def unknown(cls) -> "Closing":
+    def not_begun(cls) -> "ResponseSearch":
         """End before the first relaxation."""
         none = np.zeros(0, np.int64)
         return cls(Status.OPEN, -np.inf, np.inf, none, none)
 
 
 def sum_error(probabilities: Floats) -> float:
-    """By how much distributions along the last axis miss a sum of 1 at most, rounding included."""
+    """Most by which distributions along the last axis miss a sum of 1, rounding included."""
     if not probabilities.size:
         return 0.0
     largest = float(np.abs(probabilities.sum(axis=-1) - 1.0).max())
@@ -97,11 +97,12 @@ class ResponseGraph:
         if (graph.player == 1).any():
             raise HogeqError("graph: two players decide; allowed: one, and fixed tables")
         arrays = Arrays(*(np.ascontiguousarray(getattr(graph, name)) for name in FORM))
-        # By position and memory, (C, H): whether play can come there, and the number of the state.
+        # A state is a position and a value of the memory that play can come to. Arrays (C, H) have
+        # for every position and memory whether there is a state, and its number, else -1.
         is_reached = np.zeros((len(graph.player), len(graph.lane)), np.int8)
         num_outcomes = kernels.mark(arrays, is_reached)
-        count = is_reached.cumsum(dtype=np.int64).reshape(is_reached.shape)
-        number = np.where(is_reached, count - 1, -1)
+        states_so_far = is_reached.cumsum(dtype=np.int64).reshape(is_reached.shape)
+        number = np.where(is_reached, states_so_far - 1, -1)
         num_states = int(is_reached.sum())
         num_actions = graph.way.shape[2]
         states = States(
@@ -114,7 +115,7 @@ class ResponseGraph:
             start=number[tuple(graph.start.T)],
             start_chance=graph.start_chance,
         )
-        kernels.lay_out(arrays, number, states)
+        kernels.lay_out(arrays, number, states)  # fills the arrays of the states
         chance_sums = np.add.reduceat(graph.chance, graph.first[:-1])
         most_outcomes = int(np.diff(graph.first).max())
         return cls(
@@ -141,52 +142,59 @@ class ResponseGraph:
     def against(
         self, weights: Floats, tables: Floats, corners: Sequence[Floats] | None = None
     ) -> "Responses":
-        """Pose the problem of a best response to a mixture of opponents, all others together.
+        """Pose the problem of a best response to a mixture of opponents.
 
         Parameters
         ----------
         weights : float64 (n,)
+            Probabilities of the components.
         tables : float64 (n, F, K)
-            Policies of the components, for all rows of others.
+            Policies of the components, each for the F rows of all other players together.
         corners : sequence of float64 (c, K), optional
-            The c distributions that each row may play; by default its pure actions.
+            The c distributions over actions that each row of the player may play; by default its
+            pure actions.
         """
         corners = self.pure if corners is None else corners
         states = self.states
         first_corner = np.concatenate([[0], np.cumsum([len(row) for row in corners])])
         choices = Corners(first_corner, np.concatenate(corners))
-        reached = []  # states that play can come to against each component
+        reachable = []  # states that play can come to against each component
         for table in tables:
             is_reached = np.zeros(len(states.row), np.int8)
-            kernels.meet(states, choices, table, is_reached)
-            reached.append(np.flatnonzero(is_reached))
-        first_reached = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reached])])
-        others = Others(np.asarray(weights), tables, first_reached, np.concatenate(reached))
+            kernels.meet(states, choices, table, is_reached)  # marks them
+            reachable.append(np.flatnonzero(is_reached))
+        first_reachable = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reachable])])
+        others = Others(np.asarray(weights), tables, first_reachable, np.concatenate(reachable))
         errors = self._payoff_errors(np.asarray(weights), tables, choices.play)
         return Responses(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
-        """Bound how far a computed payoff may be off, `play` (N, K) being all corners.
+        """Bound how far a computed payoff may be off.
 
-        By the rounding of each operation, and by probabilities that miss a sum of 1. Also, how far
-        a pass is off where rows pay prices, if no number is larger than 1.
+        The causes are the rounding of each operation, and probabilities that miss a sum of 1: of
+        the mixture's `weights` (n,), of the opponents' `tables` (n, F, K), and of all corners that
+        rows may `play`, (N, K). Also bounds how far a pass is off in which rows pay prices, in
+        units of the largest number.
         """
-        states, actions = self.states, play.shape[1]
-        # An edge has the outcomes of all actions that are played there.
+        states = self.states
+        actions = play.shape[1]
+        # The value of a corner sums the outcomes of all actions that it plays.
         roundings = self.turns * (self.outcomes * actions + 2 * actions + 6)
         roundings += len(tables) * len(states.start) + 4
         used_rows = tables[:, np.unique(states.row[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
+        # The factor covers products of errors, and the summand numbers too small for it.
         error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
         roundings_of_turn = 4 * self.outcomes * actions + 2 * len(play) + 14
         error_of_turn = 2 * roundings_of_turn * ROUNDING + misses_of_turn
-        return error, 2 * (self.turns + 1) * error_of_turn
+        error_of_pass = 2 * (self.turns + 1) * error_of_turn
+        return error, error_of_pass
 
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """All responses of one player, of the corners that each row has.
+    """The problem of a best response of one player, each row of which chooses a corner.
 
     A response (R,) has the number of a corner for each row. In some methods -1 stands for the best
     corner in each state of a row, as a player who forgets nothing would take it.
@@ -201,14 +209,14 @@ class Responses:
     """The same of each pass in which rows pay prices, in units of the largest number."""
 
     @property
-    def free(self) -> Ints:
-        """-1 for each row of several corners, (R,); else 0, its corner."""
+    def unfixed(self) -> Ints:
+        """Response (R,) of full memory: -1 in each row of several corners, else 0."""
         return np.where(np.diff(self.corners.first) > 1, -1, 0)
 
     @property
-    def relaxed(self) -> Ints:
-        """Best corner of each row as a player who forgets nothing reaches it, (R,)."""
-        _, corner_values = self.gradient(self.free)
+    def relaxed_response(self) -> Ints:
+        """Response (R,): the best corner of each row, as a player with full memory reaches it."""
+        _, corner_values = self.gradient(self.unfixed)
         corners_of_rows = pairwise(self.corners.first)
         return np.array([corner_values[first:end].argmax() for first, end in corners_of_rows])
 
@@ -218,25 +226,27 @@ class Responses:
 
     def values(self, response: Ints) -> Floats:
         """Payoffs of a response (R,) against each component of the mixture, (n,)."""
-        self.value(response)
+        self.value(response)  # fills the values of all states
         start_values = self._work.values[self.decisions.start]
         return start_values.reshape(len(self.others.weight), -1) @ self.states.start_chance
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
 
-        It is the sum of the values of the corner in all states of its row, weighted by reach.
+        The latter sums the values of the corner in all states of its row, weighted by reach.
         """
-        payoff = forgetting.differentiate(self.decisions, response, self._work)
+        payoff = forgetting.differentiate(self.decisions, response, self._work)  # fills `sums`
         num_corners = self.decisions.corners
+        # The columns of a row beyond its own number of corners are unused.
         corner_values = self._work.sums[: len(num_corners)]
         exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
         return float(payoff), corner_values[exists]
 
     def improve(self, response: Ints, deadline: Deadline = FOREVER) -> tuple[Ints, float]:
-        """Change the row that gains most, again and again, until no row alone gains.
+        """Improve a response (R,) row by row, each time in the row that gains most.
 
-        Give the response (R,) and its payoff, those so far when the time is over.
+        Ends when no row alone gains, or when the time is over. Returns the improved response (R,)
+        and its payoff.
         """
         response = response.copy()
         first = self.corners.first
@@ -250,8 +260,8 @@ class Responses:
             response[row] = corner_values[first[row] : first[row + 1]].argmax()
 
     def ascend(self, starts: Iterable[Ints], deadline: Deadline = FOREVER) -> tuple[Ints, float]:
-        """Improve the relaxed response and other ones (R,); give the best, and its payoff."""
-        improved = [self.improve(self.relaxed, deadline)]
+        """Improve the relaxed response and `starts`, each (R,); give the best, and its payoff."""
+        improved = [self.improve(self.relaxed_response, deadline)]
         for start in starts:
             if deadline.is_over:
                 break
@@ -262,88 +272,105 @@ class Responses:
         self,
         starts: Iterable[Ints],
         target: float,
-        most: int = MOST_QUESTIONS,
+        most_relaxations: int = MOST_RELAXATIONS,
         deadline: Deadline = FOREVER,
         is_priced: bool = True,
-    ) -> Closing:
+    ) -> ResponseSearch:
         """Find a response that gets more than a target, or prove that there is none.
 
-        First ascend from some responses (R,); `most` relaxations are solved at most.
+        1. Ascend from the responses (R,) of `starts`, row by row.
+        2. If none of the results gets more, go on by branch and bound of at most
+           `most_relaxations`, with prices at its leaves if `is_priced`.
         """
         response, value = self.ascend(starts, deadline)
         if value > target:
-            return Closing.found(response, value)
-        return self.close(target, most, deadline, is_priced)
+            return ResponseSearch.succeeded(response, value)
+        return self.close(target, most_relaxations, deadline, is_priced)
 
     def close(
         self,
         target: float,
-        most: int = MOST_QUESTIONS,
+        most_relaxations: int = MOST_RELAXATIONS,
         deadline: Deadline = FOREVER,
         is_priced: bool = True,
-    ) -> Closing:
-        """Prove that no response gets more than a target, or find one that does.
+    ) -> ResponseSearch:
+        """Prove by branch and bound that no response gets more than a target, or find one.
+
+        1. Solve a relaxation: rows that are not fixed take their best corner in each state.
+        2. If it gets more than the target, round it to a response; if that does, too, it is found.
+        3. Else, and if prices do not lower the relaxation enough either, branch on the row that
+           loses most by rounding: fix each of its corners in turn.
 
         Parameters
         ----------
         target : float
-            The proof is of this and `error`.
-        most : int
-            Relaxations that are solved at most.
+            The proved bound is this, and what rounding may add.
+        most_relaxations : int
+            Number of relaxations after which the search is left open.
         deadline : Deadline, optional
+            Also leaves it open.
         is_priced : bool
-            Whether leaves may have prices, which take fewer relaxations; fractions prove no such.
-            Those for which there is no time have none.
+            Whether leaves may have prices, Lagrange multipliers that charge a row for different
+            corners in its states. They save relaxations, but rational arithmetic cannot check such
+            leaves. Where there is no time for them, leaves have none.
 
         Raises
         ------
         ValueError
             For prices where a play can meet a row twice.
         """
-        # The kernel searches depth first, and goes on where the arrays say that it stopped.
-        dag, work = self.decisions, self._work
+        dag = self.decisions
+        work = self._work
         num_rows = len(dag.corners)
-        work.largest[:] = work.claims[:] = 0
-        # All rows may claim, a few passes each; so many find what is before each.
-        pricing = num_rows * len(dag.after) / PRICING
-        is_priced = is_priced and deadline.allows(pricing)
+        work.largest[:] = 0.0
+        work.claims[:] = 0
+        # Prices take a few passes for each row, and so does marking the states before each row.
+        pricing_effort = num_rows * len(dag.after) / PRICING
+        is_priced = is_priced and deadline.allows(pricing_effort)
         if is_priced:
             dag = dag._replace(is_before=np.zeros((num_rows, len(dag.row)), np.int8))
             if not forgetting.mark_before(dag):
                 raise HogeqError("prices: allowed where no play meets a row twice")
-        fixed = self.free
+        # The kernel searches depth first. It keeps its place in these arrays, so that it can stop
+        # after a few nodes and go on in the next call.
+        fixed = self.unfixed
         response = fixed.copy()
         branched = np.zeros(num_rows, np.int64)  # rows fixed on the way to the present node
         bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
-        counts = np.zeros(2, np.int64)  # of rows in `branched`, and of numbers in `questions`
-        batches = [np.zeros(0, np.int64)]
-        most_valued = len(dag.row) * (num_rows if is_priced else 1)  # of a relaxation
-        batch = min(1 + VALUED // (1 + most_valued), BATCH)
+        counts = np.zeros(2, np.int64)  # of rows in `branched`, and of nodes of the call
+        subtrees = [np.zeros(0, np.int64)]  # nodes of each call
+        states_of_relaxation = len(dag.row) * (num_rows if is_priced else 1)  # at most
+        batch = min(1 + VALUED // (1 + states_of_relaxation), BATCH)
         status = Status.OPEN
-        while status == Status.OPEN and most > 0 and not deadline.is_over:
-            questions = np.zeros(min(most, batch), np.int64)
+        while status == Status.OPEN and most_relaxations > 0 and not deadline.is_over:
+            nodes = np.zeros(min(most_relaxations, batch), np.int64)
             counts[1] = 0
-            is_priced = is_priced and deadline.allows(pricing)
+            is_priced = is_priced and deadline.allows(pricing_effort)
             status = Status(
                 forgetting.close(
-                    dag, target, len(questions), fixed, branched, questions, counts, response,
-                    bounds, is_priced, work,
+                    dag, target, len(nodes), fixed, branched, nodes, counts, response, bounds,
+                    is_priced, work,
                 )
             )  # fmt: skip
-            batches.append(questions[: counts[1]])
-            most -= len(questions)
+            subtrees.append(nodes[: counts[1]])
+            most_relaxations -= len(nodes)
         if status == Status.FOUND:
-            return Closing.found(*self.improve(response, deadline))
+            return ResponseSearch.succeeded(*self.improve(response, deadline))
         bound = float(bounds[1]) + self.error
-        if work.claims[0]:
+        if work.claims[0]:  # most rows that changed prices at a leaf: each adds the error of a pass
             largest = max(1.0, float(work.largest[0]))
             bound += (int(work.claims[0]) + 2) * largest * self.error_of_pass
-        return Closing(status, -np.inf, bound, fixed, np.concatenate(batches))
+        return ResponseSearch(status, -np.inf, bound, fixed, np.concatenate(subtrees))
 
     @cached_property
     def decisions(self) -> Decisions:
-        """The problem as nodes, each a state and a table."""
-        num_nodes, num_corners = len(self.others.member), np.diff(self.corners.first)
+        """The problem as a DAG whose nodes are pairs of a state and a component of the mixture.
+
+        A node's row chooses a corner, chance draws one of the outcomes, and play comes to the next
+        node or ends with a payoff.
+        """
+        num_nodes = len(self.others.member)
+        num_corners = np.diff(self.corners.first)  # of each row
         shape = num_nodes, int(num_corners.max())
         num_starts = len(self.others.weight) * len(self.states.start)
         dag = Decisions(
@@ -357,27 +384,32 @@ class Responses:
             corners=num_corners,
             is_before=np.zeros((0, 0), np.int8),
         )
-        number = np.zeros(len(self.states.row), np.int64)
-        count = forgetting.lay_out(self.states, self.corners, self.others, number, dag)
-        room = 1 + count  # for one more, since without any outcomes are only counted
+        node_of_state = np.zeros(len(self.states.row), np.int64)  # scratch of the kernel
+        # The first call fills all arrays but those of outcomes, which are empty, and counts these;
+        # the second fills them, too. Room for at least one outcome tells the calls apart.
+        num_outcomes = forgetting.lay_out(
+            self.states, self.corners, self.others, node_of_state, dag
+        )
+        room = 1 + num_outcomes
         dag = dag._replace(chance=np.zeros(room), after=np.zeros(room, np.int64))
-        forgetting.lay_out(self.states, self.corners, self.others, number, dag)
+        forgetting.lay_out(self.states, self.corners, self.others, node_of_state, dag)
         return dag
 
     @cached_property
     def _work(self) -> Workspace:
-        """What the kernels write."""
-        shape, num_rows = self.decisions.won.shape, len(self.decisions.corners)
+        """Scratch arrays of the kernels, which passes over the nodes overwrite."""
+        num_nodes, most_corners = self.decisions.won.shape
+        num_rows = len(self.decisions.corners)
         return Workspace(
-            prices=np.zeros(shape),
-            values=np.zeros(shape[0]),
-            edge_values=np.zeros(shape),
-            worths=np.zeros(shape),
-            reach=np.zeros(shape[0]),
+            prices=np.zeros((num_nodes, most_corners)),
+            values=np.zeros(num_nodes),
+            edge_values=np.zeros((num_nodes, most_corners)),
+            worths=np.zeros((num_nodes, most_corners)),
+            reach=np.zeros(num_nodes),
             loss=np.zeros(num_rows),
             round=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
             claims=np.zeros(1, np.int64),
-            sums=np.zeros((max(num_rows, 2), shape[1])),
-            gained=np.zeros((shape[1], shape[1])),
+            sums=np.zeros((max(num_rows, 2), most_corners)),
+            gained=np.zeros((most_corners, most_corners)),
         )

@@ -11,6 +11,8 @@ from hogeq.support.parameters import Count, Natural, NotNegative, PositiveShare,
 class Budget:
     """Effort of a search for a response.
 
+    A *kick* is a step of iterated local search: a perturbation and another ascent.
+
     Attributes
     ----------
     starts : int
@@ -55,7 +57,7 @@ class Budget:
     exact_seconds: NotNegative | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a number of kicks that nothing would ask for."""
+        """Refuse a largest number of kicks that would have no effect, or is below `kicks`."""
         if self.most_kicks != Budget.most_kicks and not self.until_saturated:
             allowed = "another than 1600 only with until_saturated"
             raise HogeqError(refusal("most_kicks", self.most_kicks, allowed))
@@ -64,21 +66,22 @@ class Budget:
             raise HogeqError(refusal("most_kicks", self.most_kicks, allowed))
 
     @classmethod
-    def of(cls, given: "Budget | None") -> "Budget":
-        """Give a budget, by default the usual one; refuse what is none."""
-        if given is None:
+    def of(cls, budget: "Budget | None") -> "Budget":
+        """Give the default budget for None, any other as it is; `HogeqError` if it is none."""
+        if budget is None:
             return cls()
-        if not isinstance(given, cls):
-            raise HogeqError(refusal("budget", given, "a hogeq.Budget, as hogeq.Budget(seconds=3)"))
-        return given
+        if not isinstance(budget, cls):
+            allowed = "a hogeq.Budget, as hogeq.Budget(seconds=3)"
+            raise HogeqError(refusal("budget", budget, allowed))
+        return budget
 
     @property
     def limit(self) -> float:
-        """Seconds of everything; infinite if there is no limit."""
+        """Seconds of the search and its proof together; infinite if there is no limit."""
         if self.seconds is not None:
             return self.seconds
-        is_usual_effort = self.fields() == Budget().fields() and not self.until_saturated
-        if is_usual_effort and self.exact_seconds:
+        has_default_effort = self.fields() == Budget().fields() and not self.until_saturated
+        if has_default_effort and self.exact_seconds:
             return self.exact_seconds
         return inf
 
@@ -89,9 +92,9 @@ class Budget:
 
     def __str__(self) -> str:
         """Say the effort in a line."""
-        more = f" or more, at most {self.most_kicks}," if self.until_saturated else ","
+        most_kicks = f" or more, at most {self.most_kicks}," if self.until_saturated else ","
         return (
             f"{counted(self.starts, 'start')}, "
             f"{counted(self.anneal_steps, 'anneal step')}, damping {self.damping}, "
-            f"{counted(self.kicks, 'kick')}{more} seed {self.seed}"
+            f"{counted(self.kicks, 'kick')}{most_kicks} seed {self.seed}"
         )

@@ -52,23 +52,25 @@ from hogeq.support.text import parse_json
 FORMAT: Final = "hogeq certificate"
 VERSION: Final = 5
 OLDEST: Final = 3
-BY_SCORES: Final = 4  # the last version whose steps have two scores
-MAX_BYTES: Final = 64 * 2**20
+BY_SCORES: Final = 4  # the last version whose steps have two scores in place of a row
+MAX_BYTES: Final = 64 * 2**20  # of a file, and of its content unpacked
 GZIP: Final = b"\x1f\x8b"  # first bytes of what gzip packs
-MOST_COVER: Final = 10**9
-MOST_GOAL: Final = 200
-MOST_DICE: Final = 20
+MOST_COVER: Final = 10**9  # largest number of a step, that called cover
+MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
+MOST_DICE: Final = 20  # the same
 LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
+# Parameters of steps, as in `Step` and `Revision`:
 LENT = 0.25  # largest share of an action's slack that is lent
-COVER = 1.2  # how far claims are covered
-SHARE = 0.4  # share that a row claims: its others come at later visits
-PAYS = 0.003  # share of a row's loss by forgetting that a claim must take off
-LOWERED = 0.1  # share of slack in a row by which what is refunded is lowered
+COVER = 1.2  # how far negative claims outweigh positive ones at most
+SHARE = 0.4  # share of its slack that a row claims; later visits claim more
+LOWERED = 0.1  # share of slack in a row by which claims that are refunded are lowered
+# Order of visits:
+PAYS = 0.003  # share of a row's loss by forgetting by which a claim must lower the bound
 BATCH = 100  # rows that are visited before all are put in order again
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
-LEAST_SUCCESS = 0.02  # of a row: it is visited again sometime
-STEPS_OF_A_VISIT = 2
-ENDED = 1e-8  # what a batch of visits takes off when they have ended
+LEAST_SUCCESS = 0.02  # of a row, so that it is visited again some time
+STEPS_OF_A_VISIT = 2  # at most: a revision and a claim
+ENDED = 1e-8  # the search ends after a batch that lowers the bound by less
 ROUNDING: Final = 1e-9  # share of the largest payoff by which processors may add up differently
 
 
@@ -150,7 +152,7 @@ class Certificate(NamedTuple):
         write_certificate(path, self)
 
     def to_json(self) -> str:
-        """Give the text of a file."""
+        """Give the text of a certificate's file, a JSON object."""
         game_key = "rules" if isinstance(self.game, Rules) else "game"
         content = {
             "format": FORMAT,
@@ -175,19 +177,26 @@ class Certificate(NamedTuple):
             own.policies, strategy.policies
         )
 
-    def require_same(self, given: "Certificate", where: str) -> None:
-        """Refuse, with a `CertificateError`, one whose figures are not those proved here."""
-        if self.bound > given.bound + ROUNDING * self.unit:
+    def require_same(self, claimed: "Certificate", where: str) -> None:
+        """Raise `CertificateError` unless the figures of another certificate are the proved ones.
+
+        `claimed` is the certificate as read from a file, and this one what its steps prove; `where`
+        names the file in the message.
+        """
+        if self.bound > claimed.bound + ROUNDING * self.unit:
             raise CertificateError(
-                f"{where}: bound: got {given.bound!r}; its steps prove {self.bound!r} and no less"
+                f"{where}: bound: got {claimed.bound!r}; its steps prove {self.bound!r} and no less"
             )
-        if abs(self.full_memory - given.full_memory) > ROUNDING * self.unit:
+        if abs(self.full_memory - claimed.full_memory) > ROUNDING * self.unit:
             raise CertificateError(
-                f"{where}: full_memory: got {given.full_memory!r}; it is {self.full_memory!r}"
+                f"{where}: full_memory: got {claimed.full_memory!r}; it is {self.full_memory!r}"
             )
 
     def rows(self, upper: Callable[[float], str] | None = None) -> list[tuple[str, str, str]]:
-        """Lay out both bounds, as the command prints them; `upper` writes payoffs."""
+        """Lay out both bounds, as the command prints them, each with a name and its meaning.
+
+        `upper` writes payoffs, rounded up; by default bounds are win rates.
+        """
         bound = at_most(self.bound, 0.0) if upper is None else upper(self.bound)
         full_memory = at_most(self.full_memory) if upper is None else upper(self.full_memory)
         knows = "is told the draw as well" if self.is_told else "remembers everything"
@@ -198,18 +207,18 @@ class Certificate(NamedTuple):
 
 
 def hog_problems(rules: Rules, strategy: Strategy) -> list[Problem]:
-    """Pose the problem of a responder in Hog, by each policy that can be drawn."""
+    """Pose the problem of a responder in Hog against each policy that can be drawn."""
     graph = of_hog(rules)
-    order = near_first(graph, rules.size)
-    drawn = zip(strategy.policies, strategy.chances.tolist(), strict=True)
+    order = near_first(graph, rules.size)  # of positions, for the cache
+    components = zip(strategy.policies, strategy.chances.tolist(), strict=True)
     return [
         Problem(graph, 0, policy.reshape(-1, rules.num_actions), chance, order)
-        for policy, chance in drawn
+        for policy, chance in components
     ]
 
 
 def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> Certificate:
-    """Look for so many seconds, compiling not counted, for a bound below that of full memory."""
+    """Search so many seconds, compiling not counted, for a bound below that of full memory."""
     require_size(game.rules)
     target = strategy_of(game, strategy)
     bound = certify(hog_problems(game.rules, target), seconds)
@@ -219,29 +228,26 @@ def certified_bound(game: HogEngine, strategy: StrategyLike, seconds: float) -> 
 def check_certificate(
     certificate: Certificate, problems: Sequence[Problem] | None = None
 ) -> Certificate:
-    """Prove a certificate again from its steps, which set the bound.
-
-    The problems are those of Hog, unless others are given.
-    """
+    """Prove a certificate again from its steps; the problems are by default those in Hog."""
     strategy = certificate.strategy
     if problems is None:
         problems = hog_problems(certificate.rules, strategy)
     return certificate_of(certificate.game, strategy, replay(problems, certificate.steps))
 
 
-def certificate_of(game: Rules | OtherGame, strategy: Strategy, found: LiftedBound) -> Certificate:
+def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBound) -> Certificate:
     """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1."""
-    bound = found.bound()
+    bound = proved.bound()
     if isinstance(game, Rules):
         bound = min(1.0, bound)
     return Certificate(
         game=game,
         strategy=strategy,
         bound=float(bound),
-        full_memory=found.full_memory,
-        steps=tuple(found.steps),
-        unit=found.unit,
-        is_told=found.is_told,
+        full_memory=proved.full_memory,
+        steps=tuple(proved.steps),
+        unit=proved.unit,
+        is_told=proved.is_told,
     )
 
 
@@ -263,17 +269,18 @@ def read_certificate(path: str | os.PathLike[str]) -> Certificate:
     path = Path(path)
     data = read_whole(path, MAX_BYTES)
     try:
-        return _certificate_in(parse_json(_unpacked(data)))
+        return _certificate_in(parse_json(_unpack(data)))
     except (ValueError, TypeError) as error:
         raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
 
-def _unpacked(data: bytes) -> bytes:
+def _unpack(data: bytes) -> bytes:
+    """Unpack bytes that gzip packed; give others as they are."""
     if not data.startswith(GZIP):
         return data
     try:
         with gzip.open(BytesIO(data)) as file:
-            content = file.read(MAX_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)  # one more than allowed shows that there are more
     except (OSError, EOFError, zlib.error) as error:
         raise CertificateError("is packed by gzip, but broken; allowed: all of it") from error
     if len(content) > MAX_BYTES:
@@ -282,7 +289,11 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _certificate_in(content: object) -> Certificate:
-    """Check the content of a file, and make a certificate of it; nothing is proved yet."""
+    """Make a certificate of the content of a file, whose form is checked, but nothing proved.
+
+    Raises `CertificateError` for content of another form, a step out of range, or a revision of a
+    row that has not claimed before.
+    """
     if not isinstance(content, dict):
         allowed = f"an object with {', '.join(keys(_Top))}"
         raise CertificateError(refusal("", content, allowed))
@@ -293,12 +304,13 @@ def _certificate_in(content: object) -> Certificate:
             if not 0.0 <= rate <= 1.0:
                 raise CertificateError(refusal(name, rate, "numbers from 0 to 1"))
         strategy = _strategy(top, (game.size, game.size, game.num_actions))
-        size = game.size if top.version <= BY_SCORES else None
+        has_scores = top.version <= BY_SCORES
+        size = game.size if has_scores else None
     else:
         strategy = _strategy(top, None)
         size = None
-    *rows, actions = strategy.policies.shape[1:]
-    limits = math.prod(rows), actions
+    *row_axes, actions = strategy.policies.shape[1:]
+    limits = math.prod(row_axes), actions
     steps = [_step(step, number, limits, size) for number, step in enumerate(top.steps)]
     claimed_rows = set()
     for number, step in enumerate(steps):
@@ -311,7 +323,7 @@ def _certificate_in(content: object) -> Certificate:
 
 
 def _game(top: _Top) -> Rules | OtherGame:
-    """Find out which game a file is about."""
+    """Give the game of a certificate's file: rules of Hog, or the name of another game."""
     if (top.rules is None) == (top.game is None):
         raise CertificateError("rules, game: allowed: one of them")
     if top.game is not None:
@@ -325,7 +337,7 @@ def _game(top: _Top) -> Rules | OtherGame:
 
 
 def _check_name(rules: Rules) -> None:
-    """Refuse an edition's name for other rules: the name is all that people are shown of them."""
+    """Refuse rules that have an edition's name but differ from it, as people only see the name."""
     edition = rules.name.lower().partition(" with ")[0].strip()
     if edition not in EDITIONS and edition not in ALIASES:
         return
@@ -340,25 +352,28 @@ def _check_name(rules: Rules) -> None:
 def require_size(rules: Rules) -> None:
     """Refuse rules whose certificates would take too long to check, or too much memory."""
     rules.require_one_goal()
-    for name, size, most in (
+    for name, size, largest in (
         ("rules.goal", rules.size, MOST_GOAL),
         ("rules.max_dice", rules.max_dice, MOST_DICE),
     ):
-        if size > most:
-            raise CertificateError(refusal(name, size, f"at most {most}"))
+        if size > largest:
+            raise CertificateError(refusal(name, size, f"at most {largest}"))
     if required_bytes(rules) > LARGEST:
         raise CertificateError("rules: the game takes too much memory; allowed: less to remember")
 
 
 def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
-    """Read the policy or the mixture; None stands for any shape (R, K) of another game than Hog."""
+    """Read the strategy of a certificate's file: a policy, or weights and policies of a mixture.
+
+    `shape` is that of a policy of the game; None allows any shape (R, K), for games other than Hog.
+    """
     if top.policy is not None and top.weights is None and top.parts is None:
         policy = _array(top.policy, "policy")
         shape = shape or _nonempty_shape("policy", policy, ("R", "K"))
         return Strategy("policy", check_policy(policy, shape), np.ones(1), shape)
     if top.policy is not None or top.weights is None or top.parts is None:
-        given = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
-        raise CertificateError(refusal("strategy", given, "policy, or weights and parts"))
+        names = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
+        raise CertificateError(refusal("strategy", names, "policy, or weights and parts"))
     weights = _array(top.weights, "weights")
     parts = _array(top.parts, "parts")
     if shape and parts.ndim != 1 + len(shape):
@@ -374,14 +389,14 @@ def _nonempty_shape(name: str, table: Floats, axes: tuple[str, ...]) -> tuple[in
     return table.shape
 
 
-def _array(given: list[Any], name: str) -> Floats:
+def _array(nested_lists: list[Any], name: str) -> Floats:
     """Make an array of nested lists of numbers, all of them JSON numbers."""
     not_numbers = f"{name}: is no table of numbers"
     try:
-        numbers: Any = given
-        while numbers and isinstance(numbers[0], list):
+        numbers: Any = nested_lists
+        while numbers and isinstance(numbers[0], list):  # flatten the outermost axis
             numbers = [*chain.from_iterable(numbers)]
-        table = np.array(given, np.float64)
+        table = np.array(nested_lists, np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         raise CertificateError(not_numbers) from error
     if any(type(number) not in (int, float) for number in numbers):
@@ -398,11 +413,13 @@ SCORE_STEP_FIELDS: Final[StepFields] = {
 """Names of the numbers of a step, and of one that has two scores in place of a row."""
 
 
-def _step(given: object, number: int, limits: tuple[int, int], size: int | None) -> Step | Revision:
-    """Read a step, which stands at place `number` of the list.
+def _step(
+    fields: object, number: int, limits: tuple[int, int], size: int | None
+) -> Step | Revision:
+    """Read a step of a proof, a list of numbers, which stands at place `number` of the file's list.
 
     `limits` are the numbers of rows and of actions. If `size` is not None, the step has two scores
-    in place of a row, each below that.
+    in place of a row, each below that. The length of the list tells a claim from a revision.
     """
     where = f"steps[{number}]"
     rows, actions = limits
@@ -411,15 +428,15 @@ def _step(given: object, number: int, limits: tuple[int, int], size: int | None)
         largest_index |= {"score": size - 1, "opponent": size - 1}
     kinds = STEP_FIELDS if size is None else SCORE_STEP_FIELDS
     for kind, names in kinds.items():
-        if isinstance(given, list) and len(given) == len(names):
-            pairs = zip(names, given, strict=True)
+        if isinstance(fields, list) and len(fields) == len(names):
+            pairs = zip(names, fields, strict=True)
             numbers = [_step_number(where, name, value, largest_index) for name, value in pairs]
             if size is not None:
                 score, opponent, *others = numbers
                 numbers = [score * size + opponent, *others]
             return kind(*numbers)
     lists = [f"a list of {', '.join(names)}" for names in kinds.values()]
-    raise CertificateError(refusal(where, given, " or ".join(lists)))
+    raise CertificateError(refusal(where, fields, " or ".join(lists)))
 
 
 def _step_number(where: str, name: str, value: Any, largest_index: dict[str, int]) -> Any:
@@ -441,19 +458,26 @@ def certify(
     clock: Callable[[], float] | None = None,
     shown: Callable[[float], str] = percent,
 ) -> LiftedBound:
-    """Look for steps that lower the bound, row by row; `shown` writes it while that lasts.
+    """Search for steps of a proof that lower a bound on responses, in so many seconds.
 
-    At the end the responder is solved anew, which takes as long as the beginning did.
+    1. The bound begins as the value of a responder with full memory.
+    2. Visit the rows by their expected gains: each changes the prices that the responder pays for
+       its actions, if that lowers the bound.
+    3. End if a batch of rows gains nothing, or time or steps are used up.
+
+    `shown` writes the bound in the progress that is shown; `clock` tells the seconds.
     """
     deadline = Deadline(seconds, clock)
     bound = LiftedBound(problems)
     seconds_to_solve = deadline.spent
-    if not bound.hides:
+    if not bound.hides:  # full memory is a best response
         return bound
 
     def has_ended() -> bool:
+        # At the end the responder is solved anew, which takes as long as the beginning did.
+        has_no_time = deadline.left <= seconds_to_solve
         is_full = len(bound.steps) > MOST_STEPS - STEPS_OF_A_VISIT
-        return deadline.left <= seconds_to_solve or is_full
+        return has_no_time or is_full
 
     search = _Search(bound)
     with phase("certificate", 100) as progress:
@@ -473,8 +497,8 @@ def certify(
 class _Search:
     """Order in which rows claim and revise: largest expected gain first, by earlier gains.
 
-    Block coordinate descent, in which a block leaves to the others what it can do without (Werner,
-    Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
+    Block coordinate descent, in which a block leaves slack that it does not need to other blocks
+    (Werner, Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
     """
 
     def __init__(self, bound: LiftedBound) -> None:
@@ -485,11 +509,15 @@ class _Search:
         self.value_before = np.inf  # of the bound, when the last rows were given
 
     def next_rows(self) -> list[int]:
-        """Give the next rows to visit, none if nothing is left."""
+        """Give the next rows to visit, the largest expected gain first; none to end the search.
+
+        The largest gain of a row is its loss by forgetting and its refund; the expected one is that
+        times the row's success, the share of it by which recent visits lowered the bound.
+        """
         value = self.bound.value
         gained = self.value_before - value
         self.value_before = value
-        if gained < ENDED:
+        if gained < ENDED:  # the last rows lowered the bound too little
             return []
         losses = self.bound.losses().min(axis=1)
         self.largest_gains = losses + np.maximum(self.bound.refunds(), 0.0)
@@ -499,18 +527,22 @@ class _Search:
         return cast("list[int]", promising.tolist())
 
     def visit(self, row: int) -> None:
-        """Revise the claims of a row, and let it claim more if that lowers the bound."""
+        """Change the dual prices of one row, to lower the bound on all responders.
+
+        Revise the claims of the row, its part of the prices, and let it claim more if that lowers
+        the bound enough. Then update the row's success, which orders later visits.
+        """
         value_before = self.bound.value
-        if self.bound.is_kept(row):
+        if self.bound.can_revise(row):
             self.bound.take(Revision(row, LOWERED, LENT))
         losses = self.bound.loss(row)
         action = int(losses.argmin())
         loss = float(losses[action])
         if loss > SMALLEST / 10.0 and self.bound.is_met_once(row):
-            step = Step(row, action, SHARE, LENT, 1.0, COVER)
+            step = Step(row, action, share=SHARE, lent=LENT, weight=1.0, cover=COVER)
             fall, refund = self.bound.gain(step)
             if fall - refund > PAYS * loss:
                 self.bound.take(step)
-        gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
-        success = 0.2 * self.success[row] + 0.8 * gained
+        share_gained = (value_before - self.bound.value) / max(self.largest_gains[row], LEAST)
+        success = 0.2 * self.success[row] + 0.8 * share_gained
         self.success[row] = np.clip(success, LEAST_SUCCESS, 1.0)

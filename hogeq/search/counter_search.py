@@ -1,10 +1,10 @@
 """The search for a counter from one start: anneal, ascend, and kick. Trails do it a few at a time.
 
-A counter is a matrix that wins against a given strategy; a kick is one step of iterated local
+A *counter* is a matrix that wins against a given strategy; a *kick* is one step of iterated local
 search, a perturbation and an ascent. The strongest counters to a policy near equilibrium differ in
-a third of what they roll, and are found by a hundred kicks, passing through weaker ones. So a
-solver that only follows the strongest known never meets them: its trails begin as an attack does
-and are kicked from iteration to iteration, each time against the policy of today.
+a third of their rolls, and take a hundred kicks, which pass through weaker ones. A solver that only
+improves the strongest known ones never meets them. So it has *trails*, searches that begin as an
+attack does and are kicked in every iteration, each time against the current policy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ from hogeq.support.workers import compute
 
 ASCENT: Final = 6  # steps of annealing that take about as long as an ascent, in progress shown
 SHORTEST, LONGEST = 4, 10  # near moves of an excursion
-PATIENCE: Final = 10  # near moves in a row that find nothing, before the best matrix is left
+PATIENCE: Final = 10  # near moves in a row without a gain, before a far move leaves the best matrix
 PERTURBED_SHARES: Final = (0.01, 0.3)  # of the cells: few pay in large games, many in small ones
 ANNEALING_STEPS: Final = 20  # at the beginning of a trail
 CROSSED: Final = 60  # counters, the strongest of a pool, that trails cross with
@@ -63,7 +63,8 @@ class Excursion(NamedTuple):
         """Whether to give it up: it would stay below the best if it rose by as much once more."""
         if self.move == STAY:
             return self.failures >= PATIENCE
-        is_hopeless = 2.0 * self.rate - self.first_rate <= best_rate
+        rate_after_same_gain = 2.0 * self.rate - self.first_rate
+        is_hopeless = rate_after_same_gain <= best_rate
         return self.near_moves >= LONGEST or (self.near_moves >= SHORTEST and is_hopeless)
 
 
@@ -86,15 +87,15 @@ class SearchState(NamedTuple):
 
 
 class CounterSearch(NamedTuple):
-    """A search for a counter to a strategy, from a start or from where it was left."""
+    """A search for a counter to a strategy, from a start or from the state of an earlier search."""
 
     start: int | Floats | Matrix | SearchState
-    """Number of a start, a policy, a matrix, or where it was left, to be kicked."""
+    """Number of a start, a policy, a matrix, or the state of a search, which is only kicked."""
     steps: int = 0  # of annealing
     cooling: tuple[float, float] = TEMPERATURES  # the first and the last, in win probability
     damping: float = 0.5  # share of the way to the softmax that a step of annealing goes
     sweeps: int | None = None  # most of the ascent, in the precision of searches; None: to its end
-    is_exact: bool = True  # whether ends of ascents and finds of kicks are confirmed in double
+    is_exact: bool = True  # whether results of ascents and kicks are confirmed in double precision
     kicks: int = 0
     seed: tuple[int, ...] = ()  # of the start and the kicks
     bandits: Mapping[str, Bandit] = {}  # that choose moves: "near", "far" and "roll"
@@ -103,21 +104,23 @@ class CounterSearch(NamedTuple):
     deadline: Deadline = FOREVER  # after which every part ends as soon as it can
 
     def run(self, game: Engine, strategy: Strategy, progress: Phase | None = None) -> SearchState:
-        """Search for a counter to a strategy: anneal and ascend if it begins, then kick."""
+        """Search for a counter to a strategy: anneal and ascend from the start, then kick."""
         progress = progress or Phase("search")
         context = SearchContext.of(game, strategy, self.seed, self.partners)
         context.deadline = self.deadline
-        state = self._begun(context, strategy, progress)
-        return self._kicked(context, state, progress) if self.kicks else state
+        state = self._ascend_from_start(context, strategy, progress)
+        return self._kick(context, state, progress) if self.kicks else state
 
-    def _begun(self, context: SearchContext, strategy: Strategy, progress: Phase) -> SearchState:
-        """Anneal and ascend from the start, if it is not where a search was left."""
+    def _ascend_from_start(
+        self, context: SearchContext, strategy: Strategy, progress: Phase
+    ) -> SearchState:
+        """Anneal and ascend from the start; the state of an earlier search stays as it is."""
         start = self.start
         if isinstance(start, SearchState):
             return start
         cooling = self.cooling
         game = context.game
-        policies = context.policies
+        policies = context.policies  # row 0 is the responder, changed in place
         if isinstance(start, int):
             start, cooling = ith_start(game, strategy.mean, start, context.random)
         is_matrix = start.dtype.kind == "i"
@@ -135,8 +138,12 @@ class CounterSearch(NamedTuple):
         progress.found(rate)
         return SearchState(likeliest(policies[0]), rate, sweeps + self.steps)
 
-    def _kicked(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
-        """Kick a search, and confirm a better matrix in double precision if the search is exact."""
+    def _kick(self, context: SearchContext, state: SearchState, progress: Phase) -> SearchState:
+        """Improve the matrix of a state by iterated local search: `kicks` times perturb and ascend.
+
+        The kicks have the precision of searches. If the search is exact, a better matrix ascends
+        once more in double precision.
+        """
         search = _IteratedSearch(context, state, self.bandits)
         for _ in range(self.kicks):
             if self.deadline.is_over:
@@ -151,6 +158,7 @@ class CounterSearch(NamedTuple):
             return kicked
         policies = context.policies
         policies[0] = one_hot(kicked.matrix, context.game.num_actions)
+        # The ascent changes policies[0] in place.
         rate, sweeps = climb(context.game, policies, context.weights, self.deadline)
         matrix = likeliest(policies[0])
         return kicked._replace(matrix=matrix, rate=rate, sweeps=kicked.sweeps + sweeps)
@@ -178,13 +186,13 @@ class _IteratedSearch:
 
     @property
     def state(self) -> SearchState:
-        """Where the search is."""
+        """State of the search, from which it can go on."""
         return SearchState(self.best, self.best_rate, self.sweeps, self.excursion, self.choices)
 
     def kick(self) -> None:
         """Begin an excursion by a far move, or refine the present one by a near move."""
-        current = self.excursion
-        excursion = self._far_move() if current is None else self._near_move(current)
+        present = self.excursion
+        excursion = self._far_move() if present is None else self._near_move(present)
         if excursion.rate > self.best_rate + self.margin:
             self.best = excursion.matrix
             self.best_rate = excursion.rate
@@ -193,14 +201,19 @@ class _IteratedSearch:
             self._end(excursion)
 
     def _far_move(self) -> Excursion:
+        """Begin an excursion: a move changes the best matrix a lot, or it is refined as it is."""
         name = self.bandits["far"].draw(self.context.random)
         if name == STAY:
             return Excursion.from_best(self.best, self.best_rate)
-        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, -1.0)
+        no_rate_to_beat = -1.0
+        matrix, rate, sweeps = self._perturb_and_ascend(self.best, "far", name, no_rate_to_beat)
         return Excursion(name, matrix, rate, rate, self.best_rate, sweeps)
 
     def _near_move(self, excursion: Excursion) -> Excursion:
-        """Refine an excursion: its matrix changes if the result of a near move wins more."""
+        """Refine an excursion by a near move, a small perturbation, and an ascent.
+
+        Its matrix changes if the result wins more. A bandit draws the move, and learns its gain.
+        """
         name = self.bandits["near"].draw(self.context.random)
         old_rate = excursion.rate
         matrix, rate, sweeps = self._perturb_and_ascend(excursion.matrix, "near", name, old_rate)
@@ -217,26 +230,31 @@ class _IteratedSearch:
     def _perturb_and_ascend(
         self, matrix: Matrix, kind: str, name: str, rate_to_beat: float
     ) -> tuple[Matrix, float, int]:
-        """Change a matrix by the move of that name, then ascend; matrix, win rate, and sweeps.
+        """Change a matrix (G, G) by the move called `name`, then ascend to a local optimum.
 
-        `kind` is "near" or "far"; an ascent that promises less than `rate_to_beat` ends early.
+        `kind`, "near" or "far", sets how strong the move may be; an ascent that should not reach
+        `rate_to_beat` ends early. Returns the matrix, its win rate, and the sweeps over the table.
         """
         context = self.context
         move = MOVES[name]
         strengths = move.near if kind == "near" else move.far
+        # Some moves make more of one roll, which has a bandit of its own; others ignore it.
         roll = self.bandits["roll"].draw(context.random) if move.by_roll else "0"
+        # The move and the ascent change row 0 of the policies in place.
         context.policies[0] = one_hot(matrix, context.game.num_actions)
         context.roll = int(roll)
-        sweeps = move.apply(context, log_uniform(context.random, strengths or (1.0, 1.0)))
-        rate, more = context.ascend(least_gain=self.margin or -1.0, to_beat=rate_to_beat)
-        sweeps += more
+        strength = log_uniform(context.random, strengths or (1.0, 1.0))
+        move_sweeps = move.apply(context, strength)
+        least_gain = self.margin or -1.0
+        rate, ascent_sweeps = context.ascend(least_gain=least_gain, to_beat=rate_to_beat)
+        sweeps = move_sweeps + ascent_sweeps
         if move.by_roll and kind == "near":
             self.choices["roll"].append(MoveGain(roll, max(0.0, rate - rate_to_beat), sweeps))
         self.sweeps += sweeps
         return likeliest(context.policies[0]), rate, sweeps
 
     def _end(self, excursion: Excursion) -> None:
-        """Leave an excursion; refine its matrix as the best one if it has become the best."""
+        """End an excursion: note its gain, and refine its matrix if it has become the best one."""
         gain = self.best_rate - excursion.best_before
         self.choices["far"].append(MoveGain(excursion.move, max(0.0, gain), excursion.sweeps))
         self.excursion = None
@@ -250,24 +268,28 @@ class Trails(NamedTuple):
     Each has a life of so many kicks, after which it begins anew from a random start.
     """
 
-    matrices: Matrix  # (n, G, G), where they are
-    left: NDArray[np.int64]  # (n,), kicks that each has left; negative where it is to begin
+    matrices: Matrix  # (n, G, G), the current matrix of each
+    kicks_left: NDArray[np.int64]  # (n,), of each; negative where a trail is to begin
 
     def searches(
         self, game: Engine, strategy: Strategy, counters: Matrix, kicks: int, seed: tuple[int, ...]
     ) -> list[CounterSearch]:
-        """List a search of so many kicks for each trail; it may cross with some of the counters.
+        """List a search for counters to a strategy by so many kicks, for each trail.
 
-        What they find is evaluated anew anyway, so they climb in the precision of searches.
+        A trail that has no kicks left begins anew by annealing from a random start. Kicks may cross
+        over with a few of the `counters` (m, G, G), known matrices that win against the strategy.
+        All results are evaluated anew anyway, so searches are not exact.
         """
         shared_bandits = bandits(game.num_actions)
         searches = []
         for trail, matrix in enumerate(self.matrices):
             random = np.random.default_rng((*seed, trail, START))
             search = CounterSearch(matrix, is_exact=False, kicks=kicks, seed=(*seed, trail, KICKS))
-            if self.left[trail] < 0:  # it begins, by a random start: those before 2 are not
-                number = 2 + int(random.integers(2))
-                start, cooling = ith_start(game, strategy.mean, number, random)
+            is_to_begin = self.kicks_left[trail] < 0
+            if is_to_begin:
+                # Starts 2 and 3 are random; 0 and 1 would be alike for all trails.
+                start_number = 2 + int(random.integers(2))
+                start, cooling = ith_start(game, strategy.mean, start_number, random)
                 search = search._replace(start=start, steps=ANNEALING_STEPS, cooling=cooling)
             partners = counters
             if len(counters) > MOST_PARTNERS:
@@ -278,13 +300,14 @@ class Trails(NamedTuple):
     def after(self, reached: Sequence[Matrix], kicks: int, life: int) -> "Trails":
         """Give the trails after so many kicks more, which led each to its matrix in `reached`.
 
-        One that has no kicks left is to begin anew, with kicks for a whole life.
+        A trail that has no kicks left is to begin anew, with kicks for a whole life.
         """
-        kicks_left = np.abs(self.left) - kicks
+        kicks_left = np.abs(self.kicks_left) - kicks
         matrices = np.array(reached, self.matrices.dtype).reshape(self.matrices.shape)
-        return Trails(matrices, np.where(kicks_left > 0, kicks_left, -life))
+        begin_anew = -life  # negative: the next kicks come after a new start
+        return Trails(matrices, np.where(kicks_left > 0, kicks_left, begin_anew))
 
-    def followed(
+    def search_on(
         self,
         game: Engine,
         strategy: Strategy,
@@ -293,16 +316,13 @@ class Trails(NamedTuple):
         life: int,
         seed: tuple[int, ...],
     ) -> "Trails":
-        """Let every trail climb against a strategy as it is now, and kick it.
-
-        `counters` (m, G, G) are matrices to cross with; `life` is the kicks of a whole trail.
-        """
+        """Search on from every trail, by so many kicks; it may cross with some of the counters."""
         searches = self.searches(game, strategy, counters, kicks, seed)
         states = compute(partial(CounterSearch.run, game=game, strategy=strategy), searches)
         return self.after([state.matrix for state in states], kicks, life)
 
 
-def no_trails(game: Engine, number: int, life: int) -> Trails:
+def new_trails(game: Engine, number: int, life: int) -> Trails:
     """Make trails that are to begin, whose lives end one after the other, the last with `life`."""
     kicks_left = np.ceil(life * np.arange(1, number + 1) / max(1, number)).astype(np.int64)
     return Trails(zero_matrices(number, game.shape), -kicks_left)

@@ -12,7 +12,7 @@ from hogeq.search.branching import ROUNDING, ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 
-AT_ONCE: Final = 256  # states that are folded between two looks at the clock
+AT_ONCE: Final = 256  # old states between two looks at the clock
 
 Move = tuple[int, float, int]
 """An action, its probability, and the set of components that are possible after it."""
@@ -24,12 +24,16 @@ Edges = tuple[tuple[tuple[float, int], ...], ...]
 def folded(
     graph: ResponseGraph, weights: Floats, tables: Floats, deadline: Deadline = FOREVER
 ) -> ResponseGraph | None:
-    """Let chance draw and play a mixture of opponents: policies (n, F, K), by their weights (n,).
+    """Fold a mixture of opponents into chance: a graph in which the player alone decides.
 
-    A new state is an old state and the set of components that are possible there: those whose rows
-    were equal at all turns so far. So chance draws among components only where their rows differ.
-    New states of one old state are merged if their payoffs and outcomes are equal. None if the time
-    is over before.
+    `tables` (n, F, K) are the policies of the components, of probabilities `weights` (n,).
+
+    1. A new state is an old state and the set of components that are possible there: those whose
+       rows were equal at all turns so far. So chance draws among components only where their rows
+       differ.
+    2. New states of one old state are merged if their payoffs and outcomes are equal.
+
+    None if the time is over before.
     """
     if deadline.is_over:
         return None
@@ -44,7 +48,7 @@ def folded(
 class _Folding:
     """The old states as lists, which are read one by one faster than arrays, and the mixture.
 
-    Bit c of a set of components stands for number c.
+    A set of components is an int: bit c stands for component number c.
     """
 
     def __init__(self, graph: ResponseGraph, weights: Floats, tables: Floats) -> None:
@@ -63,31 +67,34 @@ class _Folding:
         self.known_moves = dict[tuple[int, int], list[Move]]()  # by set of components and row
 
     def members(self, components: int) -> list[int]:
-        """List the numbers of a set of components."""
+        """List the numbers of the components in a set: its bits that are 1."""
         return [number for number in range(len(self.weights)) if components >> number & 1]
 
     def total_weight(self, components: int) -> float:
+        """Sum the weights of a set of components."""
         return sum(self.weights[component] for component in self.members(components))
 
     def opponent_moves(self, components: int, row: int) -> list[Move]:
         """List the moves at a row of an opponent who was drawn from a set of components.
 
-        Chance first draws one group of components that play this row alike, then an action.
+        Chance first draws one group of components that play this row alike, then an action. A move
+        is the action, its probability, and the group, which is the set of components from then on.
+        A set is an int: bit c stands for component number c.
         """
         key = components, row
         if key in self.known_moves:
             return self.known_moves[key]
-        groups = dict[tuple[float, ...], int]()  # components by their probabilities of actions
+        groups = dict[tuple[float, ...], int]()  # sets of components by their row of the policy
         for component in self.members(components):
             policy = tuple(self.tables[component, row].tolist())
             groups[policy] = groups.get(policy, 0) | 1 << component
         total = self.total_weight(components)
         moves = list[Move]()
         for policy, group in groups.items():
-            # Where there is one group nothing is drawn, and nothing rounded.
-            drawn = 1.0 if group == components else self.total_weight(group) / total
+            # A single group is not drawn, so that its probability is not rounded.
+            group_probability = 1.0 if group == components else self.total_weight(group) / total
             moves += [
-                (action, drawn * probability, group)
+                (action, group_probability * probability, group)
                 for action, probability in enumerate(policy)
                 if probability > 0.0
             ]
@@ -103,15 +110,17 @@ class _Folding:
 
     def outcomes(self, state: int, action: int) -> Iterator[tuple[float, int]]:
         """Give the probability and the next old state of every outcome of an action."""
+        # Outcomes of all states and actions are in two flat lists, edge after edge.
         edge = state * len(self.payoffs[state]) + action
         for outcome in range(self.first_outcome[edge], self.first_outcome[edge + 1]):
             yield self.probability[outcome], self.next_state[outcome]
 
     def reachable(self, deadline: Deadline) -> list[dict[int, None]] | None:
-        """For each old state the sets of components with which play can come to it.
+        """List for each old state the sets of components with which play can come to it.
 
-        They are the keys of a dictionary, which are in the order of their first insertion. None if
-        the time is over.
+        A set is an int: bit c stands for component number c. The sets are the keys of a dictionary,
+        in the order in which they are met, so that all runs number states alike. None if the time
+        is over before.
         """
         reached: list[dict[int, None]] = [{} for _ in self.row]
         for state in self.old_states.start.tolist():
@@ -129,9 +138,12 @@ class _Folding:
     def payoffs_and_edges(
         self, state: int, components: int, numbers: list[dict[int, int]]
     ) -> tuple[list[float], Edges]:
-        """Give the payoffs (K,) and the outcomes of a new state, all at action 0 if others move.
+        """Give the payoffs (K,) and the outcomes of each action in a new state.
 
-        `numbers` has the new state of each later old state and set.
+        The new state is an old state and a set of components. If an opponent moves there, chance
+        does so in its place, and all payoffs and outcomes are those of action 0. `numbers` has, for
+        each later old state, the number of the new state by set of components. An outcome is a
+        probability and the number of a new state.
         """
         payoffs = [0.0] * len(self.payoffs[state])
         edges = [list[tuple[float, int]]() for _ in payoffs]
@@ -143,15 +155,17 @@ class _Folding:
         return payoffs, tuple(map(tuple, edges))
 
     def new_states(self, deadline: Deadline) -> States | None:
-        """Make the new states from the end of play to its start, and list them the other way.
+        """Make the new states from the end of play to its start, and list them in reverse.
 
-        None if the time is over before.
+        A new state is an old state and a set of components. Sets of one old state share a new state
+        if their payoffs and outcomes are equal. None if the time is over before.
         """
         reached = self.reachable(deadline)
         if reached is None:
             return None
         numbers: list[dict[int, int]] = [{} for _ in reached]  # new state, by old state and set
-        payoffs = list[list[float]]()  # of the new states
+        # Of each new state: payoffs by action, outcomes by action, and old state.
+        payoffs = list[list[float]]()
         edges = list[Edges]()
         old_states = list[int]()
         for state in reversed(range(len(reached))):
@@ -167,7 +181,8 @@ class _Folding:
                     edges.append(state_edges)
                     old_states.append(state)
                 numbers[state][components] = equal_states[key]
-        last = len(edges) - 1  # new state n is listed at last - n
+        # States are listed in the order of play, so new state n comes at last - n.
+        last = len(edges) - 1
         old_states.reverse()
         outcome_lists = [outcomes for state_edges in reversed(edges) for outcomes in state_edges]
         outcomes = list(chain.from_iterable(outcome_lists))

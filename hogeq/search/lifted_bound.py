@@ -18,23 +18,26 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
-LEAST = 1e-12  # claims below are none
+LEAST = 1e-12  # claims below this count as 0
 KEPT = 4 * 2**30  # most bytes of the claims that are stored, so that they can be revised
-REPLAYED = 8 * 2**30  # the same where it is known beforehand which rows are revised
+REPLAYED = 8 * 2**30  # the same where the rows to be revised are known beforehand
 MOST_STEPS = 100_000  # of a certificate
-LARGEST = 1e6  # size of a price, of what it is worth, and of a refund
+LARGEST = 1e6  # largest size allowed of a price, of its worth, and of a refund
 REFRESHED = 25  # steps after which choices and reach are computed anew
-SMALLEST = 1e-8  # loss by forgetting that is no loss
+SMALLEST = 1e-8  # losses by forgetting below this count as 0
 
 
 class Step(NamedTuple):
-    """One row's claim, as the page has it; all steps together define the prices."""
+    """One row's claim, in the symbols of the page; all steps together define the prices.
+
+    Actions before the row are lent some of their slack, which is their loss against the best one.
+    """
 
     row: int
-    action: int  # b
-    share: float  # s
+    action: int  # b, the action whose slack is claimed
+    share: float  # s, the share of that slack that is claimed
     lent: float  # largest share of an action's slack that is lent
-    weight: float  # share lent of what claims would gain
+    weight: float  # share of the gain by claims that is lent
     cover: float  # k, how far negative claims outweigh positive ones at most
 
 
@@ -47,10 +50,11 @@ class Revision(NamedTuple):
 
 
 class LiftedBound:
-    """The bound, step by step, on a player's best payoff in some problems, in their mean.
+    """The bound, step by step, on a player's best payoff: the mean over some problems.
 
-    Claims of the rows `revised` are stored, and no others; by default those of all rows, in the
-    order in which they claim, as long as they fit into 4 GiB.
+    A problem is one seat against one policy of the other. Claims of the rows `revised` are stored,
+    and no others; by default those of all rows, in the order in which they claim, as long as they
+    fit into 4 GiB.
     """
 
     def __init__(self, problems: Sequence[Problem], revised: frozenset[int] | None = None) -> None:
@@ -59,11 +63,12 @@ class LiftedBound:
         self._responder.begin()
         self._responder.visit()
         self._refunded = np.zeros(self._responder.shape)  # (R, K), refund of each row's actions
-        self._largest = 0.0  # size of a price, of what it was worth, or of a refund, at any time
-        self._tried: tuple[Step, Claim, Floats] | None = None  # of the last pass, with its refunds
-        self._revised = revised
-        self._kept: dict[int, dict[int, Kept] | None] = {}  # by row and part; None: not stored
-        self._room = KEPT  # bytes left
+        self._largest = 0.0  # largest size so far of a price, of its worth, or of a refund
+        # Step that `gain` valued last, its claim, and the refunds; None after a step is taken.
+        self._valued: tuple[Step, Claim, Floats] | None = None
+        self._revised = revised  # rows whose claims are stored; None: as many as fit
+        self._stored: dict[int, dict[int, Kept] | None] = {}  # by row and problem; None: not stored
+        self._room = KEPT  # bytes left for claims
         self._error = sum(problem.chance * problem.error for problem in problems)
         self._level = sum(problem.chance * problem.level for problem in problems)
         self.full_memory = self.payoff
@@ -80,7 +85,7 @@ class LiftedBound:
 
     @property
     def is_told(self) -> bool:
-        """Whether a responder knows what was drawn: a seat has several problems."""
+        """Whether a responder knows the draw of a mixture: some seat has several problems."""
         problems = self._responder.problems
         seats = {(id(problem.graph), problem.seat) for problem in problems}
         return len(problems) > len(seats)
@@ -101,7 +106,11 @@ class LiftedBound:
         return self.value * self.unit + self._level
 
     def margin(self) -> float:
-        """Give more than all rounding errors can come to: "Rounding" on the page."""
+        """Bound the sum of all rounding errors, in units of the scale.
+
+        Each step takes a pass; an error of each number in a turn adds up over all turns and passes
+        (docs/exact-response.md, "Rounding").
+        """
         responder = self._responder
         roundings_of_turn = 4 * responder.outcomes() + 2 * responder.shape[1] + 14
         turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
@@ -111,16 +120,20 @@ class LiftedBound:
         return passes * turns * largest * error_of_turn
 
     def bound(self) -> float:
-        """Solve the responder anew at the prices in force; an upper bound, rounding included."""
+        """Bound the payoff of every responder who forgets, rounding included.
+
+        The bound is the value of a responder with full memory, solved anew at the current dual
+        prices of its actions, and the largest refund of each row.
+        """
         self._responder.remember()
         payoff = (self.value + self.margin()) * self._responder.scale
-        for summand in (self._error, self._level):
-            if summand:
+        for summand in (self._error, self._level):  # of rounded payoffs; around which payoffs are
+            if summand:  # the sum rounds, so it goes to the next double above
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
 
     def refunds(self) -> Floats:
-        """Give the refund of each row, the largest of its actions: float64 (R,)."""
+        """Give the refund of each row: the largest of its actions' refunds, float64 (R,)."""
         return self._refunded.max(axis=1)
 
     def losses(self) -> Floats:
@@ -131,23 +144,24 @@ class LiftedBound:
         return losses
 
     def loss(self, row: int) -> Floats:
-        """Give the loss by forgetting in a row: float64 (K,).
-
-        What the responder loses by taking the same action in all states of the row.
-        """
+        """Give what full memory loses by the same action in all states of a row: float64 (K,)."""
         return self._responder.slack(row) @ self._responder.reach(row)
 
     def claim(self, step: Step) -> Claim:
-        """Give the claim of a step at the prices in force: a share of its action's loss."""
-        # What is lent before the row, so that nobody steers towards claims, is slack of other
-        # actions. Claims of 0 in the mean over the states as they are reached are enough, so
-        # negative ones shrink and leave slack for other rows; by less than that (`cover`), since a
-        # responder that steers towards claims meets the positive ones more often.
+        """Give the claim of a step at the current prices: a share of its action's slack.
+
+        A claim changes the price of each action in each state of the row by the difference of the
+        slack of the step's action and its own. Slack is the loss of an action against the best one.
+        """
+        # Loans before the row keep a responder from steering towards claims; they use up the slack
+        # of other actions. Claims of 0 in the mean over the states as they are reached are enough,
+        # so negative ones shrink and leave slack for other rows. They shrink by less than that
+        # (`cover`), since a responder who steers towards claims meets positive ones more often.
         slack = self._responder.slack(step.row)  # (K, n), of the row's states
         reach = self._responder.reach(step.row)  # (n,)
         all_claims = step.share * (slack[step.action] - slack)
-        actions = np.flatnonzero((all_claims > LEAST).any(axis=1))  # those that claim anything
-        claims = all_claims[actions]
+        claiming_actions = np.flatnonzero((all_claims > LEAST).any(axis=1))
+        claims = all_claims[claiming_actions]
         positive_mean = np.maximum(claims, 0.0) @ reach
         negative_mean = np.maximum(-claims, 0.0) @ reach
         shrinking = np.minimum(
@@ -156,48 +170,56 @@ class LiftedBound:
         claims = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
         most_first = np.argsort(-positive_mean, kind="stable")
         fall = step.share * slack[step.action]
-        return Claim(actions[most_first], claims[most_first], fall, step.weight, step.lent)
+        return Claim(claiming_actions[most_first], claims[most_first], fall, step.weight, step.lent)
 
     def gain(self, step: Step) -> tuple[float, float]:
-        """Give by how much a step lowers the responder's value, and raises the row's refund."""
+        """Give by how much a step's claim would lower the value of a responder, and raise a refund.
+
+        A claim changes the dual prices of one row. The bound on responders who forget is the value
+        of one with full memory at these prices, and the largest refund of each row; so it falls by
+        the difference. The step is valued by one pass, but not taken.
+        """
         claim = self.claim(step)
         claim_refunds, fall = self._responder.lift(step.row, claim)
-        self._tried = step, claim, claim_refunds
-        before = self._refunded[step.row]
-        after = before + self._refunds_by_action(claim, claim_refunds)
-        return fall, float(after.max() - before.max())
+        self._valued = step, claim, claim_refunds  # so that `take` need not make the pass again
+        refunds_before = self._refunded[step.row]
+        refunds_after = refunds_before + self._refunds_by_action(claim, claim_refunds)
+        return fall, float(refunds_after.max() - refunds_before.max())
 
     def take(self, step: Step | Revision) -> None:
-        """Put a step's claim into the prices, or revise those of a row."""
+        """Take a step of the proof: add its claim to the dual prices, or revise those of its row.
+
+        Raises `HogeqError` if prices get too large for the bound on rounding errors.
+        """
         if isinstance(step, Revision):
             self._revise(step)
         else:
             self._claim(step)
-        self._tried = None
+        self._valued = None
         self.steps.append(step)
-        refunded = float(np.abs(self._refunded[step.row]).max())
-        self._largest = max(self._largest, refunded, self._responder.largest_price())
+        largest_refund = float(np.abs(self._refunded[step.row]).max())
+        self._largest = max(self._largest, largest_refund, self._responder.largest_price())
         if not self._largest <= LARGEST:
             raise HogeqError(f"{step}: leads to prices of {self._largest:g}; allowed: {LARGEST:g}")
-        if len(self.steps) % REFRESHED == 0:
+        if len(self.steps) % REFRESHED == 0:  # solve the responder anew, and its reach of states
             self._responder.remember()
             self._responder.visit()
 
     def _claim(self, step: Step) -> None:
-        """Add a step's claim to the prices, and what it refunds to the refunds of its row."""
+        """Add a step's claim to the dual prices, and what it may collect to its row's refunds."""
         row = step.row
         claim_refunds = None
-        if self._tried is not None and self._tried[0] == step:
-            _, claim, claim_refunds = self._tried  # its pass need not be made again
+        if self._valued is not None and self._valued[0] == step:
+            _, claim, claim_refunds = self._valued  # its pass need not be made again
         else:
             claim = self.claim(step)
-        if row not in self._kept:
-            self._kept[row] = {} if self._reserve_room(row) else None
-        refunds = self._responder.take(row, claim, self._kept[row], claim_refunds)
+        if row not in self._stored:
+            self._stored[row] = {} if self._reserve_room(row) else None
+        refunds = self._responder.take(row, claim, self._stored[row], claim_refunds)
         self._refunded[row] += self._refunds_by_action(claim, refunds)
 
     def _reserve_room(self, row: int) -> bool:
-        """Whether to store the claims of a row; if so, take the bytes off those left."""
+        """Decide whether to store the claims of a row; if so, take its bytes off the room."""
         if self._revised is not None:
             return row in self._revised
         size = self._responder.bytes_kept(row)
@@ -207,34 +229,41 @@ class LiftedBound:
         return True
 
     def _revise(self, step: Revision) -> None:
-        """Move the claims and loans of a row by four changes, none of which raises the bound."""
-        # Before the row, an action by which all claims are worth less than by others gives back
-        # what they are short of; one by which some claim is worth more than by those preferred is
-        # lent more, if the responder has slack there by now. In the row, an action whose claims are
-        # worth less than the refund claims more; and what is refunded is lowered, by a share of the
-        # slack there.
+        """Move the claims and loans of a row by four changes, none of which raises the bound.
+
+        In the row, n states in which a player who forgets acts alike:
+
+        1. An action whose refund is less than the row's, the largest, claims more.
+        2. Claims that are refunded are lowered, by a share of the action's slack in each state.
+
+        Before the row, where responders could steer towards its claims:
+
+        3. An action by which all claims are worth less than by others gives back its loan as far.
+        4. One by which some claim is worth more than by the preferred actions is lent more, if it
+           has slack.
+        """
         row = step.row
-        kept = self._kept.get(row)
-        if kept is None:
+        stored = self._stored.get(row)
+        if stored is None:
             raise HogeqError(f"{step}: allowed where claims are kept")
         refunds = self._refunded[row]  # (K,)
-        most_reach = self._responder.most_reach(row, kept)
+        most_reach = self._responder.most_reach(row, stored)
         raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)
         is_refunded = (refunds > 0.0)[:, None]
         lowered = step.lowered * self._responder.slack(row) * is_refunded  # (K, n)
         change = raised[:, None] - lowered
-        self._refunded[row] = self._responder.revise(row, kept, change, step.lent)
+        self._refunded[row] = self._responder.revise(row, stored, change, step.lent)
 
     def is_met_once(self, row: int) -> bool:
         """Whether no play meets a row twice: else it cannot claim."""
         return self._responder.is_met_once(row)
 
-    def is_kept(self, row: int) -> bool:
-        """Return whether the claims of a row can be revised."""
-        return self._kept.get(row) is not None
+    def can_revise(self, row: int) -> bool:
+        """Whether the claims of a row are stored, so that they can be revised."""
+        return self._stored.get(row) is not None
 
     def _refunds_by_action(self, claim: Claim, claim_refunds: Floats) -> Floats:
-        """Give the refunds of a claim by action, (K,); the last to claim may share a refund."""
+        """Give the refunds of a claim by action, (K,); the last may be that of several actions."""
         refunds = np.zeros(self._responder.shape[1])
         if len(claim_refunds):
             indices = np.minimum(np.arange(len(claim.actions)), len(claim_refunds) - 1)
@@ -242,7 +271,7 @@ class LiftedBound:
         return refunds
 
     def require_room(self, rows: frozenset[int]) -> None:
-        """Refuse to store the claims of rows if they take too many bytes."""
+        """Raise `HogeqError` if the claims of these rows take too many bytes to be stored."""
         size = sum(self._responder.bytes_kept(row) for row in sorted(rows))
         if size > REPLAYED:
             raise HogeqError(
@@ -252,7 +281,7 @@ class LiftedBound:
 
 
 def replay(problems: Sequence[Problem], steps: Sequence[Step | Revision]) -> LiftedBound:
-    """Give the bound that steps prove which somebody found: take them one by one."""
+    """Give the bound that the steps of a proof show, by taking them one by one."""
     revised = frozenset(step.row for step in steps if isinstance(step, Revision))
     bound = LiftedBound(problems, revised)
     bound.require_room(revised)

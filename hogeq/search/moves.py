@@ -40,9 +40,9 @@ CELLS: Final = (0.01, 0.5)  # the share of these cells
 EARLY: Final = 0.2  # share of the goal up to which scores are early ones
 OPENING: Final = 3  # most early cells that make other rolls
 
-FLOOR: Final = 0.3  # share of the choices that are dealt by weight, whatever has paid
+FLOOR: Final = 0.3  # share of the choices that are made by weight, whatever the gains
 UNUSED: Final = np.random.default_rng(0)  # where nothing is left to chance
-MEMORY: Final = 0.98  # how much of what it knows of pay the bandit keeps from choice to choice
+MEMORY: Final = 0.98  # factor by which a bandit discounts earlier gains and sweeps at each choice
 
 
 @dataclass
@@ -50,9 +50,9 @@ class SearchContext:
     """Game, passes and random numbers of a search, in one thread."""
 
     game: Engine
-    weights: Floats | None  # (n,), of the strategies met, of which one is drawn; None if it is one
+    weights: Floats | None  # (n,), by which one of several opponents is drawn; None if it is one
     work: Passes  # the passes of the search
-    policies: Floats  # (1 + n, G, G, K): the responder, rewritten in place, and whom it meets
+    policies: Floats  # (1 + n, G, G, K): the responder, changed in place, and its opponents
     random: np.random.Generator
     partners: Sequence[Matrix] = ()  # matrices (G, G) of other searches, to cross with
     roll: int = 0  # the roll of which a move by one roll makes more
@@ -79,7 +79,7 @@ class SearchContext:
     def ascend(
         self, limit: int = SWEEP_LIMIT, least_gain: float = -1.0, to_beat: float = -1.0
     ) -> tuple[float, int]:
-        """Let the responder ascend; its win rate, and the sweeps (see `hogeq.search.ascent`)."""
+        """Let the responder ascend in place, sweep by sweep; its win rate, and the sweeps."""
         return ascend(
             self.work, self.policies, limit, least_gain, to_beat, self.weights, self.deadline
         )
@@ -113,7 +113,7 @@ def stay(context: SearchContext, strength: float) -> int:  # noqa: ARG001
 
 
 def random_rolls(context: SearchContext, share: float) -> int:
-    """Put random rolls into a share of the cells: the uniform kick."""
+    """Put random rolls into a share of the cells of the responder."""
     num_actions = context.game.num_actions
     matrix = likeliest(context.policies[0])
     changed = with_random_rolls(matrix, share, num_actions, context.random)
@@ -122,7 +122,7 @@ def random_rolls(context: SearchContext, share: float) -> int:
 
 
 def perturbed_opponent(context: SearchContext, share: float) -> int:
-    """Ascend for two sweeps against the opponents blended with another strategy, by a share."""
+    """Ascend for two sweeps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     _, sweeps = context.ascend(PERTURBED_SWEEPS)
@@ -131,7 +131,7 @@ def perturbed_opponent(context: SearchContext, share: float) -> int:
 
 
 def annealed_to_perturbed(context: SearchContext, share: float) -> int:
-    """Take a few softmax steps against the opponents blended with another strategy, by a share."""
+    """Take a few softmax steps against opponents blended with a random strategy, by a share."""
     opponents = context.policies[1:].copy()
     context.policies[1:] = _blended_opponents(context, share)
     hot, cold, steps, damping = SOFT
@@ -147,16 +147,19 @@ def perturbed_beliefs(context: SearchContext, share: float) -> int:
 
 
 def believed_roll(context: SearchContext, share: float) -> int:
-    """Sweep once, memories being as likely as if the responder had made one roll, to a share."""
-    # In all cells, a band of sums of scores, or some at random. A roll of certain points tells the
-    # next turn what is hidden: cells that use it come first, those that lead there then find it
-    # worth more.
+    """Sweep once, as if the responder had blended its play with one roll in some cells.
+
+    The blend, by `share`, changes only how likely each hidden memory is. The roll is that of the
+    context; the cells are all, those in a band of sums of both scores, or a random part.
+    """
+    # A roll of certain points tells the next turn what is hidden. So cells that use that change
+    # first, and then cells that lead there gain by it.
     shape = context.policies.shape[1:-1]
     random = context.random
-    kind = random.integers(3)
-    if kind == 0:
+    kind_of_cells = random.integers(3)
+    if kind_of_cells == 0:
         cells = np.ones(shape, bool)
-    elif kind == 1:
+    elif kind_of_cells == 1:
         low, high = np.sort(random.integers(0, sum(shape), 2))
         sums = np.indices(shape).sum(axis=0)
         cells = (low <= sums) & (sums <= high)
@@ -174,7 +177,7 @@ def believed_opponent(context: SearchContext, share: float) -> int:
 
 def drawn_rolls(context: SearchContext, temperature: float) -> int:
     """Draw every roll anew by the softmax of its values: where rolls are near ties, they change."""
-    context.anneal(1, 1.0, (temperature, temperature))
+    context.anneal(1, 1.0, (temperature, temperature))  # one whole step to the softmax
     # Invert the cumulative distribution of every row at a uniform number.
     cumulative = context.policies[0].cumsum(axis=-1)
     drawn = context.random.random(cumulative.shape[:-1]) * cumulative[..., -1]
@@ -193,8 +196,10 @@ def annealed_again(context: SearchContext, temperature: float) -> int:
 
 
 def other_opening(context: SearchContext, temperature: float) -> int:
-    """Anneal once more, quickly, while the first cell or a few early ones make other rolls."""
-    # The moved cells are held at their other rolls through all steps.
+    """Anneal once more, quickly, while the first cell or a few early ones make other rolls.
+
+    These cells hold their other rolls through all steps and at the end.
+    """
     random = context.random
     num_actions = context.game.num_actions
     responder = context.policies[0]
@@ -212,11 +217,14 @@ def other_opening(context: SearchContext, temperature: float) -> int:
 
 
 def _early_cells(shape: tuple[int, ...], random: np.random.Generator) -> tuple[Ints, ...]:
-    """Draw a few cells of early scores, or as many times the first cell; an index by axis."""
-    latest = max(1.0, EARLY * min(shape))
-    scores = ceil(log_uniform(random, (1.0, latest)) - 0.5)
+    """Draw a few cells of early scores, or the first cell as often, as an index for each axis.
+
+    All their scores are below a bound that is drawn first, small ones more often.
+    """
+    largest_bound = max(1.0, EARLY * min(shape))
+    score_bound = ceil(log_uniform(random, (1.0, largest_bound)) - 0.5)
     number = int(random.integers(1, OPENING + 1))
-    cells = random.integers(scores, size=(len(shape), number))
+    cells = random.integers(score_bound, size=(len(shape), number))
     is_first_cell = random.random() >= 0.5
     return tuple(np.zeros_like(cells) if is_first_cell else cells)
 
@@ -234,14 +242,18 @@ def crossover(context: SearchContext, share: float) -> int:
 def _crossed_cells(
     shape: tuple[int, ...], share: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Draw the part of a table that comes from another matrix."""
+    """Draw the cells (G, G) of a table that take the rolls of another matrix.
+
+    They are all cells from a sum of both scores on, or all before it; those in a band of one
+    player's scores; or a random part of size `share`.
+    """
     scores = np.indices(shape)  # of both players, at every cell
-    kind = random.integers(3)
-    if kind == 0:  # all cells from a sum of scores on, or all before it
+    kind_of_cells = random.integers(3)
+    if kind_of_cells == 0:
         largest_sum = sum(shape) - len(shape)
-        late = scores.sum(axis=0) >= random.integers(1, max(2, largest_sum))
-        return late if random.random() < 0.5 else ~late
-    if kind == 1:  # a band of scores of one player
+        is_late = scores.sum(axis=0) >= random.integers(1, max(2, largest_sum))
+        return is_late if random.random() < 0.5 else ~is_late
+    if kind_of_cells == 1:
         low, high = np.sort(random.integers(0, min(shape) + 1, 2))
         player_scores = scores[-1] if random.random() < 0.5 else scores[0]
         return (low <= player_scores) & (player_scores < high)
@@ -249,10 +261,10 @@ def _crossed_cells(
 
 
 def relinked(context: SearchContext, temperature: float) -> int:
-    """Anneal from the mean of the matrix and another start's; without one, from the matrix."""
+    """Anneal from a blend of the matrix with another start's; without one, from the matrix."""
     if context.partners:
         partner = one_hot(_partner(context), context.policies.shape[-1])
-        share = context.random.uniform(0.3, 0.7)
+        share = context.random.uniform(0.3, 0.7)  # of the partner
         context.policies[0] += share * (partner - context.policies[0])
     return annealed_again(context, temperature)
 
@@ -284,7 +296,7 @@ MOVES: Final[Mapping[str, Move]] = {
 }
 """All moves, by their names."""
 
-USUAL: Final = tuple(name for name in MOVES if name != "restarted")
+HOG_MOVES: Final = tuple(name for name in MOVES if name != "restarted")
 """Moves of Hog: at its size a random matrix is no place to begin anew, but in trees it is."""
 
 NEAR: Final = tuple(name for name, move in MOVES.items() if move.near)  # moves that refine
@@ -296,18 +308,19 @@ def _random_strategy(context: SearchContext) -> Floats:
     random = context.random
     shape = context.policies.shape[1:]
     num_actions = shape[-1]
-    kind = random.integers(3)
-    if kind == 0:
+    kind_of_strategy = random.integers(3)
+    if kind_of_strategy == 0:
         return one_hot(random.integers(num_actions, size=shape[:-1]), num_actions)
-    if kind == 1:
+    if kind_of_strategy == 1:
         return random.dirichlet(np.ones(num_actions), shape[:-1])
-    return np.broadcast_to(one_hot(random.integers(num_actions), num_actions), shape)
+    constant_roll = one_hot(random.integers(num_actions), num_actions)
+    return np.broadcast_to(constant_roll, shape)
 
 
 def _ascend_with_beliefs_of(
     context: SearchContext, share: float | Floats, believed_policy: Floats
 ) -> int:
-    """Ascend for one sweep, with the reach of the responder blended with a policy (G, G, K)."""
+    """Ascend for one sweep, memories being as likely as under a blended policy (G, G, K)."""
     believed = context.policies.copy()
     believed[0] += share * (believed_policy - believed[0])
     reach = context.work.forward(believed, context.weights)
@@ -316,12 +329,15 @@ def _ascend_with_beliefs_of(
 
 
 def _blended_opponents(context: SearchContext, share: float) -> Floats:
-    """Opponents (n, G, G, K) blended with one strategy by a share, or by half in some cells."""
+    """Blend the opponents (n, G, G, K) with one random strategy: by a share, or half in some cells.
+
+    Returns the blended opponents; those of the context stay.
+    """
     opponents = context.policies[1:]
     change = _random_strategy(context) - opponents
     if context.random.random() < IN_CELLS:
-        cell_share = context.random.random(opponents.shape[1:-1])
-        cells = cell_share < log_uniform(context.random, CELLS)
+        uniform = context.random.random(opponents.shape[1:-1])
+        cells = uniform < log_uniform(context.random, CELLS)
         return opponents + 0.5 * cells[..., None] * change
     return opponents + share * change
 
@@ -332,10 +348,10 @@ def _partner(context: SearchContext) -> Matrix:
 
 
 class Bandit:
-    """Probability matching: a move is chosen as often as it has paid lately, by the sweep.
+    """Probability matching: a move is chosen in proportion to its recent gain for each sweep.
 
-    What is known fades with every choice, and a part of all choices is dealt by weight, so that a
-    move whose time comes late is noticed (Thierens 2005, "An adaptive pursuit strategy for
+    Earlier gains fade with every choice, and a part of all choices is made by fixed weights, so
+    that a move that gains late is noticed (Thierens 2005, "An adaptive pursuit strategy for
     allocating operator probabilities"). Seconds do not count, so all machines choose alike.
     """
 
@@ -347,14 +363,14 @@ class Bandit:
         self._sweeps = np.zeros(len(moves))  # (n,), discounted sum of the sweeps spent
 
     def chances(self) -> Floats:
-        """Probabilities of the moves, (n,); one never chosen counts as the best."""
+        """Probabilities of the moves, (n,), by gain per sweep; untried moves count as the best."""
         is_tried = self._sweeps > 0.0
-        pay = np.zeros(len(self.moves))  # win rate gained per sweep
-        np.divide(self._gains, self._sweeps, out=pay, where=is_tried)
-        if not pay.any():
+        gain_per_sweep = np.zeros(len(self.moves))
+        np.divide(self._gains, self._sweeps, out=gain_per_sweep, where=is_tried)
+        if not gain_per_sweep.any():
             return self._default
-        pay[~is_tried] = pay.max()
-        return FLOOR * self._default + (1.0 - FLOOR) * pay / pay.sum()
+        gain_per_sweep[~is_tried] = gain_per_sweep.max()
+        return FLOOR * self._default + (1.0 - FLOOR) * gain_per_sweep / gain_per_sweep.sum()
 
     def draw(self, random: np.random.Generator) -> str:
         """Choose a move."""
@@ -369,11 +385,15 @@ class Bandit:
         self._sweeps[index] += sweeps
 
 
-def bandits(num_actions: int, moves: Collection[str] = USUAL) -> dict[str, Bandit]:
-    """Make the bandits "near" and "far" of moves, and "roll" of the rolls of moves by one roll."""
+def bandits(num_actions: int, moves: Collection[str] = HOG_MOVES) -> dict[str, Bandit]:
+    """Make the three bandits of a search, by the kind of their choices.
+
+    "near" chooses moves that change a matrix a little, "far" moves that change it a lot, and "roll"
+    the roll for moves that make more of one roll. `moves` are the names of all moves allowed.
+    """
     near = [name for name in NEAR if name in moves]
     far = [name for name in FAR if name in moves or name == STAY]
-    # No dice give certain points, so they come as often as all others together.
+    # To roll no dice gives certain points, so that comes as often as all other rolls together.
     other_rolls = num_actions - 1
     roll_weights = [max(other_rolls, 1)] + [1] * other_rolls
     return {

@@ -73,7 +73,7 @@ class Population:
         return np.stack([_policy(self.game, member) for member in self.members])
 
     def rates_of(self, policy: Floats) -> Floats:
-        """Exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
+        """Compute the exact win rate of a policy (G, G, K) against every member, float64 (n,)."""
         return np.array(compute(partial(_rate, self.game, policy), self.members, local=True))
 
     def rates_against(self, policy: Floats) -> Floats:
@@ -84,18 +84,20 @@ class Population:
         return np.array(compute(rate, self.members, local=True))
 
     def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Counterfactual]:
-        """Give counterfactual values and reach of a policy (G, G, K) against each member.
+        """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
 
         They are exact, or else in the precision of searches.
         """
+        # In batches, so that not all tables are in memory at once.
         for start in range(0, len(self.members), BATCH):
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
     def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
-        """Counterfactual values and reach of a policy (G, G, K) against the mixture.
+        """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
-        `weights` (n,) replace those of the mixture.
+        Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
+        The win rates against the single members are given, too.
         """
         values = np.zeros_like(policy)
         infoset_reach = np.zeros(policy.shape[:-1])
@@ -118,11 +120,13 @@ class Population:
     ) -> None:
         """Anneal a softmax responder (G, G, K) to the mixture, in place, all cells at once.
 
-        Each step moves it by the share `damping` towards the softmax of its counterfactual values,
-        while the temperature falls.
+        The temperature falls geometrically in so many steps. Each moves the responder by the share
+        `damping` towards the softmax of its counterfactual values, and calls `progress`. `weights`
+        (n,) of the members replace those of the mixture.
         """
         for temperature in np.geomspace(*TEMPERATURES, steps):
             measured = self.measure(policy, weights)
+            # Changes the policy in place.
             soften(policy, measured.values, measured.infoset_reach, temperature, damping)
             progress()
 
@@ -138,7 +142,10 @@ class CounterPool(Population):
         self._known_rates: dict[bytes, Floats] = {}  # of the first members, by digest of policy
 
     def rates_against(self, policy: Floats) -> Floats:
-        """Exact win rate of every member against a policy (G, G, K), float64 (n,)."""
+        """Exact win rate of every member against a policy (G, G, K), float64 (n,).
+
+        Only members that were added since the last call with this policy are played.
+        """
         digest = sha256(np.ascontiguousarray(policy).data).digest()
         known_rates = self._known_rates.get(digest, np.zeros(0))
         new_members = self.members[len(known_rates) :]
@@ -164,9 +171,10 @@ class CounterPool(Population):
 
 
 def overlooked(rates: Floats, above: float, known: Ints, most: int) -> Ints:
-    """List at most `most` counters that win more than a limit and are not known, the best first.
+    """List the strongest counters that win more than a limit and are not known, the best first.
 
-    `rates` (n,) are their win rates, `known` the indices of those known; give indices.
+    `rates` (n,) are the counters' win rates, `above` the limit, and `known` the indices of those
+    known. Returns at most `most` indices.
     """
     unknown = np.setdiff1d(np.flatnonzero(rates > above), known)
     best_first = np.argsort(-rates[unknown], kind="stable")
@@ -180,6 +188,7 @@ def _policy(game: Engine, member: NDArray[Any]) -> Floats:
 
 
 def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
+    """Exact win rate of a policy (G, G, K) against a member."""
     policies = np.stack([policy, _policy(game, member)])
     return shared_workspace(game, 2).win_rate(policies).win_rate
 
@@ -187,8 +196,13 @@ def _rate(game: Engine, policy: Floats, member: NDArray[Any]) -> float:
 def _rate_of_member(
     game: Engine, policy: Floats, matrix: NDArray[np.int64] | None, member: NDArray[Any]
 ) -> float:
-    """Win rate of a member against a policy (G, G, K), which is `matrix` (G, G) if it is pure."""
-    if matrix is not None and member.ndim == matrix.ndim:
+    """Win rate of a member, a matrix (G, G) or a policy (G, G, K), against a policy (G, G, K).
+
+    `matrix` is the policy as a matrix (G, G) if it is pure, else None. Two matrices are played by a
+    faster engine, if the game has one.
+    """
+    member_is_matrix = member.ndim == len(game.shape) - 1
+    if matrix is not None and member_is_matrix:
         duels = shared_duels(game)
         if duels is not None:
             return duels.win_rate(np.stack([member, matrix]).astype(np.int64)).win_rate
@@ -196,46 +210,48 @@ def _rate_of_member(
 
 
 def _pass(game: Engine, policy: Floats, exact: bool, member: NDArray[Any]) -> Counterfactual:
+    """Counterfactual values and reach of a policy (G, G, K) against a member."""
     workspace = shared_workspace(game, 2) if exact else quick_workspace(game, 2)
     return counterfactual_values(workspace, np.stack([policy, _policy(game, member)]))
 
 
 def read_counters(path: Path, game: Engine) -> Matrix:
-    """Read counter-matrices, (n, G, G), that a search begins with, or one matrix, n = 1.
+    """Read counter-matrices (n, G, G) for the start of a search.
 
-    A file ``.npz`` may be a checkpoint, or another file that holds a pool of counters.
+    A file ``.npz`` may be a checkpoint, or another file with a pool of counters. Any other file has
+    one matrix, so n = 1.
     """
-    cells = game.shape[:-1]
+    cells = game.shape[:-1]  # shape of a matrix
     dtype = matrix_type(game.num_actions)
     is_archive = path.suffix.lower() == ".npz"
-    counters = _pool(path, dtype, 1 + len(cells)) if is_archive else None
+    counters = _read_pool(path, dtype, 1 + len(cells)) if is_archive else None
     if counters is None:
-        read = read_strategy(path, **sizes_of(game))
-        if read.kind != "matrix":
-            raise StrategyError(f"{printable(path)}: a {read.kind}; allowed: matrices")
-        return read.array[None]
+        strategy = read_strategy(path, **sizes_of(game))
+        if strategy.kind != "matrix":
+            raise StrategyError(f"{printable(path)}: a {strategy.kind}; allowed: matrices")
+        return strategy.array[None]
     if counters.shape[1:] != cells:
         raise StrategyError(
             f"{printable(path)}: got counters {counters.dtype} {counters.shape}; "
             f"allowed: {dtype.__name__} (n, {', '.join(map(str, cells))})"
         )
     if counters.size and not 0 <= counters.min() <= counters.max() < game.num_actions:
-        most = game.num_actions - 1
-        raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {most}")
+        last_action = game.num_actions - 1
+        raise StrategyError(f"{printable(path)}: a roll out of range; allowed: 0 to {last_action}")
     return counters
 
 
-def _pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
-    """Array of an ``.npz`` that holds a pool; None if it holds none."""
+def _read_pool(path: Path, dtype: npt.DTypeLike, axes: int) -> Matrix | None:
+    """Read the pool of counters, of so many axes, in an ``.npz`` file; None if it has none."""
     try:
         with opened(path, MOST_BYTES) as (file, _), open_archive(file) as archive:
-            members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
-            found = next((members[name] for name in POOLS if name in members), None)
-            if found is None:
+            arrays = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            pool = next((arrays[name] for name in POOLS if name in arrays), None)
+            if pool is None:
                 return None
-            if found.file_size > MOST_BYTES:
+            if pool.file_size > MOST_BYTES:
                 raise StrategyError(f"holds more than the {MOST_BYTES >> 20} MiB allowed")
-            return read_member(archive, found, dtype, axes)
+            return read_member(archive, pool, dtype, axes)
     except BadInputError as error:
         raise StrategyError(f"{printable(path)}: {error}") from error
     except (OSError, ValueError) as error:
@@ -246,14 +262,14 @@ class CellGain(NamedTuple):
     """Gain of one cell of a counter-matrix."""
 
     score: int
-    opponent: int
-    usual: int  # most probable roll of the strategy countered
-    counter: int
+    opponent: int  # the opponent's score
+    usual: int  # most probable roll of the strategy attacked
+    counter: int  # roll of the counter-matrix
     gain: float  # of that roll over the usual one, in win rate
 
 
 class Gains(NamedTuple):
-    """Gain of every cell of a counter-strategy over the usual roll of the strategy countered.
+    """Gain of every cell of a counter-strategy over the usual roll of the strategy attacked.
 
     Examples
     --------
@@ -267,7 +283,7 @@ class Gains(NamedTuple):
     """
 
     usual: Matrix
-    """(G, G), most probable roll of the strategy countered, the lower on ties."""
+    """(G, G), most probable roll of the strategy attacked, the lower on ties."""
     gains: Floats
     """(G, G), win rate that would be lost by rolling the usual dice at this cell alone."""
     reach: Floats
@@ -277,33 +293,35 @@ class Gains(NamedTuple):
     def __repr__(self) -> str:
         """Say how much can be gained: the arrays would fill pages."""
         rows, columns = self.gains.shape
-        most = self.gains.max(initial=0.0)
-        return f"Gains({rows} x {columns} cells, of which one gains at most {most:.3g})"
+        largest_gain = self.gains.max(initial=0.0)
+        return f"Gains({rows} x {columns} cells, of which one gains at most {largest_gain:.3g})"
 
     def changes(self, counter: Matrix, choices: Sequence[int]) -> NDArray[Any]:
-        """Give the dice that a counter-strategy rolls more at each position, (G, G)."""
+        """Give how many more dice a counter-matrix (G, G) rolls at each position, (G, G)."""
         dice = np.array(choices)
         return np.asarray(dice[counter] - dice[self.usual])
 
     def to_json(self, counter: Matrix, choices: Sequence[int]) -> dict[str, Any]:
-        """Return it as plain values, of a counter-strategy with dice to choose from.
+        """Return it as plain values, of a counter-matrix (G, G) of actions.
 
-        ``reached`` and ``deviates``, positions that it comes to and those where it rolls other
-        dice; ``gains`` (score, opponent, usual, counter, gain), the largest.
+        `choices` has the number of dice of each action. The values are ``reached`` and
+        ``deviates``, the numbers of positions that the counter-strategy comes to and of those where
+        it rolls other dice; ``gains`` (score, opponent, usual, counter, gain), the largest.
         """
-        reached = self.reach > 0.0
+        is_reached = self.reach > 0.0
+        deviates = is_reached & (self.changes(counter, choices) != 0)
         cells = [
             cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
             for cell in largest_gains(self, counter)
         ]
         return {
-            "reached": int(reached.sum()),
-            "deviates": int((reached & (self.changes(counter, choices) != 0)).sum()),
+            "reached": int(is_reached.sum()),
+            "deviates": int(deviates.sum()),
             "gains": [cell._asdict() for cell in cells],
         }
 
     def text(self, counter: Matrix, choices: Sequence[int]) -> Text:
-        """Lay out the same."""
+        """Lay out where a counter-matrix (G, G) rolls other dice, and its largest gains."""
         facts = self.to_json(counter, choices)
         share = f"{facts['deviates']} of the {facts['reached']}"
         lines: Text = [f"other dice at {share} positions that it comes to"]
@@ -318,22 +336,25 @@ class Gains(NamedTuple):
 
 
 def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
-    """Exact gain of every cell of a counter-strategy over the rolls of the strategy countered.
+    """Exact gain of every cell of a counter-strategy over the usual rolls of the strategy attacked.
 
-    Each with the other cells as they are. What is usual of a mixture is the mean of its components.
+    The gain of a cell is the win rate lost if it alone makes the usual roll: the most probable one,
+    of a mixture in the mean of its components.
     """
     target = strategy_of(game, strategy)
     policy = table_of(game, counter).policy
     measured = Population(game, target.policies, target.chances).measure(policy)
     usual_rolls = target.likeliest
-    index = usual_rolls[..., None].astype(np.int64)
+    index = usual_rolls[..., None].astype(np.int64)  # of the usual roll, along the last axis
     usual_values = np.take_along_axis(measured.values, index, axis=-1)[..., 0]
     counter_values = (measured.values * policy).sum(axis=-1)
     is_same = np.take_along_axis(policy, index, axis=-1)[..., 0] == 1.0
     policies = np.concatenate([policy[None], target.policies])
-    usual = one_hot(usual_rolls, game.num_actions)
+    usual_policy = one_hot(usual_rolls, game.num_actions)
     losses = usual_values - counter_values
-    cell_gains = 0.0 - gains_alone(game, policies, target.chances, usual, losses)  # no -0.0
+    # By differences of values where a win rate is linear in a cell; where positions recur, anew.
+    losses_alone = gains_alone(game, policies, target.chances, usual_policy, losses)
+    cell_gains = 0.0 - losses_alone  # a minus sign would make -0.0 of 0.0
     cell_gains = np.where(is_same, 0.0, cell_gains)
     return Gains(usual_rolls, cell_gains, measured.infoset_reach)
 
@@ -341,19 +362,22 @@ def gains(game: Engine, counter: StrategyLike, strategy: StrategyLike) -> Gains:
 def largest_gains(
     gained: Gains, counter: Strategy | NDArray[Any], count: int = 10
 ) -> list[CellGain]:
-    """List the cells of a counter-strategy that gain most, at most `count`, if they gain at all."""
+    """List the cells of a counter-strategy that gain most, at most `count`, each above 0.
+
+    Raises `HogeqError` for a bad count, and `StrategyError` for a counter of another shape.
+    """
     if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
         raise HogeqError(refusal("count", count, "whole numbers from 0"))
     rolls = np.asarray(counter.likeliest if isinstance(counter, Strategy) else counter)
     if rolls.shape != gained.gains.shape:
         raise StrategyError(f"counter: shape is {rolls.shape}; allowed: {gained.gains.shape}")
     best_first = (-gained.gains).argsort(axis=None, kind="stable")[:count]
-    listed = []
+    largest = []
     for flat_index in best_first.tolist():
         score, opponent = divmod(flat_index, len(rolls))
         cell = (score, opponent)
         gain = float(gained.gains[cell])
         if gain > 0.0:
             usual_roll = int(gained.usual[cell])
-            listed.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
-    return listed
+            largest.append(CellGain(score, opponent, usual_roll, int(rolls[cell]), gain))
+    return largest

@@ -15,175 +15,227 @@ from hogeq.support.messages import HogeqError
 Policy = list[list[Fraction]]
 """Probabilities of the actions of each row."""
 
+BEST = -1  # in place of a row's action: the best one in each of its states
 
-def rational(policy: Floats, largest: int) -> Policy:
-    """Round probabilities (R, K) to fractions of denominators up to `largest`.
 
-    The most probable action takes the rest to 1.
+def rational(policy: Floats, largest_denominator: int) -> Policy:
+    """Round probabilities (R, K) to fractions of denominators up to the largest one.
+
+    The most probable action of a row takes what the others leave, so that the row sums to 1.
     """
     rows = [
-        [Fraction(share).limit_denominator(largest) for share in row] for row in policy.tolist()
+        [Fraction(probability).limit_denominator(largest_denominator) for probability in row]
+        for row in policy.tolist()
     ]
-    for row, action in zip(rows, policy.argmax(axis=1).tolist(), strict=True):
-        row[action] += 1 - sum(row)
+    for row, likeliest in zip(rows, policy.argmax(axis=1).tolist(), strict=True):
+        row[likeliest] += 1 - sum(row)
     return rows
 
 
 def floats(policy: Policy) -> Floats:
-    """Round to floating point, (R, K)."""
-    return np.array([[float(share) for share in row] for row in policy])
+    """Round a policy of fractions to floating point, (R, K)."""
+    return np.array([[float(probability) for probability in row] for row in policy])
 
 
 class ExactStates:
-    """Passes over states in whole numbers; chances are multiples of 1 / `denominator`.
+    """The states of a graph, and passes over them in whole numbers, without rounding.
 
-    The worth of a state that has h turns ahead at most is a whole number of (D d)**-h, where d is
-    the common denominator of the policy.
+    Chances are multiples of 1 / `denominator`. The value of a state that has h turns ahead at most
+    is a whole number of (D d)**-h, where D is that denominator and d the common denominator of the
+    policy.
     """
 
     def __init__(self, graph: ResponseGraph, denominator: int) -> None:
-        states, self.legal, self.denominator = graph.states, graph.legal, denominator
-        self.row, self.is_own = states.row.tolist(), states.is_own.tolist()
-        self.start, self.actions = states.start.tolist(), states.won.shape[1]
-        scaled = states.chance * denominator
-        won = states.won * denominator
-        off = [np.abs(one - np.round(one)).max(initial=0.0) for one in (scaled, won)]
-        if max(off) > 1e-3 or not (states.start_chance == 1 / len(self.start)).all():
+        states = graph.states
+        self.legal = graph.legal
+        self.denominator = denominator
+        self.row = states.row.tolist()
+        self.is_own = states.is_own.tolist()
+        self.start = states.start.tolist()
+        self.actions = states.won.shape[1]
+        chances = states.chance * denominator
+        payoffs = states.won * denominator
+        misses = [np.abs(array - np.round(array)).max(initial=0.0) for array in (chances, payoffs)]
+        starts_are_alike = (states.start_chance == 1 / len(self.start)).all()
+        if max(misses) > 1e-3 or not starts_are_alike:
             raise HogeqError(f"denominator: got {denominator}; allowed: one of all chances")
-        chances, after = np.round(scaled).astype(np.int64).tolist(), states.after.tolist()
-        first, self.won = states.first.tolist(), np.round(won).astype(np.int64).tolist()
+        numerators = np.round(chances).astype(np.int64).tolist()
+        self.won = np.round(payoffs).astype(np.int64).tolist()
+        next_states = states.after.tolist()
+        # Outcomes of action k in state s, as (numerator of the chance, next state), at s * K + k.
         self.edges = [
-            list(zip(chances[low:high], after[low:high], strict=True))
-            for low, high in pairwise(first)
+            list(zip(numerators[first:end], next_states[first:end], strict=True))
+            for first, end in pairwise(states.first.tolist())
         ]
-        self.height = [0] * len(self.row)
+        self.height = [0] * len(self.row)  # most turns ahead of each state
+        # Next states have larger numbers, so their heights are known.
         for state in range(len(self.row) - 1, -1, -1):
             edges = self.edges[state * self.actions : (state + 1) * self.actions]
-            later = [self.height[then] for edge in edges for _, then in edge]
-            self.height[state] = 1 + max(later, default=0)
+            heights = [self.height[next_state] for edge in edges for _, next_state in edge]
+            self.height[state] = 1 + max(heights, default=0)
 
-    def value(self, others: Policy, member: Sequence[int], fixed: Sequence[int]) -> Fraction:
-        """Payoff against a policy: rows play action `fixed`, (R,), and the best one where -1."""
-        common = lcm(*(one.denominator for row in others for one in row))
-        shares = [[int(one * common) for one in row] for row in others]
+    def value(self, opponents: Policy, members: Sequence[int], fixed: Sequence[int]) -> Fraction:
+        """Payoff against a policy of all other rows, by backward induction in whole numbers.
+
+        `members` are the states that play can come to, ascending. A row of the player takes its
+        action in `fixed`, (R,), or where that is `BEST` the best one in each of its states.
+        """
+        common = lcm(*(probability.denominator for row in opponents for probability in row))
+        numerators = [[int(probability * common) for probability in row] for row in opponents]
+        # The value of a state with h turns ahead at most is a whole number over power[h].
         base = self.denominator * common
         power = [base**height for height in range(max(self.height) + 1)]
-        worth = [0] * len(self.row)
-        for state in reversed(member):
-            row, height = self.row[state], self.height[state] - 1
-            if self.is_own[state]:
-                legal = np.flatnonzero(self.legal[row]).tolist() if fixed[row] < 0 else [fixed[row]]
-                weighted = [(common, action) for action in legal]
+        values = [0] * len(self.row)  # numerators
+        for state in reversed(members):
+            row = self.row[state]
+            height = self.height[state] - 1  # most turns after this one
+            # Actions with the numerators of their probabilities; own ones have probability 1.
+            if not self.is_own[state]:
+                probabilities = enumerate(numerators[row])
+                weighted = [(weight, action) for action, weight in probabilities if weight]
+            elif fixed[row] == BEST:
+                weighted = [(common, action) for action in np.flatnonzero(self.legal[row]).tolist()]
             else:
-                weighted = [(share, action) for action, share in enumerate(shares[row]) if share]
-            found = []
-            for share, action in weighted:
+                weighted = [(common, fixed[row])]
+            action_values = []
+            for weight, action in weighted:
                 total = self.won[state][action] * power[height]
-                for chance, then in self.edges[state * self.actions + action]:
-                    total += chance * worth[then] * power[height - self.height[then]]
-                found.append(share * total)
-            worth[state] = max(found) if self.is_own[state] else sum(found)
-        ends = [Fraction(worth[state], power[self.height[state]]) for state in self.start]
-        return sum(ends, Fraction(0)) / len(ends)
+                for chance, next_state in self.edges[state * self.actions + action]:
+                    scale = power[height - self.height[next_state]]
+                    total += chance * values[next_state] * scale
+                action_values.append(weight * total)
+            values[state] = max(action_values) if self.is_own[state] else sum(action_values)
+        start_values = [Fraction(values[state], power[self.height[state]]) for state in self.start]
+        return sum(start_values, Fraction(0)) / len(start_values)
 
-    def reach(self, own: Sequence[int], others: Policy) -> list[Fraction]:
-        """How often a pure strategy (R,) comes to each of its rows."""
-        mass, met = [Fraction(0)] * len(self.row), [Fraction(0)] * len(own)
+    def reach(self, matrix: Sequence[int], opponents: Policy) -> list[Fraction]:
+        """Reach probability of each row if the player takes the actions of a matrix, (R,)."""
+        state_reach = [Fraction(0)] * len(self.row)
+        row_reach = [Fraction(0)] * len(matrix)
         for state in self.start:
-            mass[state] += Fraction(1, len(self.start))
-        for state, here in enumerate(mass):
-            if not here:
+            state_reach[state] += Fraction(1, len(self.start))
+        for state, reach in enumerate(state_reach):
+            if not reach:
                 continue
-            row, plays = self.row[state], [Fraction(0)] * self.actions
+            row = self.row[state]
             if self.is_own[state]:
-                met[row] += here
-                plays[own[row]] = Fraction(1)
+                row_reach[row] += reach
+                probabilities = [Fraction(0)] * self.actions
+                probabilities[matrix[row]] = Fraction(1)
             else:
-                plays = others[row]
-            for action, share in enumerate(plays):
-                if share:
-                    for chance, then in self.edges[state * self.actions + action]:
-                        mass[then] += here * share * Fraction(chance, self.denominator)
-        return met
+                probabilities = opponents[row]
+            for action, probability in enumerate(probabilities):
+                if probability:
+                    for chance, next_state in self.edges[state * self.actions + action]:
+                        outcome_reach = reach * probability * Fraction(chance, self.denominator)
+                        state_reach[next_state] += outcome_reach
+        return row_reach
 
     def is_at_most(
         self,
         bound: Fraction,
-        others: Policy,
+        opponents: Policy,
         problem: Responses,
         tree: Ints,
         deadline: Deadline = FOREVER,
     ) -> bool:
-        """Whether no leaf of a proof gets more than a bound, exactly: those that are near it.
+        """Whether no leaf of a proof by branch and bound gets more than a bound, exactly.
 
-        False, too, if the time is over before.
+        `tree` lists the nodes of the proof depth first: the row that a node branches on, or -1 for
+        a leaf. Leaves are valued in floating point first, and in fractions if they are near the
+        bound. False, too, if the time is over before.
         """
-        fixed, count = problem.free, np.diff(problem.corners.first)
-        stack, member = list[int](), problem.others.member.tolist()
+        fixed = problem.unfixed
+        num_corners = np.diff(problem.corners.first)
+        branched = list[int]()  # rows fixed on the way to the present node
+        members = problem.others.member.tolist()
         for row in tree.tolist():
             if row >= 0:
-                stack.append(row)
+                branched.append(row)
                 fixed[row] = 0
                 continue
             is_near = problem.value(fixed) + problem.error >= bound
             if is_near and deadline.is_over:
                 return False
-            if is_near and self.value(others, member, fixed.tolist()) > bound:
+            if is_near and self.value(opponents, members, fixed.tolist()) > bound:
                 return False
-            while stack:
-                fixed[stack[-1]] += 1
-                if fixed[stack[-1]] < count[stack[-1]]:
+            # The next node fixes the next corner of the last row that has one left.
+            while branched:
+                fixed[branched[-1]] += 1
+                if fixed[branched[-1]] < num_corners[branched[-1]]:
                     break
-                fixed[stack.pop()] = -1
+                fixed[branched.pop()] = BEST
         return True
 
 
 def exact_kuhn(exact: ExactStates, matrices: Ints, deadline: Deadline = FOREVER) -> Policy | None:
-    """Policy of the mixture in which all these matrices win 1/2, in rational numbers.
+    """Kuhn's policy of the mixture in which all these matrices (n, R) win 1/2, in fractions.
 
-    None if there is no such mixture or several, if weights are negative, or without time.
+    1. Compute the win rates of all pairs of matrices.
+    2. Solve for weights by which every matrix wins 1/2 against the mixture.
+    3. A row of the policy is the mean of the matrices' actions, by weight times reach.
+
+    None if there is no such mixture or several, if a weight is not positive, or without time.
     """
-    count, half = len(matrices), Fraction(1, 2)
-    every = range(len(exact.row))
-    pure = [[[Fraction(int(a == one)) for a in range(exact.actions)] for one in matrix]
-            for matrix in matrices]  # fmt: skip
+    count = len(matrices)
+    half = Fraction(1, 2)
+    all_states = range(len(exact.row))
+    pure_policies = [_pure_policy(matrix.tolist(), exact.actions) for matrix in matrices]
     rates = [[half] * count for _ in range(count)]
-    for one in range(count):
-        for two in range(one):
+    for first in range(count):
+        for second in range(first):
             if deadline.is_over:
                 return None
-            rates[one][two] = exact.value(pure[two], every, matrices[one].tolist())
-            rates[two][one] = 1 - rates[one][two]
-    lines = [[rate - half for rate in row] + [Fraction(0)] for row in rates]
-    weights = solved([*lines, [Fraction(1)] * (count + 1)])
+            matrix = matrices[first].tolist()
+            rates[first][second] = exact.value(pure_policies[second], all_states, matrix)
+            rates[second][first] = 1 - rates[first][second]
+    equations = [[rate - half for rate in row] + [Fraction(0)] for row in rates]
+    sum_to_1 = [Fraction(1)] * (count + 1)
+    weights = solve_equations([*equations, sum_to_1])
     if weights is None or min(weights) <= 0:
         return None
-    mean = [[sum((one[row][a] for one in pure), Fraction(0)) / count for a in range(exact.actions)]
-            for row in range(len(pure[0]))]  # fmt: skip
+    # Own reach is against opponents who play the unweighted mean of the matrices.
+    mean = [
+        [sum(probabilities, Fraction(0)) / count for probabilities in zip(*rows, strict=True)]
+        for rows in zip(*pure_policies, strict=True)
+    ]
     policy = [[Fraction(0)] * exact.actions for _ in mean]
     for weight, matrix in zip(weights, matrices, strict=True):
-        for row, met in enumerate(exact.reach(matrix.tolist(), mean)):
-            policy[row][matrix[row]] += weight * met
+        for row, reach in enumerate(exact.reach(matrix.tolist(), mean)):
+            policy[row][matrix[row]] += weight * reach
     return [
-        [one / sum(row) for one in row] if any(row) else pure[0][number]
-        for number, row in enumerate(policy)
+        [mass / sum(masses) for mass in masses] if any(masses) else pure_policies[0][row]
+        for row, masses in enumerate(policy)
     ]
 
 
-def solved(lines: list[list[Fraction]]) -> list[Fraction] | None:
-    """Solve equations, each its coefficients and right side; None unless one solution exists."""
-    lines, count = [list(line) for line in lines], len(lines[0]) - 1
-    for column in range(count):
-        place = next((at for at in range(column, len(lines)) if lines[at][column]), None)
-        if place is None:
+def _pure_policy(matrix: Sequence[int], num_actions: int) -> Policy:
+    """Policy that takes the actions of a matrix (R,) for certain."""
+    return [[Fraction(int(a == action)) for a in range(num_actions)] for action in matrix]
+
+
+def solve_equations(equations: list[list[Fraction]]) -> list[Fraction] | None:
+    """Solve linear equations by Gauss-Jordan elimination; None unless one solution exists.
+
+    An equation is a list of its coefficients and, last, of its right side.
+    """
+    equations = [list(equation) for equation in equations]
+    unknowns = len(equations[0]) - 1
+    for column in range(unknowns):
+        candidates = range(column, len(equations))
+        pivot_line = next((line for line in candidates if equations[line][column]), None)
+        if pivot_line is None:
             return None
-        lines[column], lines[place] = lines[place], lines[column]
-        pivot = lines[column][column]
-        lines[column] = [one / pivot for one in lines[column]]
-        for at, line in enumerate(lines):
-            if at != column and line[column]:
-                factor = line[column]
-                lines[at] = [a - factor * b for a, b in zip(line, lines[column], strict=True)]
-    if any(line[-1] for line in lines[count:]):
+        pivot_equation = equations[pivot_line]
+        equations[pivot_line] = equations[column]
+        pivot = pivot_equation[column]
+        pivot_equation = [coefficient / pivot for coefficient in pivot_equation]
+        equations[column] = pivot_equation
+        for line, equation in enumerate(equations):
+            if line != column and equation[column]:
+                factor = equation[column]
+                pairs = zip(equation, pivot_equation, strict=True)
+                equations[line] = [own - factor * other for own, other in pairs]
+    if any(equation[-1] for equation in equations[unknowns:]):
         return None
-    return [line[-1] for line in lines[:count]]
+    return [equation[-1] for equation in equations[:unknowns]]

@@ -54,36 +54,37 @@ class Response:
     strategy: Strategy
     """The response, in either seat: pure, unless a responder is absent-minded."""
     value: float
-    """What it gets, exactly: the mean over both seats."""
+    """Payoff of the response, exactly: the mean over both seats."""
     bound: float
-    """What no response exceeds."""
+    """Upper bound on the payoff of every response."""
     full_memory: float
-    """What a responder gets by full memory in Hog, where a mixture's draw is told, too; elsewhere
-    by perfect recall, of the own past alone; of games by their positions by seeing everything."""
+    """Payoff of a stronger responder. In Hog it has full memory and knows a mixture's draw. In
+    other games it has perfect recall, of its own past alone; in games by their positions it sees
+    everything."""
     is_proved: bool
-    """Whether it is a best response: both agree in every digit that is written, and within 1e-9 of
-    the stakes. Both hold whatever was rounded."""
+    """Whether it is a best response: `value` and `bound` agree in every digit that is written, and
+    within 1e-9 of the stakes. Both hold in spite of rounding."""
     method: str
-    """What the bound is of: ``full memory``, ``full information``, ``belief DAG``, ``enumeration``,
+    """Method of the bound: ``full memory``, ``full information``, ``belief DAG``, ``enumeration``,
     ``integer program`` or, if a responder is absent-minded, ``branch and bound``."""
     seconds: float
     """Spent on it."""
     seats: tuple[float, float]
-    """What it gets in the first seat, and in the second."""
+    """Payoff of the response in the first seat, and in the second."""
     seat_bounds: tuple[float, float] | None = None
-    """What no response exceeds in each seat, where that is known."""
+    """Upper bound on all responses in each seat, where that is known."""
     units: Units = WIN_RATES
-    """How it is written."""
+    """How figures are written."""
     search: "SearchResult | None" = None
     """Course of the search; None where none was needed."""
     is_told: bool = False
-    """Whether who forgets nothing is told, too, what was drawn from a mixture."""
+    """Whether the stronger responder of `full_memory` knows the draw of a mixture."""
     margin: float = 0.0
-    """Most that rounding moved `value` or `bound` by; 0 where both are rounded outward."""
+    """Largest error of `value` or `bound` by rounding; 0 where both are rounded outward."""
 
     @property
     def effort(self) -> dict[str, Any]:
-        """The budget, and the sweeps made."""
+        """The budget of the search, and the number of its sweeps; empty if there was none."""
         if self.search is None:
             return {}
         return {**self.search.budget.fields(), "sweeps": self.search.sweeps}
@@ -99,18 +100,19 @@ class Response:
         return self.strategy.likeliest
 
     def __repr__(self) -> str:
-        """Say both ends."""
+        """Write the value and the bound, and whether they prove a best response."""
         proved = ", proved" if self.is_proved else ""
         return f"Response(value={self.value:z.6f}, bound={self.bound:z.6f}{proved})"
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the response itself.
 
-        ``attack`` (its value), ``bound``, ``bound_told`` (of a mixture in Hog, where the responder
-        knows what was drawn), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``;
+        ``attack`` (its value), ``bound``, ``bound_told`` (of a mixture in Hog, on a responder who
+        knows the draw), ``full_memory``, ``proved``, ``seats``, ``method``, ``seconds``;
         ``seat_bounds``, if those of a proved response agree with ``seats`` in no digit after the
         point; and the course of the search, if there was one.
         """
+        # If the response is proved to be best, figures have the digits that are proved.
         value, bound, full_memory, seats, seat_bounds = self._written
         data: dict[str, Any] = {"attack": value, "bound": bound}
         if self.is_told:
@@ -130,32 +132,43 @@ class Response:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """What the response surely gets, and what surely no response exceeds."""
+        """Lower bound on the payoff of the response, and upper bound on all, rounding included."""
         return self.value - self.margin, self.bound + self.margin
 
     @property
     def _written(self) -> tuple[float, float, float, tuple[float, ...], tuple[float, ...]]:
-        """Value, bound, full memory, seats, their bounds; if it is proved, in digits that are."""
-        if not self.is_proved:  # the response's own figure is to the nearest
+        """Figures as they are written: value, bound, full memory, payoff by seat, bound by seat.
+
+        If the response is proved to be best, they have only the digits that are proved. Else
+        bounds are rounded up, and payoffs of the response are to the nearest.
+        """
+        if not self.is_proved:
             bound = self.bound + self.margin
             return self.value, bound, self.full_memory + self.margin, self.seats, self.seats
         value, bound = agreed(*self.ends)
         full_memory = bound if self.full_memory == self.bound else self.full_memory
-        least, most = self.seats, self.seat_bounds
-        if most is None:  # in Hog, where the margin is of the mean of both
+        first, second = self.seats
+        if self.seat_bounds is None:  # in Hog, where the margin is that of the mean of both seats
             error = 2.0 * self.margin
-            least, most = (least[0] - error, least[1] - error), (least[0] + error, least[1] + error)
-        least, most = zip(*map(agreed, least, most), strict=True)
-        return value, bound, full_memory, least, most
+            first_ends = first - error, first + error
+            second_ends = second - error, second + error
+        else:
+            first_ends = first, self.seat_bounds[0]
+            second_ends = second, self.seat_bounds[1]
+        first_least, first_most = agreed(*first_ends)
+        second_least, second_most = agreed(*second_ends)
+        seats = first_least, second_least
+        seat_bounds = first_most, second_most
+        return value, bound, full_memory, seats, seat_bounds
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and their meaning, as the command prints them."""
+        """Lay out the attack's value and its bounds, each with a name and its meaning."""
         lower, upper = self.units.ends(self.value, self.bound, self.is_proved)
         full_memory = self.units.upper(self.full_memory)
         seats = ""
         if self.units is not WIN_RATES:
             write = self.units.exact if self.is_proved else self.units.lower
-            first, second = self._written[3]
+            _, _, _, (first, second), _ = self._written
             seats = f", mean of {write(first)} and {write(second)} by seat"
         bounds_full_memory = self.method in {"full memory", FULL_INFORMATION}
         if self.is_proved and bounds_full_memory:
@@ -213,14 +226,14 @@ class Interval(NamedTuple):
 
     @property
     def _written(self) -> tuple[float, float]:
-        """Both ends, outward; if they are proved to be one, that number."""
+        """Both ends, rounded outward; if they are proved to be one number, that, twice."""
         margin = self.response.margin
         ends = self.lower - margin, self.upper + margin
         return agreed(*ends) if self._are_one else ends
 
     @property
     def _are_one(self) -> bool:
-        """Whether both are proved to be one; of a response beside a large constant they may not."""
+        """Whether both ends are proved to be one number, in all digits that are written."""
         units = self.response.units
         return self.response.is_proved and units.are_one(self.lower, self.upper)
 
@@ -263,14 +276,14 @@ class Equilibrium:
     """
 
     lower: float
-    """What the value of the game is at least: the first player's mixture secures it."""
+    """Lower bound on the value of the game: the first player's mixture secures it."""
     upper: float
-    """What it is at most: the second player's mixture allows it."""
+    """Upper bound on the value: the second player's mixture allows no more."""
     strategies: tuple[Strategy, Strategy]
     """Of the first player and of the second, each in its own seat alone; see `profile`."""
     is_proved: bool
-    """Whether what `strategies` secure and allow agrees in every digit that is written, and within
-    1e-9 of the stakes. Both ends hold whatever was rounded."""
+    """Whether the payoffs that `strategies` secure and allow agree in every digit that is written,
+    and within 1e-9 of the stakes. Both ends hold in spite of rounding."""
     method: str
     """``lp``, one linear program; ``columns``, column generation, or double oracle; ``iterates`` of
     CFR+, weighed by a linear program; ``tablebase``, optimal play by the scores; ``branch and
@@ -284,8 +297,8 @@ class Equilibrium:
     sides: tuple[str, str] = ("player 0", "player 1")
     """Names of both, of a team with its members."""
     secured: tuple[float, float] | None = None
-    """What `strategies` secure and allow where they are a part of the mixtures that were found,
-    which had too many; None where they are all, and secure both ends."""
+    """Payoffs that `strategies` secure and allow if they are only a part of the mixtures that were
+    computed, which had too many components; None if they are all, and secure both ends."""
     seats: NDArray[np.int8] | None = None
     """Seat of every row of a tree, (R,); None in Hog, where both players are alike."""
 
@@ -297,7 +310,7 @@ class Equilibrium:
         return joined(self.seats, *self.strategies)
 
     def __repr__(self) -> str:
-        """Say both ends."""
+        """Write both bounds on the value, whether they meet, and the method."""
         proved = ", proved" if self.is_proved else ""
         return f"Equilibrium({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
@@ -315,7 +328,11 @@ class Equilibrium:
         return {**data, **self.effort}
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and their meaning, as the command prints them."""
+        """Lay out both bounds on the value, as the command prints them.
+
+        A row has a name, a figure and its meaning. If the strategies are only a part of the
+        mixtures that were computed, there are two more rows for what that part secures.
+        """
         lower, upper = self.units.ends(self.lower, self.upper, self.is_proved)
         figure = self.units.figure
         first, second = self.sides
@@ -325,14 +342,14 @@ class Equilibrium:
                 ("lower", lower, f"{figure} that {first} secures{proved}"),
                 ("upper", upper, f"{figure} that {second} allows"),
             ]
-        given_lower = self.units.lower(self.secured[0])
-        given_upper = self.units.upper(self.secured[1])
-        given = "by the part of the mixture that is given"
+        secured_lower = self.units.lower(self.secured[0])
+        secured_upper = self.units.upper(self.secured[1])
+        by_part = "by the part of the mixture that is given"
         return [
             ("lower", lower, f"value of the game at least: by the whole mixture of {first}"),
             ("upper", upper, f"value of the game at most: by the whole mixture of {second}"),
-            ("lower, given", given_lower, f"{figure} that {first} secures {given}"),
-            ("upper, given", given_upper, f"{figure} that {second} allows {given}"),
+            ("lower, given", secured_lower, f"{figure} that {first} secures {by_part}"),
+            ("upper, given", secured_upper, f"{figure} that {second} allows {by_part}"),
         ]
 
     def _repr_html_(self) -> str:
@@ -356,9 +373,9 @@ class InPolicies:
     """
 
     lower: float
-    """What the value is at least: the side's policy secures it."""
+    """Lower bound on the value: the side's policy secures it."""
     upper: float
-    """What it is at most: by no policy does the side secure more."""
+    """Upper bound on the value: by no policy does the side secure more."""
     strategy: Strategy
     """The policy, of a tree in the seat of the side alone; see `profile`."""
     is_proved: bool
@@ -372,12 +389,12 @@ class InPolicies:
     seconds: float
     """Spent on the search."""
     player: int = 0
-    """The side. Of the second one the value is the least that it allows, so `upper` is secured."""
+    """The side. The value of side 1 is the least that it allows, so its policy secures `upper`."""
     second: "InPolicies | None" = None
     """The same of the second side; None in Hog, whose players are alike."""
 
     def __repr__(self) -> str:
-        """Say both ends."""
+        """Write both bounds on the value, whether they meet, and the method."""
         proved = ", proved" if self.is_proved else ""
         return f"InPolicies({self.lower:z.6f} to {self.upper:z.6f}{proved}; {self.method})"
 
@@ -390,18 +407,19 @@ class InPolicies:
 
     @property
     def price(self) -> tuple[float, float]:
-        """Least and most that the side loses by drawing apart, rounded outward.
+        """Price of uncorrelation: bounds on the loss of the side by policies instead of a mixture.
 
-        Values are those of player 0, of which the second side allows more by policies.
+        Both are rounded outward, and at least 0. Values are payoffs to player 0: by policies side 0
+        secures less of them than by a mixture, and side 1 allows more.
         """
-        mixed, apart = self.mixtures, self
+        mixtures = self.mixtures
         if self.player == 0:
-            least = Fraction(mixed.lower) - Fraction(apart.upper)
-            most = Fraction(mixed.upper) - Fraction(apart.lower)
+            least_price = Fraction(mixtures.lower) - Fraction(self.upper)
+            most_price = Fraction(mixtures.upper) - Fraction(self.lower)
         else:
-            least = Fraction(apart.lower) - Fraction(mixed.upper)
-            most = Fraction(apart.upper) - Fraction(mixed.lower)
-        return max(below(least), 0.0), max(above(most), 0.0)
+            least_price = Fraction(self.lower) - Fraction(mixtures.upper)
+            most_price = Fraction(self.upper) - Fraction(mixtures.lower)
+        return max(below(least_price), 0.0), max(above(most_price), 0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values, without the policies.
@@ -423,11 +441,11 @@ class InPolicies:
         return data
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out both ends and the price of each side, as the command prints them."""
+        """Lay out both bounds on the value and the price of uncorrelation, for each side."""
         units = self.mixtures.units
         side = self.mixtures.sides[self.player]
         lower, upper = units.ends(self.lower, self.upper, False)
-        least, most = units.ends(*self.price, False)
+        least_price, most_price = units.ends(*self.price, False)
         if self.player == 0:
             lower_says = f"a policy of {side} secures it"
             upper_says = f"no policy of {side} secures more"
@@ -438,6 +456,6 @@ class InPolicies:
         rows = [
             ("lower, policies", lower, f"{lower_says}{proved}"),
             ("upper, policies", upper, upper_says),
-            ("price", f"{least} to {most}", f"of uncorrelation, to {side}"),
+            ("price", f"{least_price} to {most_price}", f"of uncorrelation, to {side}"),
         ]
         return rows if self.second is None else rows + self.second.rows()

@@ -21,22 +21,23 @@ class Units(NamedTuple):
     (0.5, '52.00 %', 'win rate')
     """
 
-    even: float
-    figure: str  # what is measured
-    exact: Callable[[float], str]
-    lower: Callable[[float], str]
-    upper: Callable[[float], str]
+    even: float  # value of an even game
+    figure: str  # what figures measure: "win rate" or "payoff"
+    exact: Callable[[float], str]  # writes a figure, rounded to the nearest
+    lower: Callable[[float], str]  # writes a lower bound, rounded down
+    upper: Callable[[float], str]  # writes an upper bound, rounded up
     gap: Callable[..., str]  # writes both ends of an exploitability: (lower, upper, are_one=...)
     gain: Callable[[float], str]  # writes a difference
     axis: str  # of pictures: what an exploitability is
-    per_rate: float = 1.0  # worth of a whole win rate: searches count win rates
+    per_rate: float = 1.0  # payoff of a whole win rate: searches count win rates
 
     @staticmethod
     def of_payoffs(even: float, largest: float, scale: float) -> "Units":
-        """Give the units of another game than Hog.
+        """Give the units of a game other than Hog, whose figures are payoffs.
 
-        `even` is the value of an even game, `largest` half of what a whole win rate of a search is
-        worth, and `scale` the most that players may expect.
+        `even` is the value of an even game. `scale` is the largest payoff that players may expect,
+        which sets the number of digits. A win rate of 1 in a search counts as `largest` beyond
+        even, and a win rate of 0 as `largest` below.
         """
         writer = _PayoffWriter(scale)
         return Units(
@@ -62,26 +63,29 @@ class Units(NamedTuple):
         return self.lower(lower), self.upper(upper)
 
     def beyond(self, lower: float, upper: float) -> tuple[float, float]:
-        """Give what both ends of an interval are beyond an even game, rounded outward.
-
-        Half of what payoffs sum to may be off by a rounding, unless it is short.
-        """
+        """Subtract the even value from both ends of an interval, rounding outward."""
         if not (math.isfinite(lower) and math.isfinite(upper)):
             return lower - self.even, upper - self.even
-        least = most = self.even
+        least_even = self.even
+        most_even = self.even
+        # The even value is half of the payoffs' sum. Unless it has few binary digits, it may be
+        # rounded, so that the true one is between the doubles next to it.
         if math.ldexp(self.even, FINE) % 1.0:
-            least, most = (math.nextafter(self.even, end) for end in (-math.inf, math.inf))
-        return below(Fraction(lower) - Fraction(most)), above(Fraction(upper) - Fraction(least))
+            least_even = math.nextafter(self.even, -math.inf)
+            most_even = math.nextafter(self.even, math.inf)
+        lower_gap = Fraction(lower) - Fraction(most_even)
+        upper_gap = Fraction(upper) - Fraction(least_even)
+        return below(lower_gap), above(upper_gap)
 
     def are_one(self, lower: float, upper: float) -> bool:
         """Whether two ends are written alike, so that every digit is true of all between them."""
         return self.exact(lower) == self.exact(upper)
 
 
-DECIMALS: Final = 9  # of payoffs
-FINE: Final = 20  # numbers that are whole in units of 2**-20 are what they say
-HALVES: Final = ("49", "50", "51")  # digits after the last one that is written
-POWERS: Final = 1e16  # from which on Python writes numbers with a power of ten
+DECIMALS: Final = 9  # digits after the first one of a payoff that is written
+FINE: Final = 20  # an even value that is a multiple of 2**-20 counts as exact
+HALVES: Final = ("49", "50", "51")  # the next two digits, of a number about halfway between two
+POWERS: Final = 1e16  # Python writes numbers from this on with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates
 
 WIN_RATES: Final = Units(
@@ -108,24 +112,25 @@ class _PayoffWriter(NamedTuple):
     scale: float  # most that players may expect
 
     def digits(self, payoff: float) -> tuple[int, str]:
-        """Give the digits after the point, and the format: plain "f", or with an exponent "e"."""
+        """Give the number of decimals, and the format: plain "f", or with an exponent "e"."""
         if not is_plain(self.scale) or abs(payoff) >= 1e9:
             return DECIMALS, "e"
-        power = int(f"{payoff:.{DECIMALS}e}".partition("e")[2])  # of ten
-        return DECIMALS - max(power, 0), "f"
+        power_of_ten = int(f"{payoff:.{DECIMALS}e}".partition("e")[2])
+        return DECIMALS - max(power_of_ten, 0), "f"
 
     def nearest(self, payoff: float) -> str:
-        """Round to the nearest; halfway between two, write a digit more.
+        """Write a payoff rounded to the nearest; halfway between two, with a digit more.
 
-        Else what rounding errors have divided would not be written as the one number that it is.
+        Otherwise two ends of an interval that are one number but for rounding errors could round
+        apart, and be written as two.
         """
         if not math.isfinite(payoff):
             return str(payoff)
-        places, kind = self.digits(payoff)
-        two_digits_more = f"{payoff:z.{places + 2}{kind}}".partition("e")[0]
+        decimals, kind = self.digits(payoff)
+        two_digits_more = f"{payoff:z.{decimals + 2}{kind}}".partition("e")[0]
         if two_digits_more[-2:] in HALVES:
-            places += 1
-        return f"{payoff:z.{places}{kind}}"
+            decimals += 1
+        return f"{payoff:z.{decimals}{kind}}"
 
     def lower(self, payoff: float) -> str:
         """Round down."""
@@ -136,56 +141,58 @@ class _PayoffWriter(NamedTuple):
         return self._rounded(payoff, ROUND_CEILING)
 
     def _rounded(self, payoff: float, rounding: str) -> str:
-        """Round exactly, in decimal arithmetic, by a rounding mode of `decimal`."""
+        """Write a payoff rounded in exact decimal arithmetic, by a rounding mode of `decimal`."""
         if not math.isfinite(payoff):
             return str(payoff)
-        places, kind = self.digits(payoff)
-        nearest = Decimal(f"{payoff:.{places}{kind}}")
+        decimals, kind = self.digits(payoff)
+        nearest = Decimal(f"{payoff:.{decimals}{kind}}")
         last_digit = Decimal(1).scaleb(int(nearest.as_tuple().exponent))
+        # 700 digits are more than any double needs here.
         outward = Decimal(payoff).quantize(last_digit, rounding, Context(prec=700))
-        return f"{outward:z.{places}{kind}}"
+        return f"{outward:z.{decimals}{kind}}"
 
     def gap(self, lower: float, upper: float, /, *, are_one: bool = False) -> str:
-        """Write both ends of an interval, rounded outward, or the number that both are."""
+        """Write both ends of an interval, rounded outward; if they are one number, that twice."""
         if are_one or self.nearest(lower) == self.nearest(upper):
             return f"{self.nearest(lower)} to {self.nearest(lower)}"
         return f"{self.lower(lower)} to {self.upper(upper)}"
 
 
 def below(number: Fraction) -> float:
-    """Round a fraction down to a double."""
+    """Round a fraction down, to the largest double that is not above it."""
     nearest = float(number)
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 
 
 def above(number: Fraction) -> float:
-    """Round a fraction up to a double."""
+    """Round a fraction up, to the smallest double that is not below it."""
     return -below(-number) + 0.0  # no -0.0
 
 
 def agreed(lower: float, upper: float) -> tuple[float, float]:
-    """Give two ends that are one as a number in the most digits in which they agree, twice.
+    """Round both ends of a narrow interval to the most digits in which they agree.
 
-    They may agree in digits from the first one on, or in those after the point alone. Where they
-    agree in none after the point they are given as they are: zeros would stand for the others, but
-    in numbers so large that Python writes them with a power of ten.
+    Returns the rounded number twice. Where the ends agree in no digit after the point they are
+    returned as they are, since the rounded number would end in zeros that are not proved; but for
+    numbers so large that Python writes them with a power of ten.
     """
     if lower == upper:
         return lower, upper
-    candidates = []  # digits after the point that agree, and the number that they make
-    for kind in ("e", "f"):  # digits from the first one on, or after the point
+    candidates = []  # pairs: number of decimals in which the ends agree, and the rounded number
+    for kind in ("e", "f"):  # rounded to significant digits, or to decimals
         for places in range(17, -1, -1):
             written = f"{lower:z.{places}{kind}}"
             if written == f"{upper:z.{places}{kind}}":
-                power = int(written.partition("e")[2] or 0)  # of ten
-                candidates.append((places - power, float(written)))
+                power_of_ten = int(written.partition("e")[2] or 0)
+                candidates.append((places - power_of_ten, float(written)))
                 break
     decimals, number = max(candidates, default=(0, 0.0))
-    return (number, number) if decimals > 0 or abs(number) >= POWERS else (lower, upper)
+    is_proved = decimals > 0 or abs(number) >= POWERS
+    return (number, number) if is_proved else (lower, upper)
 
 
 def write_rate(game: Engine, rate: float) -> str:
-    """Write a win rate that a search counts; of other games than Hog the payoff beyond even."""
+    """Write a win rate of a search: in Hog as such, in other games as the payoff beyond even."""
     if game.pays_wins:
         return percent(rate)
     return f"{game.payoff_per_win_rate * (rate - 0.5):.6g} beyond even"

@@ -9,16 +9,19 @@ from typing import Any, Final, NamedTuple
 from hogeq.search.units import Units, above, agreed, below, is_plain
 
 Ends = tuple[Fraction, Fraction]
+"""Lower and upper bound on a payoff."""
 
 UNSEEN: Final = 1e-11  # error of a payoff that shows in no digit
 
 
 def unseen(scale: float, payoff: float) -> float:
-    """Give the error of a payoff that shows in no digit."""
+    """Give the largest error of a payoff that shows in no digit that is written."""
     return UNSEEN if is_plain(scale) else UNSEEN * abs(payoff)
 
 
 class _Payoffs(NamedTuple):
+    """Payoff to a strategy against another, in floating point."""
+
     mean: float
     """Averaged over both seats."""
     first: float
@@ -31,55 +34,63 @@ class Value(_Payoffs):
     """Payoff to one strategy against another: `mean`, `first` and `second`."""
 
     find_ends: "Callable[[], Value] | None" = None
-    """Finds ends where no digit that is written needed them."""
+    """Computes the ends later, on demand, where no digit that is written depends on them."""
 
     @cached_property
     def ends(self) -> tuple[tuple[float, float], ...]:
-        """What each of the three is at least and at most, whatever was rounded; of Hog none."""
+        """Lower and upper bound on each of the three payoffs, rounding included; of Hog none."""
         return () if self.find_ends is None else self.find_ends().ends
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave behind what the ends are found by."""
+        """Pickle the ends, and not the function that computes them."""
         return {"ends": self.ends}
 
     @classmethod
     def between(
         cls, first: Ends, second: Ends, mean: Ends | None = None, found: Sequence[Fraction] = ()
     ) -> "Value":
-        """Give what was `found` in both seats, or else the middle of ends; these round outward."""
-        lower, upper = map(add, first, second)
-        pairs = mean or (lower / 2, upper / 2), first, second
-        numbers = [(least + most) / 2 for least, most in pairs]
+        """Make a value of bounds on the payoffs in the first seat, the second, and their mean.
+
+        The bounds become `ends`, rounded outward; those on the mean are by default the means of the
+        others. The payoffs are the two `found` in the seats, or else the middles of the bounds.
+        """
+        lower_sum, upper_sum = map(add, first, second)
+        all_ends = [mean or (lower_sum / 2, upper_sum / 2), first, second]
         if found:
-            numbers = [sum(found, Fraction()) / 2, *found]
-        value = cls(*map(float, numbers))
-        value.ends = tuple((below(least), above(most)) for least, most in pairs)
+            payoffs = [sum(found, Fraction()) / 2, *found]
+        else:
+            payoffs = [(lower + upper) / 2 for lower, upper in all_ends]
+        value = cls(*map(float, payoffs))
+        value.ends = tuple((below(lower), above(upper)) for lower, upper in all_ends)
         return value
 
     def written(self, units: "Units") -> list[str]:
-        """Write each number in the digits that hold; where these are fewer, both its ends."""
+        """Write the three payoffs, each as one number if its ends are written alike, else both."""
         return [
-            units.exact(pair[0]) if units.are_one(*pair) else units.gap(*pair)
-            for pair in self._pairs
+            units.exact(lower) if units.are_one(lower, upper) else units.gap(lower, upper)
+            for lower, upper in self._ends_or_payoffs
         ]
 
     def to_json(self, units: "Units") -> dict[str, Any]:
-        """Return it as plain values in the digits that hold: ``payoff``, ``first``, ``second``.
+        """Return the payoffs in proved digits: ``payoff`` (the mean), ``first``, ``second``.
 
-        Where the command writes both ends of one, or they agree in no digit after the point, there
-        are ``ends``, too: all three by these keys.
+        If the command writes both ends of any of them, or if the ends of any agree in no digit
+        after the point, there are ``ends``, too: lower and upper bounds by these keys.
         """
-        keys, pairs = ("payoff", "first", "second"), self._pairs
-        numbers, are_one = [], all(units.are_one(*pair) for pair in pairs)
-        for one, pair in zip(self, pairs, strict=True):
-            lower, upper = agreed(*pair)
-            numbers.append(min(max(one, lower), upper))
-            are_one = are_one and lower == upper
-        found: dict[str, Any] = dict(zip(keys, numbers, strict=True))
-        if not are_one:
-            found["ends"] = dict(zip(keys, map(list, pairs), strict=True))
-        return found
+        keys = ("payoff", "first", "second")
+        all_ends = self._ends_or_payoffs
+        all_are_one = all(units.are_one(*ends) for ends in all_ends)
+        payoffs = []
+        for payoff, ends in zip(self, all_ends, strict=True):
+            lower, upper = agreed(*ends)  # one number, twice, in the digits in which they agree
+            payoffs.append(min(max(payoff, lower), upper))
+            all_are_one = all_are_one and lower == upper
+        values: dict[str, Any] = dict(zip(keys, payoffs, strict=True))
+        if not all_are_one:
+            values["ends"] = dict(zip(keys, map(list, all_ends), strict=True))
+        return values
 
     @property
-    def _pairs(self) -> tuple[tuple[float, float], ...]:
-        return self.ends or tuple((one, one) for one in self)
+    def _ends_or_payoffs(self) -> tuple[tuple[float, float], ...]:
+        """Lower and upper bound on each payoff; where there are none, the payoff twice."""
+        return self.ends or tuple((payoff, payoff) for payoff in self)

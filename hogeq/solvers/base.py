@@ -125,8 +125,8 @@ class Solver(ABC, Generic[State]):
     def step(self, game: Engine, state: State) -> State:
         """State after one more iteration.
 
-        Arrays of the given state may be changed and reused: do not use that state afterwards. All
-        numbers of the new state are finite.
+        It may change and reuse the arrays of `state`: do not use that afterwards. All numbers of
+        the new state are finite.
         """
 
     def steps(self, game: Engine, state: State, most: int) -> tuple[State, int]:
@@ -142,7 +142,7 @@ class Solver(ABC, Generic[State]):
 
     @staticmethod
     def checked(game: Engine, policy: Policy, name: str = "policy") -> Policy:
-        """Check what `average` gave; `ValueError` unless it is a policy of the game."""
+        """Check a result of `average`; `ValueError` unless it is a policy of the game."""
         return check_policy(policy, game.shape, name)
 
     def mixture(self, game: Engine, state: State) -> StrategyLike | None:

@@ -7,20 +7,23 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.search.branching import Closing, Status
+from hogeq.search.branching import ResponseSearch, Status
 from hogeq.solvers.responses import SUPPORT, matrix_game
 from hogeq.solvers.symmetric import SymmetricGame, contains, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 
-MOST_CUTS: Final = 2_000  # of boxes
+MOST_CUTS: Final = 2_000  # of boxes, after which the proof is given up
 STARTS: Final = 3  # counters of the pool, the latest, from which a search for a response ascends
-NO_GAIN: Final = 1e-9  # a counter that wins no more than this above the pool is no better
-NO_COVARIANCE: Final = 1e-13  # that of rounding alone
+NO_GAIN: Final = 1e-9  # a counter is better only if it wins more than this above the pool
+NO_COVARIANCE: Final = 1e-13  # size that rounding alone may give a covariance
 
 
 class Box(NamedTuple):
-    """Policies whose rows are mixtures of corners; a response of corners takes one for each row."""
+    """A set of policies: each row is a mixture of its corners, distributions over the K actions.
+
+    A response (R,) takes one corner for each row.
+    """
 
     corners: list[Floats]  # of each row, (n, K)
     responses: Ints  # (n, R), responses that mattered for the box that this one was cut from
@@ -36,7 +39,7 @@ class Leaf(NamedTuple):
 
     weights: Floats  # (n,), dyadic
     counters: Ints  # (n,), indices of the pool
-    closing: Closing
+    search: ResponseSearch
 
 
 class Split(NamedTuple):
@@ -50,8 +53,8 @@ class Split(NamedTuple):
 class Enclosure:
     """Proof that all policies of a box have at least half of a target as exploitability.
 
-    A mixture of counters beats all of the box (a leaf), or the box is cut in two parts, at the row
-    that matters most, and both are enclosed. Cost: a double oracle in each box.
+    Either a mixture of counters beats all policies of the box (a leaf), or the box is cut in two,
+    at the row that matters most, and both parts are enclosed. Cost: a double oracle in each box.
     """
 
     def __init__(self, game: SymmetricGame, pool: Ints, target: float, deadline: Deadline) -> None:
@@ -61,10 +64,15 @@ class Enclosure:
         self.deadline = deadline
         self.steps = list[Split | Leaf]()
         self.policy: Floats | None = None
-        """One (R, K) whose exploitability seems to be below the target, if such was met."""
+        """(R, K), a policy whose exploitability seems to be below the target; None if none is."""
 
     def prove(self, corners: list[Floats], responses: Ints) -> bool:
-        """Prove that no policy has less exploitability than half the target; False on failure."""
+        """Prove that no policy of a box has less exploitability than half the target.
+
+        The box has `corners` (n, K) of each row; `responses` (n, R) to begin with take one corner
+        in each row. Boxes are cut depth first, and `steps` lists the cuts and leaves. False on
+        failure.
+        """
         stack = [Box(corners, responses)]
         while stack:
             box = stack.pop()
@@ -74,19 +82,23 @@ class Enclosure:
             self.steps.append(step)
             if isinstance(step, Split):
                 first, second = self._parts(box, responses, step)
-                stack += [second, first]
+                stack += [second, first]  # the first is the next to be taken
         return True
 
     def proof(self) -> dict[str, Any]:
-        """Write the cuts in the order of a walk, and the counters of each leaf with their proof."""
-        cuts: list[Any] = []
+        """Give the proof as plain values: the pool of counters, and the boxes depth first.
+
+        A cut is its row and both corners. A leaf is the weights of a mixture, in units of 2**-40,
+        the indices of its counters, and the tree of a branch and bound that it beats the box.
+        """
+        boxes: list[Any] = []
         for step in self.steps:
             if isinstance(step, Split):
-                cuts.append(list(step))
+                boxes.append(list(step))
             else:
-                tree = step.closing.questions.tolist()
-                cuts.append([_numerators(step.weights), step.counters.tolist(), tree])
-        return {"counters": self.pool.tolist(), "boxes": cuts}
+                tree = step.search.tree.tolist()
+                boxes.append([_numerators(step.weights), step.counters.tolist(), tree])
+        return {"counters": self.pool.tolist(), "boxes": boxes}
 
     @staticmethod
     def _parts(box: Box, responses: Ints, split: Split) -> list[Box]:
@@ -103,49 +115,56 @@ class Enclosure:
     def _leaf_or_cut(self, box: Box) -> tuple[Split | Leaf | None, Ints]:
         """Find counters that beat the whole box, or where to cut it, by a double oracle.
 
-        1. Solve the matrix game of the responses of corners so far against the pool of counters.
+        The players choose a response, a policy of corners in the box, and a counter-matrix.
+
+        1. Solve the matrix game of the responses so far against the pool of counters.
         2. If the counters win it by the target, prove that their mixture beats the box; a response
            that does better joins the others.
         3. Else search for counters to the responses' mixture and to its mean, to join the pool.
-        4. Where none is better than the pool, the responses' mixture is not beaten: cut the box.
+        4. If none is better than the pool, the responses' mixture is not beaten: cut the box.
 
-        Also gives the responses (n, R) that matter. None if a policy of the box seems to be less
-        exploitable than the target, if no proof is found, or if the time is over.
+        Also returns the responses (n, R) with which the parts of the box begin. None in place of a
+        leaf or cut if a policy of the box seems to be less exploitable than the target, if no proof
+        is found, or if the time is over.
         """
         responses = box.responses
-        rates = self._win_rates(box, responses, self.pool)
+        rates = self._win_rates(box, responses, self.pool)  # (n, m), of responses
         while self.deadline.left:
             value, response_weights, counter_weights = matrix_game(rates)
             if value <= 0.5 - self.target:
                 leaf = self._leaf(box, responses, counter_weights)
-                if leaf.closing.status != Status.FOUND:
-                    return leaf if leaf.closing.status == Status.CLOSED else None, responses
-                better = leaf.closing.response[None]
-                responses = np.concatenate([responses, better])
-                rates = np.concatenate([rates, self._win_rates(box, better, self.pool)])
+                if leaf.search.status != Status.FOUND:
+                    is_proved = leaf.search.status == Status.CLOSED
+                    return leaf if is_proved else None, responses
+                better_response = leaf.search.response[None]
+                responses = np.concatenate([responses, better_response])
+                new_rates = self._win_rates(box, better_response, self.pool)
+                rates = np.concatenate([rates, new_rates])
                 continue
-            used = np.flatnonzero(response_weights > SUPPORT)
-            shares = response_weights[used] / response_weights[used].sum()
-            drawn = responses[used]
-            policies = np.stack([box.policy(response) for response in drawn])
-            mean_policy = np.tensordot(shares, policies, 1)
-            to_policy = self.game.against_policy(mean_policy)
-            to_mean, rate = to_policy.ascend(self.pool[-STARTS:], self.deadline)
+            support = np.flatnonzero(response_weights > SUPPORT)
+            weights = response_weights[support] / response_weights[support].sum()
+            components = responses[support]
+            policies = np.stack([box.policy(response) for response in components])
+            mean_policy = np.tensordot(weights, policies, 1)
+            against_mean = self.game.against_policy(mean_policy)
+            to_mean, rate = against_mean.ascend(self.pool[-STARTS:], self.deadline)
             if rate < 0.5 + self.target:
                 self.policy = mean_policy
                 return None, responses
-            to_policies = self.game.graph.against(shares, policies)
+            against_mixture = self.game.graph.against(weights, policies)
             starts = [*self.pool[-STARTS:], to_mean]
-            to_mixture, rate = to_policies.ascend(starts, self.deadline)
+            to_mixture, rate = against_mixture.ascend(starts, self.deadline)
             counters = np.unique([to_mean, to_mixture], axis=0)
-            new = counters[[not contains(self.pool, counter) for counter in counters]]
-            if rate <= 1.0 - value + NO_GAIN or not len(new):
-                beaters = np.flatnonzero(counter_weights > SUPPORT)
-                counters = np.concatenate([self.pool[beaters], [to_mean, to_mixture]])
-                weights = np.append(counter_weights[beaters], [0.5, 0.5])
-                return self._cut(box, drawn, shares, counters, weights), drawn
-            self.pool = np.concatenate([self.pool, new])
-            rates = np.concatenate([rates, self._win_rates(box, responses, new)], axis=1)
+            new_counters = counters[[not contains(self.pool, counter) for counter in counters]]
+            if rate <= 1.0 - value + NO_GAIN or not len(new_counters):
+                used = np.flatnonzero(counter_weights > SUPPORT)
+                counters = np.concatenate([self.pool[used], [to_mean, to_mixture]])
+                counter_weights = np.append(counter_weights[used], [0.5, 0.5])
+                cut = self._cut(box, components, weights, counters, counter_weights)
+                return cut, components
+            self.pool = np.concatenate([self.pool, new_counters])
+            new_rates = self._win_rates(box, responses, new_counters)
+            rates = np.concatenate([rates, new_rates], axis=1)
         return None, responses
 
     def _win_rates(self, box: Box, responses: Ints, counters: Ints) -> Floats:
@@ -154,38 +173,46 @@ class Enclosure:
         return np.stack([problem.values(response) for response in responses])
 
     def _leaf(self, box: Box, responses: Ints, weights: Floats) -> Leaf:
-        """Try to prove that a mixture of counters beats the whole box by half of the target."""
+        """Try to prove that a mixture of counters beats the whole box by half of the target.
+
+        `weights` (m,) are those of the pool's counters. The search in the leaf is for a response of
+        the box that the mixture does not beat; it ascends from `responses` (n, R) first.
+        """
         counters = np.flatnonzero(weights > SUPPORT)
-        shares = dyadic_weights(weights[counters])
-        problem = self.game.folded(shares, self.pool[counters], box.corners, self.deadline)
+        exact_weights = dyadic_weights(weights[counters])
+        problem = self.game.folded(exact_weights, self.pool[counters], box.corners, self.deadline)
         if problem is None:
-            return Leaf(shares, counters, Closing.unknown())
+            return Leaf(exact_weights, counters, ResponseSearch.not_begun())
         target = 0.5 - self.target / 2.0
-        return Leaf(shares, counters, problem.respond(responses, target, deadline=self.deadline))
+        search = problem.respond(responses, target, deadline=self.deadline)
+        return Leaf(exact_weights, counters, search)
 
     def _cut(
-        self, box: Box, responses: Ints, shares: Floats, counters: Ints, weights: Floats
+        self, box: Box, responses: Ints, weights: Floats, counters: Ints, counter_weights: Floats
     ) -> Split | None:
-        """Cut the row to which it matters most which response was drawn; None if it does to none.
+        """Choose where to cut a box: the row in which a mixture is most unlike its mean policy.
 
-        That is the covariance of what a row plays with its gradient, summed over counters (m, R).
+        The mixture draws one of the `responses` (n, R) by `weights` (n,). Its win rate differs from
+        that of the mean policy by covariances of a row's corner with the corner's gradient: the cut
+        is in the row of the largest, summed over `counters` (m, R) by `counter_weights` (m,), and
+        between its two likeliest corners. None if all covariances are 0.
         """
         covariance = np.zeros(self.game.rows)
-        for counter, weight in zip(counters, weights, strict=True):
+        for counter, weight in zip(counters, counter_weights, strict=True):
             problem = self.game.against(counter[None], corners=box.corners)
             gradients = np.stack([problem.gradient(response)[1] for response in responses])
-            played = problem.corners.first[:-1] + responses  # columns of the gradients, (n, R)
-            mean_gradient = shares @ gradients
-            own_gradient = np.take_along_axis(gradients, played, axis=1)
-            covariance += weight * np.abs(shares @ (own_gradient - mean_gradient[played]))
+            corners = problem.corners.first[:-1] + responses  # columns of the gradients, (n, R)
+            mean_gradient = weights @ gradients
+            own_gradient = np.take_along_axis(gradients, corners, axis=1)
+            covariance += weight * np.abs(weights @ (own_gradient - mean_gradient[corners]))
         row = int(covariance.argmax())
         if covariance[row] <= NO_COVARIANCE:
             return None
-        corner_shares = np.bincount(responses[:, row], shares, len(box.corners[row]))
-        first, second = sorted(np.argsort(-corner_shares)[:2].tolist())
+        corner_weights = np.bincount(responses[:, row], weights, len(box.corners[row]))
+        first, second = sorted(np.argsort(-corner_weights)[:2].tolist())
         return Split(row, first, second)
 
 
-def _numerators(shares: Floats) -> list[int]:
+def _numerators(weights: Floats) -> list[int]:
     """Numerators of dyadic weights, in units of 2**-40."""
-    return [int(numerator) for numerator in shares * 2.0**40]
+    return [int(numerator) for numerator in weights * 2.0**40]

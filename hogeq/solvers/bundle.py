@@ -30,7 +30,7 @@ from pydantic import Field
 from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.search.ascent import log_uniform, random_policy, with_random_rolls
-from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, no_trails
+from hogeq.search.counter_search import CROSSED, PERTURBED_SHARES, CounterSearch, Trails, new_trails
 from hogeq.search.population import read_counters
 from hogeq.solvers.base import Solver, read_start, solver
 from hogeq.solvers.cuts import Check, Counters, cut, modelled_rates, search
@@ -44,22 +44,24 @@ from hogeq.support.workers import compute
 
 SOFTENED: Final = 1e-3  # share of the uniform policy in a start from a file
 UNIFORM: Final = 0.3  # the same in a start from self-play
-SHAPING: Final = 0.02  # weight above which a counter's model is checked against exact evaluation
+SHAPING: Final = 0.02  # weight above which a counter's model is checked against its exact win rate
 TRUSTED: Final = 0.1  # largest tolerated error of a model, as a share of the predicted gain
-MISLED: Final = 0.25  # largest error, as the same share, after which a step is not made shorter
+MISLED: Final = 0.25  # error, as the same share, above which a model has misled a step
 LEAST_STEP: Final = 1.0  # least step size, in logits per win probability
-LONGER, SHORTER, FAILED = 1.25, 0.5, 0.93  # factors: step accepted; models misled it; neither
+LONGER: Final = 1.25  # factor of the step size after a step that is accepted ...
+MISLED_FACTOR: Final = 0.5  # ... after one that is not, if a model has misled it ...
+FAILED: Final = 0.93  # ... and if none has
 DEEP: Final = 5  # times as many steps of annealing in a deep iteration
 COLD: Final = 2e-4  # last temperature of the responses, in win probability
 NEAR_HEAT: Final = (2e-3, 1e-2)  # range of the first temperature of a start near the strategy ...
 FAR_HEAT: Final = (5e-3, 1e-1)  # ... and of a random start
-NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution
+NEARLY_UNIFORM: Final = 1e3  # concentration of a Dirichlet distribution of rows
 DAMPING: Final = 0.6  # of the annealing of responses
 LEAST_FLOOR: Final = 1e-12  # floor while sharpening, where `floor` would keep rows mixed
 
 
 class BundleState(NamedTuple):
-    """State of a run; n components, of a policy one, m counter-matrices in the pool.
+    """State of a run: n components (1 in a single policy), and m counter-matrices in the pool.
 
     The win rate of a counter is constants plus gradients times the components.
     """
@@ -161,43 +163,48 @@ class BundleMethod(Solver[BundleState]):
     seed: Seed = 0
 
     def step(self, game: Engine, state: BundleState) -> BundleState:
-        """State after one iteration: step, respond to where that leads, go there if it is better.
+        """State after one more iteration of the bundle method.
 
-        The gain in the largest win rate is compared with the gain that the models promised.
+        1. Take a proximal step by the linear models: a trial point, which is a strategy.
+        2. Respond to it: new counters join the pool, and models that missed are taken anew.
+        3. Move there if the largest win rate of a counter falls by enough of the fall that the
+           models promised. Change the step size by how well they did.
+        4. Add the strategy to the average over recent iterations.
         """
         iteration = int(state.iteration) + 1
         point = _current_point(state)
-        won = modelled_rates(counters_of(state), point.parts)
-        rates_here = 1.0 - won @ point.draw
-        if len(rates_here):
-            trial = self._trial(state, won, iteration)
+        component_rates = modelled_rates(counters_of(state), point.components)
+        current_rates = 1.0 - component_rates @ point.draw  # of the counters
+        if len(current_rates):
+            trial = self._proximal_trial(state, component_rates, iteration)
         else:
-            trial = Trial(point, np.zeros(0), rates_here)
-        promised = soft_maximum(trial.rates, self.softness)
-        fall = rates_here.max(initial=0.0) - trial.rates.max(initial=0.0)
+            trial = Trial(point, np.zeros(0), current_rates)
+        promised_maximum = soft_maximum(trial.rates, self.softness)
+        fall = current_rates.max(initial=0.0) - trial.rates.max(initial=0.0)
         hoped_gain = float(fall + trial.entropy_gain)
         state, error = self._respond(game, state, trial, hoped_gain, iteration)
 
+        # Both points are compared by the models of the new pool.
         counters = counters_of(state)
         changed = np.flatnonzero(state.used == iteration)
-        rates_here = _with_changes(counters, rates_here, point, changed)
-        rates_there = _with_changes(counters, trial.rates, trial.point, changed)
-        worst_here = soft_maximum(rates_here, self.softness)
-        worst_there = soft_maximum(rates_there, self.softness)
-        promised_gain = worst_here - promised + trial.entropy_gain
-        gain = worst_here - worst_there + trial.entropy_gain
-        accepted = gain >= self.least_gain * promised_gain
-        if accepted:
-            state = state._replace(parts=trial.point.parts, draw=trial.point.draw)
+        current_rates = _with_changes(counters, current_rates, point, changed)
+        trial_rates = _with_changes(counters, trial.rates, trial.point, changed)
+        current_maximum = soft_maximum(current_rates, self.softness)
+        trial_maximum = soft_maximum(trial_rates, self.softness)
+        promised_gain = current_maximum - promised_maximum + trial.entropy_gain
+        gain = current_maximum - trial_maximum + trial.entropy_gain
+        new_rates = current_rates
+        if gain >= self.least_gain * promised_gain:
+            state = state._replace(parts=trial.point.components, draw=trial.point.draw)
+            new_rates = trial_rates
             factor = LONGER
         elif error > MISLED * abs(promised_gain):
-            factor = SHORTER
+            factor = MISLED_FACTOR
         else:
             factor = FAILED
         step_size = max(LEAST_STEP, factor * float(state.step_size))
-        largest = float((rates_there if accepted else rates_here).max())
         state = state._replace(
-            worst=np.array(largest),
+            worst=np.array(float(new_rates.max())),
             step_size=np.array(min(step_size, self.largest_step)),
             iteration=np.array(iteration, np.int64),
         )
@@ -215,42 +222,52 @@ class BundleMethod(Solver[BundleState]):
         """Strategy that the run gives: the best so far, or the average over recent iterations."""
         return _recent_point(state) if self.averaging == "recent" else _current_point(state)
 
-    def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
-        """Take a proximal step; `won` (m, n) has win rates of components against counters."""
-        return self._problem(state, won, np.log(state.parts), self.floor, 0.0).solve()
+    def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
+        """Take a proximal step by the models; `component_rates` are (m, n)."""
+        return self._problem(state, component_rates, np.log(state.parts), self.floor, 0.0).solve()
 
     def _problem(
-        self, state: BundleState, won: Floats, logits: Floats, floor: float, entropy_price: float
+        self,
+        state: BundleState,
+        component_rates: Floats,
+        logits: Floats,
+        floor: float,
+        entropy_price: float,
     ) -> ProximalProblem:
-        """Proximal step from logits (n, G, G, K), with a least probability and a price."""
+        """Pose a proximal step from logits (n, G, G, K); `floor` is the least probability."""
+        point = _current_point(state)
         settings = float(state.step_size), floor, entropy_price, self.softness
-        return ProximalProblem(counters_of(state), _current_point(state), logits, won, *settings)
+        return ProximalProblem(counters_of(state), point, logits, component_rates, *settings)
 
     def _respond(
         self, game: Engine, state: BundleState, trial: Trial, hoped_gain: float, iteration: int
     ) -> tuple[BundleState, float]:
-        """Respond to where a step leads: a state with more counters, and the largest model error.
+        """Search for responses to the trial point of a step, and add them to the pool.
 
-        Models that shaped the step are taken anew where they miss by a share of the gain hoped for.
+        Models that shaped the step are taken anew if they miss a counter's win rate by more than a
+        share of `hoped_gain`. Returns the new state, and the largest error of a model.
         """
         strategy = Strategy.unchecked(*trial.point)
         random = np.random.default_rng([self.seed, iteration])
         trails = Trails(state.trails, state.kicks_left)
         strongest = state.pool[np.argsort(-trial.rates, kind="stable")[:CROSSED]]
-        shaping = np.flatnonzero(trial.weights > SHAPING)
-        trusted = TRUSTED * max(hoped_gain, 0.0) + ALIVE
+        shaping = np.flatnonzero(trial.weights > SHAPING)  # indices of counters
+        largest_error = TRUSTED * max(hoped_gain, 0.0) + ALIVE
+        checks = [
+            Check(state.pool[index], float(trial.rates[index]), largest_error) for index in shaping
+        ]
         searched = search(
             game,
             strategy,
             self._response_searches(game, state, trial, iteration, random),
             trails.searches(game, strategy, strongest, self.kicks, (self.seed, iteration)),
             state.pool,
-            [Check(state.pool[place], float(trial.rates[place]), trusted) for place in shaping],
+            checks,
         )
         trails = trails.after(searched.reached, self.kicks, self.life)
         state = state._replace(
             trails=trails.matrices,
-            kicks_left=trails.left,
+            kicks_left=trails.kicks_left,
             weights=trial.weights,
             used=np.where(trial.weights > ALIVE, iteration, state.used),
         )
@@ -260,65 +277,75 @@ class BundleMethod(Solver[BundleState]):
         return state._replace(**counters._asdict()), float(searched.errors.max(initial=0.0))
 
     def _initial_state(self, game: Engine, parts: Floats, draw: Floats) -> BundleState:
-        """State at components and their weights, whose pool has the counters of the file."""
+        """State at the components of a mixture and their weights; the pool is that of the file.
+
+        `parts` (n, G, G, K) are policies, and `draw` (n,) their probabilities.
+        """
+        trails = new_trails(game, self.trails, self.life)
         state = BundleState(
-            parts,
-            draw,
-            *Counters.empty(game, len(draw)),
-            np.array(1.0),
-            np.array(self.step_size),
-            parts.copy(),
-            draw.copy(),
-            *no_trails(game, self.trails, self.life),
-            np.array(0, np.int64),
+            parts=parts,
+            draw=draw,
+            **Counters.empty(game, len(draw))._asdict(),
+            worst=np.array(1.0),
+            step_size=np.array(self.step_size),
+            recent=parts.copy(),
+            recent_draw=draw.copy(),
+            trails=trails.matrices,
+            kicks_left=trails.kicks_left,
+            iteration=np.array(0, np.int64),
         )
         if not self.counters:
             return state
-        read = read_counters(Path(self.counters), game)
-        distinct = list({matrix.tobytes(): matrix for matrix in read}.values())
+        matrices = read_counters(Path(self.counters), game)
+        distinct = list({matrix.tobytes(): matrix for matrix in matrices}.values())
         cuts = compute(partial(cut, game, Strategy.unchecked(parts, draw)), distinct)
         none_failed = np.zeros(0, np.int64)
-        counters = counters_of(state).renewed(none_failed, distinct, cuts, 0, len(distinct))
+        counters = counters_of(state).renewed(
+            none_failed, distinct, cuts, iteration=0, most=len(distinct)
+        )
         worst = (1.0 - modelled_rates(counters, parts) @ draw).max()
         return state._replace(**counters._asdict(), worst=np.array(float(worst)))
 
     def _response_searches(
         self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
-        """List searches for responses to where a step leads.
+        """List searches for responses to the strategy that a proximal step leads to.
 
-        1. Ascend from a component; each has its turn.
+        1. Ascend from a component of it; each has its turn.
         2. Anneal from near the strategy and from a random policy in turn.
-        3. Ascend from the counters of largest weight.
+        3. Ascend from the counters of largest weight in the step.
+
+        In a deep iteration, every so many, searches anneal in more steps, and ascend to the end.
         """
-        parts, draw = trial.point
-        mean = np.tensordot(draw, parts, 1)
-        deep_iterations, rest = divmod(iteration, self.deep_every)
-        is_deep = rest == 0
+        components, draw = trial.point
+        mean_policy = np.tensordot(draw, components, 1)
+        deep_iterations, remainder = divmod(iteration, self.deep_every)
+        is_deep = remainder == 0
         # Deep and other iterations take turns of their own.
         turn = deep_iterations if is_deep else iteration - deep_iterations
         steps = self.responder_steps * (DEEP if is_deep else 1)
         sweeps = None if is_deep else self.responder_sweeps
-        searches = [CounterSearch(parts[turn % len(parts)], sweeps=sweeps)]
-        for place in range(self.responses):
-            is_near = (turn + place) % 2 == 0
+        searches = [CounterSearch(components[turn % len(components)], sweeps=sweeps)]
+        for number in range(self.responses):
+            is_near = (turn + number) % 2 == 0
             share = random.uniform(0.5, 1.0) if is_near else 0.0
             noise = random_policy(game, random, NEARLY_UNIFORM if is_deep else 1.0)
-            heat = log_uniform(random, NEAR_HEAT if is_near else FAR_HEAT)
-            policy = share * mean + (1.0 - share) * noise
-            searches.append(CounterSearch(policy, steps, (heat, COLD), DAMPING, sweeps))
+            first_temperature = log_uniform(random, NEAR_HEAT if is_near else FAR_HEAT)
+            policy = share * mean_policy + (1.0 - share) * noise
+            cooling = (first_temperature, COLD)
+            searches.append(CounterSearch(policy, steps, cooling, DAMPING, sweeps))
         heaviest = np.argsort(-trial.weights, kind="stable")[: self.ascents]
-        searches += [CounterSearch(state.pool[place], sweeps=sweeps) for place in heaviest]
+        searches += [CounterSearch(state.pool[index], sweeps=sweeps) for index in heaviest]
         return searches
 
 
 def _with_changes(
     counters: Counters, rates: Floats, point: Point, changed: NDArray[np.int64]
 ) -> Floats:
-    """Win rates of all counters at a point: as they were, but those of new or renewed models."""
+    """Win rates (m,) of all counters at a point: those before, but for the `changed` models."""
     updated = np.zeros(len(counters.pool))
     updated[: len(rates)] = rates
-    updated[changed] = 1.0 - modelled_rates(counters, point.parts, changed) @ point.draw
+    updated[changed] = 1.0 - modelled_rates(counters, point.components, changed) @ point.draw
     return updated
 
 
@@ -363,18 +390,17 @@ class ProximalBundle(BundleMethod):
 
     def average(self, game: Engine, state: BundleState) -> Floats:
         """Policy (G, G, K): the best so far, or the average over recent iterations."""
-        return self._final_point(state).parts[0].copy()
+        return self._final_point(state).components[0].copy()
 
-    def _trial(self, state: BundleState, won: Floats, iteration: int) -> Trial:
-        """Take a proximal step with a price of entropy: from a power of the policy, normalised.
-
-        Entropy is concave: its tangent at the policy, an upper bound, is in its place.
-        """
+    def _proximal_trial(self, state: BundleState, component_rates: Floats, iteration: int) -> Trial:
+        """Take a proximal step with a price of entropy, which rises with the iterations."""
+        # Entropy is concave: its tangent at the policy, an upper bound, replaces it. That is a step
+        # from a power of the policy, normalised.
         price = self.sharpen * iteration
         logits = (1.0 + price * float(state.step_size)) * np.log(state.parts)
         logits -= np.logaddexp.reduce(logits, axis=-1, keepdims=True)
         floor = LEAST_FLOOR if price else self.floor
-        return self._problem(state, won, logits, floor, price).solve()
+        return self._problem(state, component_rates, logits, floor, price).solve()
 
 
 @solver("mixture_bundle")
@@ -403,37 +429,42 @@ class MixtureBundle(BundleMethod):
 
     def init(self, game: Engine) -> BundleState:
         """State at the components of the start, each mixed with a random policy of its own."""
-        parts, draw = self._unspread(game)
+        components, draw = self._components_of_start(game)
         random = np.random.default_rng(self.seed)
-        for place, part in enumerate(parts):
-            spread = (1.0 - self.spread) * part + self.spread * random_policy(game, random)
-            spread = np.maximum(spread, self.floor)
-            parts[place] = spread / spread.sum(axis=-1, keepdims=True)
-        return self._initial_state(game, parts, draw)
+        # Components that begin alike would stay alike.
+        for number, component in enumerate(components):
+            noise = random_policy(game, random)
+            blend = (1.0 - self.spread) * component + self.spread * noise
+            blend = np.maximum(blend, self.floor)
+            components[number] = blend / blend.sum(axis=-1, keepdims=True)
+        return self._initial_state(game, components, draw)
 
     def mixture(self, game: Engine, state: BundleState) -> Strategy:
         """Mixture of the components: the best so far, or the average over recent iterations."""
-        parts, draw = self._final_point(state)
-        return strategy_of(game, Mixture(draw, parts))
+        components, draw = self._final_point(state)
+        return strategy_of(game, Mixture(draw, components))
 
     def average(self, game: Engine, state: BundleState) -> Floats:
-        """Policy (G, G, K): the mixture's parts, weighted by their reach; the mixture is better."""
-        parts, draw = self._final_point(state)
-        return policy_of_mixture(game, draw, parts)
+        """Policy (G, G, K): the components, weighted by their reach; the mixture is better."""
+        components, draw = self._final_point(state)
+        return policy_of_mixture(game, draw, components)
 
     def stats(self, game: Engine, state: BundleState) -> dict[str, float]:
         """Add the effective number of components: the exponential of the draw's entropy."""
         draw_entropy = -np.sum(state.draw * np.log(state.draw))
         return {**super().stats(game, state), "drawn": float(np.exp(draw_entropy))}
 
-    def _unspread(self, game: Engine) -> tuple[Floats, Floats]:
-        """Components and weights of the start; the likeliest is split until they are enough."""
+    def _components_of_start(self, game: Engine) -> tuple[Floats, Floats]:
+        """Components (n, G, G, K) and weights (n,) of the strategy to begin with.
+
+        If it has too few components, the likeliest is split in two until they are enough.
+        """
         if not self.start:
-            parts = np.stack([self_played(game)] * self.parts)
-            return parts, np.full(self.parts, 1.0 / self.parts)
-        read = read_start(game, self.start)
-        policies = list(read.policies)
-        draw = list(read.chances)
+            equal_policies = np.stack([self_played(game)] * self.parts)
+            return equal_policies, np.full(self.parts, 1.0 / self.parts)
+        start = read_start(game, self.start)
+        policies = list(start.policies)
+        draw = list(start.chances)
         if len(policies) > self.parts:
             allowed = f"of 1 to {self.parts} parts, as solver.parts says"
             raise HogeqError(refusal("start", f"a mixture of {len(policies)}", allowed))
@@ -448,15 +479,15 @@ class MixtureBundle(BundleMethod):
     def _response_searches(
         self, game: Engine, state: BundleState, trial: Trial, iteration: int, random: Generator
     ) -> list[CounterSearch]:
-        """Add ascents from counters, drawn by weight, some rolls of which are random."""
+        """Add ascents from counters of the pool, drawn by weight, with a share of random rolls."""
         searches = super()._response_searches(game, state, trial, iteration, random)
         if len(trial.weights) == 0:
             return searches
         is_deep = iteration % self.deep_every == 0
         sweeps = None if is_deep else 3 * self.responder_sweeps
         probabilities = trial.weights / trial.weights.sum()
-        for place in random.choice(len(probabilities), self.perturbed, p=probabilities):
+        for index in random.choice(len(probabilities), self.perturbed, p=probabilities):
             share = log_uniform(random, PERTURBED_SHARES)
-            matrix = with_random_rolls(state.pool[place], share, game.num_actions, random)
+            matrix = with_random_rolls(state.pool[index], share, game.num_actions, random)
             searches.append(CounterSearch(matrix, sweeps=sweeps))
         return searches

@@ -21,7 +21,7 @@ from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, NotNegative, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
 
-ANNEAL_EVERY = 4  # iterations
+ANNEAL_EVERY = 4  # iterations between two newcomers that are annealed
 INERTIA = 0.1  # initial regret of a start from a file, per reach: as after 500 iterations
 LEAST_PROBABILITY = 1e-3  # of a roll, in the logarithm of the price of entropy
 LEAST_SPREAD = 1e-6  # in win probability; responders closer than this weigh nearly the same
@@ -108,21 +108,34 @@ class CFRBR(Solver[CFRBRState]):
     def init(self, game: Engine) -> CFRBRState:
         """State with random responders, at the policy of the start file or the uniform one."""
         check_weight(game, self.regret_weight)
-        regrets, linear_sum, older, recent = (np.zeros(game.shape) for _ in range(4))
+        regrets = np.zeros(game.shape)
         if self.start:
+            # Regret matching gives the policy of the file where regrets are proportional to it.
             policy = read_start(game, self.start).unmixed(self.start).policy
             infoset_reach = game.workspace(2).cell_reach(np.stack([policy, policy]))
             regrets = INERTIA * infoset_reach[..., None] * policy
         random = np.random.default_rng(self.seed)
         shape = (self.responders, *game.shape[:-1])
         kind: Any = matrix_type(game.num_actions)
-        counters = random.integers(game.num_actions, size=shape, dtype=kind)
-        win_rates = np.zeros(self.responders)
-        iteration = np.array(0, np.int64)
-        return CFRBRState(regrets, linear_sum, older, recent, counters, win_rates, iteration)
+        return CFRBRState(
+            regrets=regrets,
+            linear_sum=np.zeros(game.shape),
+            older=np.zeros(game.shape),
+            recent=np.zeros(game.shape),
+            counters=random.integers(game.num_actions, size=shape, dtype=kind),
+            win_rates=np.zeros(self.responders),
+            iteration=np.array(0, np.int64),
+        )
 
     def step(self, game: Engine, state: CFRBRState) -> CFRBRState:
-        """State after one more iteration, steps 1 to 4; arrays are changed in place."""
+        """State after one more iteration of regret matching+ against a mixture of responders.
+
+        1. Take the policy of the current regrets, and improve the responders against it.
+        2. Sum the policy's counterfactual values and reach against them, by their weights.
+        3. Update the regrets, cut them at 0, and add the policy to the averages.
+
+        Arrays of the state are changed in place.
+        """
         iteration = int(state.iteration) + 1
         policy = match_regrets(state.regrets)
         responses = self._responses(game, state, policy, iteration)
@@ -132,21 +145,23 @@ class CFRBR(Solver[CFRBRState]):
         for weight, response in zip(_mixture_weights(win_rates), responses, strict=True):
             values += weight * response.played.values
             infoset_reach += weight * response.played.infoset_reach
-        if self.sharpen:
+        if self.sharpen:  # add the gradient of a price on entropy
             price = self.sharpen * iteration
             row_weights = 1.0 if self.regret_weight == "belief" else infoset_reach[..., None]
             values += price * row_weights * np.log(np.maximum(policy, LEAST_PROBABILITY))
         state.regrets[...] += values - row_sums(values * policy)[..., None]
         np.maximum(state.regrets, 0.0, out=state.regrets)
-        visits = infoset_reach[..., None] * policy
-        state.linear_sum[...] += iteration * visits
-        state.recent[...] += visits
-        if iteration % self.window == 0:
+        reached_policy = infoset_reach[..., None] * policy
+        state.linear_sum[...] += iteration * reached_policy
+        state.recent[...] += reached_policy
+        if iteration % self.window == 0:  # the current window is complete, and another begins
             state.older[...] = state.recent
             state.recent[...] = 0.0
-        counters = np.array([response.counter for response in responses])
-        done = np.array(iteration, np.int64)
-        return state._replace(counters=counters, win_rates=win_rates, iteration=done)
+        return state._replace(
+            counters=np.array([response.counter for response in responses]),
+            win_rates=win_rates,
+            iteration=np.array(iteration, np.int64),
+        )
 
     def average(self, game: Engine, state: CFRBRState) -> Floats:
         """Policy (G, G, K) by `averaging`; rows that no iteration reached are the current ones."""
@@ -172,31 +187,46 @@ class CFRBR(Solver[CFRBRState]):
     def _responses(
         self, game: Engine, state: CFRBRState, policy: Floats, iteration: int
     ) -> list["_Response"]:
-        """Responders of an iteration, newcomers first, improved against the policy."""
-        order = np.argsort(-state.win_rates, kind="stable")
-        strongest = state.counters[order[: self.responders - self.newcomers]]
-        parents = state.counters[order[: self.newcomers]]
-        # What takes long goes to any workers; one sweep and one pass are done before they would be.
+        """Responders of an iteration, newcomers first, improved against the policy (G, G, K).
+
+        The newcomers replace the weakest responders of the state, and begin at the strongest ones.
+        """
+        best_first = np.argsort(-state.win_rates, kind="stable")
+        strongest = state.counters[best_first[: self.responders - self.newcomers]]
+        parents = state.counters[best_first[: self.newcomers]]
+        # Searches take long, so any workers run them. The others take one sweep and one pass, less
+        # than to send them to another process, so they stay in this one.
         searches = self._newcomer_searches(game, policy, parents, iteration)
         target = Strategy.unchecked(policy)
-        found = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
-        tasks: list[tuple[Matrix, float | None]] = [(end.matrix, end.rate) for end in found]
+        run_search = partial(CounterSearch.run, game=game, strategy=target)
+        newcomers = compute(run_search, searches)
+        tasks: list[tuple[Matrix, float | None]] = []
+        tasks += [(newcomer.matrix, newcomer.rate) for newcomer in newcomers]
         tasks += [(counter, None) for counter in strongest]
         return compute(partial(self._response, game, policy), tasks, local=True)
 
     def _newcomer_searches(
         self, game: Engine, policy: Floats, parents: Matrix, iteration: int
     ) -> list[CounterSearch]:
-        """List searches for new responders: one may anneal, others perturb a parent."""
+        """List searches for new responders to a policy, one for each parent, a matrix (G, G).
+
+        In some iterations the first anneals from a start of its own. All others ascend from their
+        parent, in which a share of the rolls is random.
+        """
         anneal_every = ANNEAL_EVERY if self.responders > 1 else 1
-        start, rest = divmod(iteration - 1, anneal_every)
+        start_number, remainder = divmod(iteration - 1, anneal_every)
         searches = []
-        for place, parent in enumerate(parents):
-            random = np.random.default_rng([self.seed, iteration, place])
-            if place == 0 and rest == 0:
-                first, cooling = ith_start(game, policy, start, random)
-                settings = self.responder_steps, cooling, self.damping, self.responder_sweeps
-                search = CounterSearch(first, *settings)
+        for number, parent in enumerate(parents):
+            random = np.random.default_rng([self.seed, iteration, number])
+            if number == 0 and remainder == 0:
+                start, cooling = ith_start(game, policy, start_number, random)
+                search = CounterSearch(
+                    start,
+                    steps=self.responder_steps,
+                    cooling=cooling,
+                    damping=self.damping,
+                    sweeps=self.responder_sweeps,
+                )
             else:
                 share = log_uniform(random, PERTURBED_SHARES)
                 matrix = with_random_rolls(parent, share, game.num_actions, random)
@@ -207,15 +237,21 @@ class CFRBR(Solver[CFRBRState]):
     def _response(
         self, game: Engine, policy: Floats, task: tuple[Matrix, float | None]
     ) -> "_Response":
-        """Values of the policy against a counter, which ascends first if it has no win rate."""
+        """Values of the policy (G, G, K) against a responder, which may ascend first.
+
+        `task` is the responder's matrix (G, G) and its win rate; None for that stands for a
+        responder that has still to ascend.
+        """
         counter, win_rate = task
         policies = np.stack([one_hot(counter, policy.shape[-1]), policy])
         work = quick_workspace(game, 2)
         if win_rate is None:
-            win_rate, _ = ascend(work, policies, self.responder_sweeps)
-        if self.regret_weight == "counterfactual":  # rows of ones: sums beyond single precision
+            win_rate, _ = ascend(work, policies, self.responder_sweeps)  # changes policies[0]
+        if self.regret_weight == "counterfactual":
+            # Own actions count as 1, so sums are too large for single precision.
             work = shared_workspace(game, 2)
-        played = counterfactual_values(work, policies[::-1].copy(), self.regret_weight)
+        policy_first = policies[::-1].copy()
+        played = counterfactual_values(work, policy_first, self.regret_weight)
         return _Response(likeliest(policies[0]), win_rate, played)
 
 

@@ -25,8 +25,8 @@ from hogeq.support.workers import compute
 class Cut(NamedTuple):
     """Linear model of a win rate: for each of n components, constant plus gradient times policy."""
 
-    gradients: Singles  # (n, G * G, K), counterfactual values where it was taken
-    constants: Floats  # (n,), what the gradients leave
+    gradients: Singles  # (n, G * G, K), counterfactual values at the strategy of the cut
+    constants: Floats  # (n,), win rates there, less gradient times policy
     reach: Singles  # (n, G * G), reach probability of every cell there
 
 
@@ -41,26 +41,32 @@ class Counters(NamedTuple):
     used: Ints  # (m,), iteration in which each last had weight
 
     @classmethod
-    def empty(cls, game: Engine, parts: int) -> "Counters":
-        """Pool of no counters, whose cuts will be of `parts` components."""
+    def empty(cls, game: Engine, components: int) -> "Counters":
+        """Pool of no counters, whose cuts will be of strategies with so many components."""
         rows = int(np.prod(game.shape[:-1]))
         return cls(
-            zero_matrices(0, game.shape),
-            np.zeros((0, parts, rows, game.num_actions), np.float32),
-            np.zeros((0, parts)),
-            np.zeros((0, parts, rows), np.float32),
-            np.zeros(0),
-            np.zeros(0, np.int64),
+            pool=zero_matrices(0, game.shape),
+            gradients=np.zeros((0, components, rows, game.num_actions), np.float32),
+            constants=np.zeros((0, components)),
+            reach=np.zeros((0, components, rows), np.float32),
+            weights=np.zeros(0),
+            used=np.zeros(0, np.int64),
         )
 
     def renewed(
         self, failed: Ints, new: Sequence[Matrix], cuts: Sequence[Cut], iteration: int, most: int
     ) -> "Counters":
-        """Pool with new cuts of counters whose cuts failed, and with new counters, in place.
+        """Pool with new cuts of counters whose cuts failed, and with new counters.
 
-        `failed` has indices of the pool; `cuts` are of the failed, then of the `new`. Once there
-        are `most` counters, new ones take the places of those without weight for longest; a pool
-        that has more keeps its size. What grows is copied.
+        Changes its arrays in place; only if it grows are they copied.
+
+        1. Counters whose cuts failed get the first `cuts`, and count as used in this `iteration`.
+        2. If there would be more than `most` counters, the first `new` ones replace those without
+           weight for longest. A pool that has more keeps its size.
+        3. All other new counters are appended.
+
+        `failed` has indices of the pool, and `new` matrices (G, G); `cuts` are of the failed
+        counters, then of the new ones.
         """
         size = max(most, len(self.pool))
         new = new[:size]
@@ -72,37 +78,43 @@ class Counters(NamedTuple):
             self.pool[replaced] = new[:excess]
         self.weights[replaced] = 0.0
         self.used[replaced] = iteration
-        for place, cut in zip([*failed, *replaced], cuts, strict=False):
-            self.gradients[place] = cut.gradients
-            self.constants[place] = cut.constants
-            self.reach[place] = cut.reach
-        appended = cuts[len(failed) + excess :]
-        if not appended:
+        # There are more cuts than indices if some counters are appended.
+        for index, cut in zip([*failed, *replaced], cuts, strict=False):
+            self.gradients[index] = cut.gradients
+            self.constants[index] = cut.constants
+            self.reach[index] = cut.reach
+        appended_cuts = cuts[len(failed) + excess :]
+        if not appended_cuts:
             return self
+        number = len(appended_cuts)
         return Counters(
-            np.concatenate([self.pool, new[excess:]]),
-            np.concatenate([self.gradients, *(cut.gradients[None] for cut in appended)]),
-            np.concatenate([self.constants, [cut.constants for cut in appended]]),
-            np.concatenate([self.reach, *(cut.reach[None] for cut in appended)]),
-            np.append(self.weights, np.zeros(len(appended))),
-            np.append(self.used, np.full(len(appended), iteration)),
+            pool=np.concatenate([self.pool, new[excess:]]),
+            gradients=np.concatenate(
+                [self.gradients, *(cut.gradients[None] for cut in appended_cuts)]
+            ),
+            constants=np.concatenate([self.constants, [cut.constants for cut in appended_cuts]]),
+            reach=np.concatenate([self.reach, *(cut.reach[None] for cut in appended_cuts)]),
+            weights=np.append(self.weights, np.zeros(number)),
+            used=np.append(self.used, np.full(number, iteration)),
         )
 
 
-def modelled_rates(models: Counters, parts: Floats, counters: Ints | None = None) -> Floats:
-    """Win rates (m, n) of n components (n, G, G, K) against m counters, by their cuts.
+def modelled_rates(models: Counters, components: Floats, counters: Ints | None = None) -> Floats:
+    """Win rates (m, n) of n policies (n, G, G, K) against m counters, by linear models.
 
-    `counters` are indices of the pool, by default all.
+    A win rate is the constant of the counter's cut plus its gradient times the policy. `counters`
+    are indices of the pool, by default all.
     """
     chosen = slice(None) if counters is None else counters
     rates = models.constants[chosen].copy()
-    flat_parts = parts.reshape(len(parts), -1).astype(np.float32)
-    gradients = models.gradients.reshape(len(models.pool), *flat_parts.shape)
+    flat_policies = components.reshape(len(components), -1).astype(np.float32)
+    gradients = models.gradients.reshape(len(models.pool), *flat_policies.shape)
 
-    def add_linear_term(part: int) -> None:
-        rates[:, part] += gradients[chosen, part] @ flat_parts[part]
+    def add_linear_term(component: int) -> None:
+        rates[:, component] += gradients[chosen, component] @ flat_policies[component]
 
-    compute(add_linear_term, range(len(parts)), local=True)
+    # Side by side, by threads that write to different columns.
+    compute(add_linear_term, range(len(components)), local=True)
     return rates
 
 
@@ -116,25 +128,25 @@ def _counter_rate(game: Engine, strategy: Strategy, counter: Matrix) -> float:
 
 
 def cut(game: Engine, strategy: Strategy, counter: Matrix) -> Cut:
-    """Cut of a strategy of n components against a counter (G, G).
+    """Linear model of the win rate against a counter (G, G), taken at a strategy of n components.
 
     Gradients are counterfactual values, constants win rates less gradient times policy. The win
-    rate of a policy is exact; those of a mixture have the precision of searches.
+    rate of a single policy is exact; those of a mixture have the precision of searches.
     """
-    parts = strategy.policies
-    work = shared_workspace(game, 2, game.quick_dtype(len(parts)))
+    policies = strategy.policies
+    work = shared_workspace(game, 2, game.quick_dtype(len(policies)))
     opponent = one_hot(counter, game.num_actions)
-    passes = [counterfactual_values(work, np.stack([part, opponent])) for part in parts]
-    if len(parts) == 1:
-        win_rates = Population(game, [counter]).rates_of(parts[0])
+    passes = [counterfactual_values(work, np.stack([policy, opponent])) for policy in policies]
+    if len(policies) == 1:
+        win_rates = Population(game, [counter]).rates_of(policies[0])
     else:
         win_rates = np.array([WinRate.from_starts(*played.starts).win_rate for played in passes])
-    flat_shape = len(parts), -1, game.num_actions
+    flat_shape = len(policies), -1, game.num_actions
     values = np.array([played.values for played in passes])
     gradients = values.reshape(flat_shape).astype(np.float32)
-    linear_terms = np.einsum("nrk,nrk->n", gradients, parts.reshape(flat_shape))
+    linear_terms = np.einsum("nrk,nrk->n", gradients, policies.reshape(flat_shape))
     reach = np.array([played.infoset_reach for played in passes], np.float32)
-    return Cut(gradients, win_rates - linear_terms, reach.reshape(len(parts), -1))
+    return Cut(gradients, win_rates - linear_terms, reach.reshape(len(policies), -1))
 
 
 class Check(NamedTuple):
@@ -171,33 +183,42 @@ def search(
     pool: Matrix,
     checks: Sequence[Check],
 ) -> Searched:
-    """Search for counters to a strategy from all starts, continue trails, and check known cuts.
+    """Search for counters to a strategy, and check cuts of known counters.
 
-    Every counter found that is not in the `pool`, (m, G, G), gets a cut.
+    The searches are those of `starts`, and `trails`, which go on from an earlier iteration. Each
+    result that is not in the `pool`, (m, G, G), gets a cut, a linear model of the win rate against
+    it. So does each counter in `checks` whose old cut misses its win rate by too much.
     """
-    # All at once, by any workers: the longest begin first, and checks come last, for workers that
-    # are idle by then.
+    # All run side by side, by any workers: the longest begin first, and checks come last, for
+    # workers that are idle by then.
     annealing = [start for start in starts if start.steps]
     ascending = [start for start in starts if not start.steps]
     searches = [*annealing, *trails, *ascending]
-    known = frozenset(map(_digest, pool))
-    results = compute(partial(_search_or_check, game, strategy, known), [*searches, *checks])
-    found, checked = results[: len(searches)], results[len(searches) :]
-    on_trails = found[len(annealing) : len(annealing) + len(trails)]
-    new = {_digest(result.counter): result for result in found if result.cut}.values()
+    known_digests = frozenset(map(_digest, pool))
+    tasks = [*searches, *checks]
+    results = compute(partial(_search_or_check, game, strategy, known_digests), tasks)
+    search_results = results[: len(searches)]
+    check_results = results[len(searches) :]
+    trail_results = search_results[len(annealing) : len(annealing) + len(trails)]
+    # Several searches may come to one counter, which is listed once.
+    by_digest = {_digest(result.counter): result for result in search_results if result.cut}
+    new = by_digest.values()
     return Searched(
-        reached=[result.counter for result in on_trails],
-        errors=np.array([result.error for result in checked]),
-        failed=np.flatnonzero([result.cut is not None for result in checked]),
+        reached=[result.counter for result in trail_results],
+        errors=np.array([result.error for result in check_results]),
+        failed=np.flatnonzero([result.cut is not None for result in check_results]),
         responses=[result.counter for result in new],
-        cuts=[result.cut for result in (*checked, *new) if result.cut],
+        cuts=[result.cut for result in (*check_results, *new) if result.cut],
     )
 
 
 def _search_or_check(
     game: Engine, strategy: Strategy, known: frozenset[bytes], task: CounterSearch | Check
 ) -> _Result:
-    """Search or check; take a cut unless the pool, of digests `known`, has a good one."""
+    """Search for a counter, or check the cut of a known one; give it a new cut if it needs one.
+
+    It does if its old cut is off, or if it is not in the pool, of which `known` has the digests.
+    """
     if isinstance(task, Check):
         counter = task.counter
         error = abs(_counter_rate(game, strategy, counter) - task.modelled)

@@ -74,6 +74,7 @@ class DagCFR(Solver[RegretState]):
         return joined(_dag_engine_of(game).tree.seat, first, second)
 
     def stats(self, game: Engine, state: RegretState) -> dict[str, float]:
+        """Average regret, summed over the decisions of both DAGs."""
         return self._minimiser.stats(_dag_engine_of(game), state)
 
     def _average_mixtures(self, game: Engine, state: RegretState) -> "list[Mixed]":

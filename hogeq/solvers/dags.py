@@ -16,24 +16,25 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.pacing import Pace
 from hogeq.trees import columns
-from hogeq.trees.absent import optimum
-from hogeq.trees.beliefs import BeliefDag, Choices, dags_of, require_dags
+from hogeq.trees.absent_results import optimum
+from hogeq.trees.beliefs import BeliefDag, Choices
 from hogeq.trees.columns import Side, Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.rows import is_too_wide, require_cells
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs
 from hogeq.trees.sequences import sequence_form
+from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
 SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solves whole
 DRAWING: Final = 0.2  # share of the time of CFR, in which strategies are drawn from the mixtures
 FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
 BUILDING: Final = 0.2  # share of the time for the DAGs
-MIXING: Final = 0.5  # share of the time left in which iterates are mixed, where DAGs are too large
+MIXING: Final = 0.5  # share of the time left in which iterates are mixed, if DAGs are too large
 ROUNDS: Final = 150  # of CFR before column generation
-SELDOM: Final = 0.01  # probability of choices that column generation begins without
-LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # likewise, tried in turn
+SELDOM: Final = 0.01  # column generation begins without choices less probable than this ...
+LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # ... or reached less often than one of these
 MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
@@ -64,16 +65,21 @@ class DagEngine:
         return slice(0, first), slice(first, None)
 
     def choice_weights(self, policy: Floats) -> list[Floats]:
-        """Probabilities of each player's choices, (C,): the begin, and actions at each decision."""
+        """Probabilities of each player's choices, (C,), from a policy (D, K) of all decisions.
+
+        The first choice is the begin of play, of probability 1; the others are the actions of each
+        decision, one decision after the other.
+        """
         actions = np.arange(self.num_actions)
         weights = []
         for dag, rows in zip(self.dags, self.seat_rows, strict=True):
-            is_choice = actions < np.diff(dag.start)[:, None]
+            num_choices = np.diff(dag.start)[:, None]  # of each decision, K at most
+            is_choice = actions < num_choices
             weights.append(np.append(1.0, policy[rows][is_choice]))
         return weights
 
     def mixed(self, policy: Floats) -> list[Mixed]:
-        """Mixture of each player that a policy of decisions is."""
+        """Turn a policy (D, K) of all decisions into a mixture of each player."""
         weights = self.choice_weights(policy)
         return [Mixed.of(dag, own) for dag, own in zip(self.dags, weights, strict=True)]
 
@@ -88,69 +94,71 @@ class DagEngine:
         plus: bool,
         epsilon: float,
     ) -> None:
-        """Do an iteration for each row of `factors`, in tables of decisions (D, K), in place.
+        """Do an iteration of regret minimisation for each row of `factors`, in place.
 
-        A row has the weight in the average, and discounts of positive and negative regrets.
+        `regrets`, `prediction` and `strategy_sum` are tables of all decisions of both players,
+        (D, K). A row of `factors` has the weight of the iteration in the average, and the discounts
+        of positive and of negative regrets. `plus` cuts negative regrets to 0, and `epsilon` is the
+        least probability of an action.
 
         1. Match regrets at all decisions: strategies, flows of probability, sequence weights.
         2. Value each sequence of a player against the other's sequence weights.
         3. Update regrets from the last decision to the first, then strategy, flow and weights; both
            players at once, or one after the other if `alternating`.
         """
-        predicted = regrets[:0] if prediction is None else prediction
+        predicted = regrets[:0] if prediction is None else prediction  # an empty table: none
         strategy = np.zeros(self.shape)
         flows = [np.zeros(len(dag.allowed)) for dag in self.dags]
         sequence_weights = list[Floats]()
-        for player, (dag, own) in enumerate(zip(self.dags, self.seat_rows, strict=True)):
-            dag_flows.match_all(regrets[own], predicted[own], dag.start, epsilon, strategy[own])
+        for player, (dag, rows) in enumerate(zip(self.dags, self.seat_rows, strict=True)):
+            # Fills the player's rows of the strategy.
+            dag_flows.match_all(regrets[rows], predicted[rows], dag.start, epsilon, strategy[rows])
             self._fill_flow(player, strategy, flows[player])
             sequence_weights.append(dag.sequences @ flows[player])
         turns = [(0,), (1,)] if alternating else [(0, 1)]
         for factor, players in product(factors, turns):
+            # Both are valued before either changes, if they are updated at once.
             sequence_values = [
                 against(self.payoffs, sequence_weights[1 - player], player) for player in players
             ]
             for player, values in zip(players, sequence_values, strict=True):
-                dag, own = self.dags[player], self.seat_rows[player]
+                dag = self.dags[player]
+                rows = self.seat_rows[player]
+                choice_values = dag.sequences.T @ (values / 2.0)  # in units of win rates
                 dag_flows.learn(
-                    dag.ends,
-                    dag.source,
-                    dag.start,
-                    factor,
-                    plus,
-                    epsilon,
-                    flows[player],
-                    dag.sequences.T @ (values / 2.0),  # of win rates
-                    regrets[own],
-                    predicted[own],
-                    strategy_sum[own],
-                    strategy[own],
-                )
+                    dag.ends, dag.source, dag.start, factor, plus, epsilon, flows[player],
+                    choice_values, regrets[rows], predicted[rows], strategy_sum[rows],
+                    strategy[rows],
+                )  # fmt: skip
                 self._fill_flow(player, strategy, flows[player])
                 sequence_weights[player] = dag.sequences @ flows[player]
 
     def _fill_flow(self, player: int, strategy: Floats, flow: Floats) -> None:
-        """Fill a player's flow, (C,): the probability with which play makes each choice."""
-        dag, own = self.dags[player], strategy[self.seat_rows[player]]
-        first_actions = np.arange(len(own)) * self.num_actions
-        dag_flows.flow_on(dag.ends, dag.source, dag.start, own.ravel(), first_actions, flow)
+        """Fill a player's flow, (C,): the probability with which its play makes each choice."""
+        dag = self.dags[player]
+        own_strategy = strategy[self.seat_rows[player]]
+        first_actions = np.arange(len(own_strategy)) * self.num_actions  # in the flat strategy
+        flat_strategy = own_strategy.ravel()
+        dag_flows.flow_on(dag.ends, dag.source, dag.start, flat_strategy, first_actions, flow)
 
 
 @lru_cache(maxsize=2)
 def dag_engine(tree: FlatTree) -> DagEngine:
-    """Build the DAGs of a tree once."""
+    """Build the engine of a tree's belief DAGs, or give that of an earlier call."""
     return DagEngine(tree)
 
 
 def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") -> Equilibrium:
-    """Solve a game in mixtures by a named method; all but ``cfr`` are :mod:`hogeq.trees.columns`'s.
+    """Solve a game tree in mixtures by a named method, in so many seconds.
 
-    ``auto`` goes on until the bounds on the value meet or the time is over, and keeps the best:
+    ``dag`` and ``columns`` are those of :mod:`hogeq.trees.columns`; ``cfr`` runs discounted CFR
+    over belief DAGs. ``auto`` goes on until the bounds on the value meet or the time is over, and
+    keeps the best:
 
     1. Generate columns without DAGs in a fifth of the time; or, where nobody forgets, solve one
        linear program in half of it.
-    2. Build the belief DAGs. Where there is no time for that, mix iterates of CFR+ in half of what
-       is left (:mod:`hogeq.solvers.iterates`), and go on with step 1.
+    2. Build the belief DAGs. Where there is no time for that, mix iterates of CFR+ in half of the
+       rest (:mod:`hogeq.solvers.iterates`), and go on with step 1.
     3. Solve small DAGs whole by a linear program. Of large ones take the part that discounted CFR
        plays after some rounds, if it is small enough, and generate columns.
     4. Else leave all the time to CFR.
@@ -162,22 +170,24 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
         if method not in {"auto", "columns"}:
             allowed = "auto or columns, where an information set can be met twice in a play"
             raise HogeqError(refusal("method", method, allowed))
-        if len(set(tree.seat.tolist())) == 1:
+        has_one_player = len(set(tree.seat.tolist())) == 1
+        if has_one_player:
             return optimum(tree, deadline)
         method = "columns"
     if method in {"dag", "columns"}:
         return columns.by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
     sides = solving.without_dags()
-    building = deadline
+    building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
-        first = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(sides, deadline.within(first))
+        first_seconds = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
+        solving.columns(sides, deadline.within(first_seconds))
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
-        building = deadline.within(BUILDING * seconds)
-    built = dags_of(tree, deadline=building)  # None in place of a DAG that took too long
+        building_deadline = deadline.within(BUILDING * seconds)
+    built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
+    # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
@@ -189,57 +199,72 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
 
 
 def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
-    """Mix iterates of CFR+; if that proves nothing, go on with columns.
+    """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
 
-    The result names what its ends come from.
+    The method of the result is the one that its bounds come from.
     """
     ends_before = solving.ends
     mix_iterates(solving, solving.deadline.share(MIXING))
     mixed_ends = solving.ends
     if not solving.is_proved:
         solving.columns(sides, solving.deadline)
+    # Iterates improved the bounds, and columns did not improve them further.
     is_mixed = ends_before != mixed_ends == solving.ends
     return solving.result(sides, "iterates" if is_mixed else "columns")
 
 
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
-    """Solve by linear programs over both DAGs, or over a part that CFR plays; else by CFR alone."""
+    """Solve by linear programs over both belief DAGs, or over a part that CFR plays.
+
+    Small DAGs are solved whole. Of large ones a third of the time is for CFR, whose likely choices
+    column generation begins with; if these are too many, CFR alone goes on.
+    """
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
     deadline = solving.deadline
-    if engine.shape[0] <= SMALL:
+    num_decisions, _ = engine.shape
+    if num_decisions <= SMALL:
         solving.columns(sides, deadline)
         return solving.result(sides, "dag")
     state = minimiser.init(engine)
-    rounds = deadline.within(max(deadline.seconds / 3.0 - deadline.spent, 0.0))
-    state, likely_choices = _likely_choices(engine, minimiser, state, rounds)
+    third_left = max(deadline.seconds / 3.0 - deadline.spent, 0.0)
+    rounds_deadline = deadline.within(third_left)
+    state, likely_choices = _likely_choices(engine, minimiser, state, rounds_deadline)
     if likely_choices is None:
         return _by_cfr(solving, engine, state)
     for side, choices in zip(sides, likely_choices, strict=True):
-        if len(side.form.inflated.shared):  # of a player who forgets
+        player_forgets = len(side.form.inflated.shared) > 0
+        if player_forgets:
             side.restrict(choices)
     solving.columns(sides, deadline)
     return solving.result(sides, "columns")
 
 
 def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
-    """Go on with discounted CFR; bounds are best responses to its average, each tenth more."""
+    """Go on with discounted CFR over belief DAGs, until the bounds meet or the time is over.
+
+    The bounds are exact best responses to the average mixtures, whenever the number of iterations
+    has grown by a tenth. The last part of the time is for strategies of the result.
+    """
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
-    whole = solving.deadline
-    deadline = whole.within(max(whole.left - DRAWING * whole.seconds, 0.0))
-    done, left = 0, np.inf
-    while left > 0.0 and not solving.is_proved:
+    whole_deadline = solving.deadline
+    drawing_seconds = DRAWING * whole_deadline.seconds
+    deadline = whole_deadline.within(max(whole_deadline.left - drawing_seconds, 0.0))
+    iterations = 0
+    seconds_left = np.inf
+    while seconds_left > 0.0 and not solving.is_proved:
         average = engine.mixed(minimiser.average(engine, state))
         for player, dag in enumerate(engine.dags):
-            bound, _ = dag.respond(against(engine.payoffs, average[1 - player].plan, player))
+            sequence_values = against(engine.payoffs, average[1 - player].plan, player)
+            bound, _ = dag.respond(sequence_values)
             solving.learn(average, player, bound)
-        left = deadline.left
-        if left > 0.0 or not done:
-            most_in_time = left * done / deadline.spent
-            wanted = int(max(1, min(1 + done // 10, most_in_time)))
-            state, more = minimiser.by_loops(engine, state, wanted)
-            done += more
+        seconds_left = deadline.left
+        if seconds_left > 0.0 or iterations == 0:
+            most_in_time = seconds_left * iterations / deadline.spent
+            wanted = int(max(1, min(1 + iterations // 10, most_in_time)))
+            state, new_iterations = minimiser.by_loops(engine, state, wanted)
+            iterations += new_iterations
     solving.iterations = int(state.iteration)
     return solving.result(sides, "cfr")
 
@@ -247,26 +272,30 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
 def _likely_choices(
     engine: DagEngine, minimiser: DiscountedCFR, state: RegretState, deadline: Deadline
 ) -> tuple[RegretState, list[Choices] | None]:
-    """Run some rounds of CFR; state, and each player's choices (C,) that its average makes.
+    """Run some rounds of CFR, and list each player's choices that its average is likely to make.
 
-    The likeliest choice of each decision is one. None in place of choices if they are too many.
+    Returns the state, and for each player whether a choice is a likely one, (C,). The likeliest
+    choice of each decision always is. Others need a probability, and a probability that play makes
+    them, which is raised until few enough are left; None in place of choices if it never is.
     """
-    pace, steps = Pace(), partial(minimiser.by_loops, engine)
+    pace = Pace()
+    steps = partial(minimiser.by_loops, engine)
     while int(state.iteration) < ROUNDS and not deadline.is_over:
         state, _ = pace.steps(steps, state, ROUNDS - int(state.iteration))
     policy = minimiser.average(engine, state)
     weights = engine.choice_weights(policy)
     mixtures = engine.mixed(policy)
     for least_flow in LEAST_FLOWS:
-        kept = []
-        decisions = 0
-        for mixture, shares in zip(mixtures, weights, strict=True):
+        likely_choices = []
+        num_decisions = 0
+        for mixture, probabilities in zip(mixtures, weights, strict=True):
             dag = mixture.dag
-            likely = dag.allowed & (shares >= SELDOM) & (mixture.flow >= least_flow)
-            likely[0] = True
-            likely[dag.likeliest(shares)] = True
-            kept.append(likely)
-            decisions += len(dag.restricted(likely)[0].row)
-        if decisions <= MOST_BEGUN:
-            return state, kept
+            is_likely = dag.allowed & (probabilities >= SELDOM) & (mixture.flow >= least_flow)
+            is_likely[0] = True  # the begin of play
+            is_likely[dag.likeliest(probabilities)] = True
+            likely_choices.append(is_likely)
+            restricted, *_ = dag.restricted(is_likely)
+            num_decisions += len(restricted.row)
+        if num_decisions <= MOST_BEGUN:
+            return state, likely_choices
     return state, None

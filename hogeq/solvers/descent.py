@@ -11,8 +11,8 @@ from hogeq.support.deadline import Deadline
 
 NEAR: Final = 0.05  # a step leaves out counters that win less than the best one by more than this
 STARTS: Final = 6  # counters of the pool, the latest, from which a search for a response ascends
-SMALLEST: Final = 1e-7  # trust region
-SURPLUS: Final = 1e-3  # win rate beyond 1/2 against a counter, after which no more is asked for
+SMALLEST: Final = 1e-7  # trust region, at which a descent ends
+SURPLUS: Final = 1e-3  # most win rate beyond 1/2 against a counter that counts as a gain
 RADII: Final = (0.1, 0.01, 0.001)  # trust regions in which an equilibrium is moved
 
 
@@ -21,45 +21,48 @@ def descend(
 ) -> tuple[Floats, float, Ints]:
     """Lower the exploitability of a policy (R, K) by linear programs within a trust region.
 
-    1. Linearise the policy's win rate against each counter of the pool, (n, R).
+    1. Linearise the policy's win rate against each counter-matrix of the pool, (n, R).
     2. Move within the trust region to where the least of these win rates is largest.
-    3. Respond to the policy there; the response joins the pool. Keep the policy, and widen the
-       region, if the response wins less than before; else narrow it.
+    3. Search for a response to the policy there, which joins the pool. If it wins less than that to
+       the old policy, take the new one and widen the region; else narrow the region.
 
-    Gives the policy, the win rate of the best counter found, and the pool.
+    Returns the policy, the win rate of the best counter found to it, and the pool.
     """
-    lowest, pool = _best_counter_rate(game, policy, pool, deadline)
+    lowest_rate, pool = _best_counter_rate(game, policy, pool, deadline)
     radius = 0.5
-    models = list[tuple[float, Floats]]()
-    while radius > SMALLEST and lowest > 0.5 + TIE and deadline.left:
-        models += [_linearised(game, policy, counter) for counter in pool[len(models) :]]
-        moved = _step(models, policy, radius)
-        rate, pool = _best_counter_rate(game, moved, pool, deadline)
-        if rate < lowest:
-            policy = moved
-            lowest = rate
+    models = list[tuple[float, Floats]]()  # of the policy, for the first counters of the pool
+    while radius > SMALLEST and lowest_rate > 0.5 + TIE and deadline.left:
+        models += [_linearise(game, policy, counter) for counter in pool[len(models) :]]
+        new_policy = _maximise_least_rate(models, policy, radius)
+        rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
+        if rate < lowest_rate:
+            policy = new_policy
+            lowest_rate = rate
             radius = min(0.5, 2.0 * radius)
-            models = []
+            models = []  # those of the old policy
         else:
             radius /= 3.0
-    return policy, lowest, pool
+    return policy, lowest_rate, pool
 
 
 def _best_counter_rate(
     game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline
 ) -> tuple[float, Ints]:
-    """Win rate of the best counter found to a policy, 1/2 if none wins more; the pool with it."""
-    closing = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
-    if closing.status != Status.FOUND:
+    """Search for a counter to a policy; its win rate, and the pool to which it is added.
+
+    The win rate is 1/2 if no counter wins more, or if the search does not end.
+    """
+    search = game.against_policy(policy).respond(pool[-STARTS:], 0.5 + TIE, MOST, deadline)
+    if search.status != Status.FOUND:
         return 0.5, pool
-    if not contains(pool, closing.response):
-        pool = np.concatenate([pool, closing.response[None]])
-    return closing.value, pool
+    if not contains(pool, search.response):
+        pool = np.concatenate([pool, search.response[None]])
+    return search.value, pool
 
 
-def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
-    """Win rate of a policy against a counter (R,), and its gradient, (R * K,)."""
-    # The corners of each row are its pure actions, and last what the policy plays.
+def _linearise(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[float, Floats]:
+    """Win rate of a policy (R, K) against a counter-matrix (R,), and its gradient, (R * K,)."""
+    # Each row has K + 1 corners: its pure actions, and last its distribution in the policy.
     corners = [np.concatenate([game.eye, row[None]]) for row in policy]
     problem = game.graph.against(np.ones(1), game.policy(counter[None]), corners)
     policy_corners = np.full(game.rows, game.actions)
@@ -67,67 +70,72 @@ def _linearised(game: SymmetricGame, policy: Floats, counter: Ints) -> tuple[flo
     return rate, gradient.reshape(game.rows, -1)[:, :-1].ravel()
 
 
-def _step(models: list[tuple[float, Floats]], policy: Floats, radius: float) -> Floats:
-    """Maximise the least win rate of linear models within a trust region; the policy if it fails.
-
-    One variable is added: the least win rate.
-    """
-    return _moved(models, policy, radius, 0.0)
+def _maximise_least_rate(
+    models: list[tuple[float, Floats]], policy: Floats, radius: float
+) -> Floats:
+    """Change a policy so that its least modelled win rate is largest in a trust region."""
+    return _maximise_gains(models, policy, radius, 0.0)
 
 
 def centre(game: SymmetricGame, policy: Floats, pool: Ints, deadline: Deadline) -> Floats:
-    """Move an equilibrium policy (R, K) off the boundary of all of them, as far as there is room.
+    """Move an equilibrium policy (R, K) into the interior of the set of all of them.
 
-    A linear program gives the policy a surplus against every counter that it does not have to win
-    just 1/2 against, at most `SURPLUS` each. So fractions near the policy are equilibria, too, if
-    it is one of an interval. Gives the policy itself if it is no equilibrium elsewhere.
+    A linear program gives the policy a surplus, at most `SURPLUS`, against each counter of the pool
+    (n, R) that does not win just 1/2 against every equilibrium. If the equilibria have an interior,
+    fractions near the policy then are equilibria, too. Returns the policy itself if none of the
+    moves leads to an equilibrium.
     """
     for radius in RADII:
-        models = [_linearised(game, policy, counter) for counter in pool]
-        moved = _moved(models, policy, radius, 0.5, SURPLUS)
-        rate, pool = _best_counter_rate(game, moved, pool, deadline)
+        models = [_linearise(game, policy, counter) for counter in pool]
+        new_policy = _maximise_gains(models, policy, radius, 0.5, SURPLUS)
+        rate, pool = _best_counter_rate(game, new_policy, pool, deadline)
         if rate <= 0.5 + TIE:
-            return moved
+            return new_policy
     return policy
 
 
-def _moved(
+def _maximise_gains(
     models: list[tuple[float, Floats]],
     policy: Floats,
     radius: float,
     base: float,
     most_gain: float | None = None,
 ) -> Floats:
-    """Maximise the sum of gains by a change of a policy within a trust region; itself if it fails.
+    """Change a policy (R, K) within a trust region so that a sum of gains is largest.
 
-    Linear models of the win rates are at least `base` plus a gain: each near counter has one of its
-    own, from 0 to `most_gain`; if that is None, all have one, of any size. The variables are the
-    changes of all probabilities, (R * K,), and the gains.
+    `models` are pairs of a win rate and its gradient (R * K,), for each counter. A linear program
+    asks that the modelled win rate against each counter that wins nearly most is at least `base`
+    plus a gain. If `most_gain` is None, all counters share one gain, of any size, so that the least
+    win rate is maximised; else each has its own, from 0 to `most_gain`. The variables are the
+    changes of all probabilities, (R * K,), and the gains. Returns the policy itself if the program
+    fails.
     """
     from scipy.optimize import linprog
 
     rates = np.array([rate for rate, _ in models])
     gradients = np.stack([gradient for _, gradient in models])
-    near = rates <= max(rates.min(), base) + NEAR
-    gains = np.ones((near.sum(), 1))
-    gain_bounds: list[tuple[float | None, float | None]] = [(None, None)]
-    if most_gain is not None:
-        gains = np.eye(near.sum())
-        gain_bounds = [(0.0, most_gain)] * near.sum()
+    is_near = rates <= max(rates.min(), base) + NEAR
+    if most_gain is None:
+        gain_columns = np.ones((is_near.sum(), 1))
+        gain_bounds: list[tuple[float | None, float | None]] = [(None, None)]
+    else:
+        gain_columns = np.eye(is_near.sum())
+        gain_bounds = [(0.0, most_gain)] * is_near.sum()
     probabilities = policy.ravel()
     row_sums = np.kron(np.eye(len(policy)), np.ones(policy.shape[1]))
     least_changes = np.maximum(-probabilities, -radius)
     largest_changes = np.minimum(1.0 - probabilities, radius)
-    step = linprog(
+    solution = linprog(
         np.append(np.zeros(len(probabilities)), -np.ones(len(gain_bounds))),
-        A_ub=np.column_stack([-gradients[near], gains]),
-        b_ub=rates[near] - base,
+        A_ub=np.column_stack([-gradients[is_near], gain_columns]),
+        b_ub=rates[is_near] - base,
         A_eq=np.column_stack([row_sums, np.zeros((len(row_sums), len(gain_bounds)))]),
         b_eq=np.zeros(len(row_sums)),
         bounds=[*np.stack([least_changes, largest_changes], axis=1), *gain_bounds],
         method="highs",
     )
-    if not step.success:
+    if not solution.success:
         return policy
-    moved = np.maximum(probabilities + step.x[: len(probabilities)], 0.0).reshape(policy.shape)
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+    changes = solution.x[: len(probabilities)]
+    new_policy = np.maximum(probabilities + changes, 0.0).reshape(policy.shape)
+    return np.asarray(new_policy / new_policy.sum(axis=1, keepdims=True))

@@ -51,21 +51,20 @@ class Existence:
     """Whether an equilibrium in policies exists, and the least exploitability of a policy."""
 
     kind: Kind
-    """An equilibrium that is one matrix, or a policy; none exists; or it is open."""
+    """``matrix`` or ``policy``, which an equilibrium is; ``none`` exists; or it is ``open``."""
     lower: float
-    """No policy has a lower exploitability: proved."""
+    """Lower bound on the exploitability of every policy, proved."""
     upper: float
-    """The policy has no higher one: proved."""
+    """Upper bound on the exploitability of `policy`, proved."""
     policy: Floats
     """(R, K), the best one known."""
     components: int
-    """Of the equilibrium mixture found; 0 if none is proved."""
+    """Of the equilibrium mixture; 0 if none is proved."""
     memory: float | None
-    """What full memory wins beyond 1/2 against the equilibrium found; None if none is proved.
-
-    Also None if there was no time for it."""
+    """Win rate beyond 1/2 of a responder with full memory against the equilibrium; None if none is
+    proved, or if there was no time for it."""
     proof: dict[str, Any]
-    """What a checker needs."""
+    """Data from which a checker can prove it again."""
     seconds: float
 
     @property
@@ -78,7 +77,7 @@ class Existence:
         return f"Existence({self.kind}; {self.lower:.2e} to {self.upper:.2e})"
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out what is known, as the command prints it."""
+        """Lay out the answer and its bounds, each with a name, a figure and its meaning."""
         answer = {
             "matrix": ("yes", "a matrix is one: no matrix wins more than 1/2 against it"),
             "policy": ("yes", "a policy is one: no matrix wins more than 1/2 against it"),
@@ -86,12 +85,13 @@ class Existence:
             "open": ("open", "neither is proved"),
         }[self.kind]
         least = "least exploitability of a policy, proved"
-        remembered = "full memory wins so much beyond 1/2 against the equilibrium found"
+        memory = "" if self.memory is None else f"{self.memory:.3e}"
+        memory_meaning = "full memory wins so much beyond 1/2 against the equilibrium found"
         return [
             ("exists", *answer),
             ("lower", f"{self.lower:.3e}", least),
             ("upper", f"{self.upper:.3e}", f"{least}, by the policy found"),
-            ("memory", "" if self.memory is None else f"{self.memory:.3e}", remembered),
+            ("memory", memory, memory_meaning),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -123,21 +123,21 @@ def decide(
 
 
 class _Decision:
-    """The course of a decision: matrices met, and the best policy so far."""
+    """The course of a decision: counter-matrices so far, and the best policy so far."""
 
     def __init__(self, game: SymmetricGame, denominator: int, deadline: Deadline) -> None:
         self.game = game
         self.deadline = deadline
         self.denominator = denominator
-        self.policy = game.policy(game.first[0])  # (R, K), the best one so far
-        self.loss = 0.5  # what the best counter known wins against it beyond 1/2
+        self.policy = game.policy(game.initial_pool[0])  # (R, K), the best one so far
+        self.loss = 0.5  # win rate beyond 1/2 of the best counter known to it
         self.components = 0  # of the equilibrium mixture; 0 until one is proved
-        self.pool = game.first  # (n, R)
+        self.pool = game.initial_pool  # (n, R), counter-matrices
         self.memory: float | None = None  # as in `Existence`
 
     @cached_property
     def exact(self) -> ExactStates:
-        """Lay the states out for fractions."""
+        """The states of the game for passes in fractions, made on first use."""
         return ExactStates(self.game.graph, self.denominator)
 
     @property
@@ -146,32 +146,42 @@ class _Decision:
         return self.deadline.allows(len(self.game.graph.states.chance))
 
     def run(self) -> Existence:
-        """Solve the game in mixtures in a part of the time, and decide by that; else it is open."""
+        """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""
         decided = None
-        share = self.deadline.share(0.3)
-        steps = list(double_oracle(self.game, share, self.pool, MOST))
+        oracle_deadline = self.deadline.share(0.3)
+        steps = list(double_oracle(self.game, oracle_deadline, self.pool, MOST))
         if steps:
             self.pool = steps[-1].pool
             decided = self.by_mixture(steps[-1])
         return decided or self.result("open")
 
     def by_mixture(self, oracle: Oracle) -> Existence | None:
-        """Decide by an equilibrium of a pool: try its matrices, policies near it, then boxes."""
+        """Decide by the mixture that is an equilibrium of a pool of matrices.
+
+        Try whether one of its matrices is an equilibrium, then policies near it. If none is, try to
+        prove that no policy is one, by boxes. None if nothing is proved.
+        """
         weights = minimal_support(oracle)
-        if (oracle.payoffs @ weights).max() > 0.5 + TIE:
+        is_beaten = (oracle.payoffs @ weights).max() > 0.5 + TIE  # by a matrix of the pool
+        if is_beaten:  # by errors of linear programs
             weights = oracle.weights
         used = weights > 0.0
-        weights, matrices = weights[used], oracle.pool[used]
-        if oracle.closing.status == Status.CLOSED:
+        weights = weights[used]
+        matrices = oracle.pool[used]
+        if oracle.search.status == Status.CLOSED:  # the mixture is an equilibrium of the game
             self.components = len(weights)
             problem = self.game.folded(weights, matrices, deadline=self.deadline)
             if problem is not None:
-                self.memory = problem.value(problem.free) - 0.5
+                self.memory = problem.value(problem.unfixed) - 0.5
         decided = self.by_matrix(oracle) or self.by_policy(weights, matrices)
         return decided or self.by_boxes(matrices)
 
     def result(self, kind: Kind, lower: float = 0.0, **proof: Any) -> Existence:
-        """Give the best policy so far, with a proved bound on its exploitability."""
+        """Give the best policy so far, with bounds on the exploitability, and a proof.
+
+        `lower` is a proved bound on that of every policy; the upper bound on that of the best
+        policy is computed, unless it is an equilibrium.
+        """
         exists = kind in {"matrix", "policy"}
         return Existence(
             kind=kind,
@@ -185,108 +195,127 @@ class _Decision:
         )
 
     def exploitability_bound(self) -> float:
-        """Bound the best policy's exploitability by full memory, then by branch and bound."""
+        """Bound the best policy's exploitability by full memory, then by branch and bound.
+
+        Targets of branch and bound come ever nearer to the win rate of the best response known,
+        until one is not decided in time.
+        """
         problem = self.game.against_policy(self.policy)
-        _, value = problem.ascend(self.pool[-STARTS:], self.deadline)
-        bound = problem.value(problem.free) + problem.error
+        _, best_value = problem.ascend(self.pool[-STARTS:], self.deadline)
+        bound = problem.value(problem.unfixed) + problem.error
         gaps = list(GAPS)
         while gaps:
-            target = value + gaps[0] * (value - 0.5) + TIE
-            closing = problem.close(target, MOST, self.deadline)
-            if closing.status == Status.OPEN:
+            target = best_value + gaps[0] * (best_value - 0.5) + TIE
+            search = problem.close(target, MOST, self.deadline)
+            if search.status == Status.OPEN:
                 break
-            if closing.status == Status.FOUND:
-                value = closing.value
+            if search.status == Status.FOUND:  # a better response: the gap is tried again
+                best_value = search.value
             else:
-                bound = min(bound, closing.bound)
+                bound = min(bound, search.bound)
                 gaps.pop(0)
         return min(bound - 0.5, 0.5)
 
-    def certified(self, policy: Policy, kind: Kind) -> Existence | None:
-        """Prove by branch and bound, checked in fractions, that no matrix beats a policy."""
+    def certify(self, policy: Policy, kind: Kind) -> Existence | None:
+        """Prove by branch and bound, checked in fractions, that no matrix beats a policy.
+
+        `policy` has fractions; `kind` is that of the result. None if some matrix beats it, or if
+        there is no time for the proof.
+        """
         probabilities = floats(policy)
         problem = self.game.against_policy(probabilities)
         starts = self.pool[-STARTS:]
-        closing = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
-        if closing.status != Status.CLOSED or not self.has_time_for_fractions:
+        search = problem.respond(starts, 0.5 + TIE, 10 * MOST, self.deadline, is_priced=False)
+        if search.status != Status.CLOSED or not self.has_time_for_fractions:
             return None
         self.policy = probabilities
-        self.loss = closing.bound - 0.5
-        half, tree = Fraction(1, 2), closing.questions
-        if not self.exact.is_at_most(half, policy, problem, tree, self.deadline):
+        self.loss = search.bound - 0.5
+        half = Fraction(1, 2)
+        if not self.exact.is_at_most(half, policy, problem, search.tree, self.deadline):
             return None
-        self.memory = problem.value(problem.free) - 0.5
+        self.memory = problem.value(problem.unfixed) - 0.5
         numerators = []  # of each row, whose common denominator is their sum
         for row in policy:
-            common = lcm(*(probability.denominator for probability in row))
-            numerators.append([int(probability * common) for probability in row])
-        return self.result(kind, policy=numerators, tree=closing.questions.tolist())
+            common_denominator = lcm(*(probability.denominator for probability in row))
+            numerators.append([int(probability * common_denominator) for probability in row])
+        return self.result(kind, policy=numerators, tree=search.tree.tolist())
 
     def by_matrix(self, oracle: Oracle) -> Existence | None:
-        """Try matrices that none of the pool beats, the heaviest in the mixture first."""
+        """Try as equilibria the matrices that none of the pool beats, the heaviest first."""
         for member in unbeaten_members(oracle):
             policy = self.game.policy(oracle.pool[member])
-            decided = self.certified(rational(policy, 1), "matrix")
+            decided = self.certify(rational(policy, 1), "matrix")
             if decided is not None:
                 return decided
         return None
 
     def by_policy(self, weights: Floats, matrices: Ints) -> Existence | None:
-        """Try Kuhn's policy of a mixture of matrices (n, R), and descend from it."""
-        policy = np.tensordot(weights, self.game.policy(matrices), 1)
-        kuhn = None
+        """Try whether Kuhn's policy of a mixture of matrices (n, R) is an equilibrium.
+
+        That is in fractions, for few matrices. If it is none, descend from it, or else from the
+        mean of the matrices.
+        """
+        start = np.tensordot(weights, self.game.policy(matrices), 1)
+        kuhn_policy = None
         if len(matrices) <= MOST_EXACT and self.has_time_for_fractions:
-            kuhn = exact_kuhn(self.exact, matrices, self.deadline)
-        if kuhn is not None:
-            decided = self.certified(kuhn, "policy")
+            kuhn_policy = exact_kuhn(self.exact, matrices, self.deadline)
+        if kuhn_policy is not None:
+            decided = self.certify(kuhn_policy, "policy")
             if decided is not None:
                 return decided
-            policy = floats(kuhn)
-        return self.by_descent(policy)
+            start = floats(kuhn_policy)
+        return self.by_descent(start)
 
     def by_descent(self, policy: Floats) -> Existence | None:
-        """Lower the exploitability of a policy; if to 0, try to prove that of fractions near it."""
+        """Lower the exploitability of a policy (R, K) from where it is, and keep the best policy.
+
+        If it falls to 0, try to prove that a policy of fractions near it is an equilibrium; then
+        near another one that is off the boundary of the equilibria.
+        """
         policy, rate, self.pool = descend(self.game, policy, self.pool, self.deadline.share(0.25))
         if rate - 0.5 < self.loss:
-            self.policy, self.loss = policy, rate - 0.5
+            self.policy = policy
+            self.loss = rate - 0.5
         if rate > 0.5 + SMALLEST:
             return None
         decided = self.by_fractions(policy)
         if decided is None:
             centred = centre(self.game, policy, self.pool, self.deadline)
-            if centred is not policy:
+            if centred is not policy:  # `centre` gives the policy itself if it has no better one
                 decided = self.by_fractions(centred)
         return decided
 
     def by_fractions(self, policy: Floats) -> Existence | None:
-        """Try fractions near a policy, of ever larger denominators."""
+        """Try to prove that fractions near a policy are an equilibrium, by rising denominators."""
         for largest_denominator in DENOMINATORS:
-            decided = self.certified(rational(policy, largest_denominator), "policy")
+            decided = self.certify(rational(policy, largest_denominator), "policy")
             if decided is not None:
                 return decided
         return None
 
     def by_boxes(self, matrices: Ints) -> Existence | None:
-        """Prove that boxes of all policies are beaten, by ever smaller targets.
+        """Try to prove that no policy is an equilibrium: boxes of all policies are beaten.
 
-        They begin with the matrices (n, R) of the mixture as responses. A descent starts from a
-        policy met that seems to be less exploitable; if it is, the target is tried again.
+        Each box is beaten by a mixture of counters, by at least half of a target. The targets
+        fall. `matrices` (n, R) of an equilibrium mixture are the first responses. If the proof
+        meets a policy that seems to be less exploitable than the target, a descent starts there;
+        if that lowers the best exploitability, the target is tried again.
         """
         decided = None
         for target_share, time_share in TARGETS:
             while decided is None and self.loss > SMALLEST:
-                loss = self.loss
+                loss_before = self.loss
                 deadline = self.deadline.share(time_share)
-                target = target_share * min(loss, 0.1)
+                target = target_share * min(loss_before, 0.1)
                 boxes = Enclosure(self.game, self.pool, target, deadline)
                 is_proved = boxes.prove(self.game.graph.pure, matrices)
                 self.pool = boxes.pool
                 if is_proved:
                     leaves = [step for step in boxes.steps if isinstance(step, Leaf)]
-                    lower = min(0.5 - leaf.closing.bound for leaf in leaves)
+                    lower = min(0.5 - leaf.search.bound for leaf in leaves)
                     return self.result("none", lower, **boxes.proof())
                 if boxes.policy is not None:
                     decided = self.by_descent(boxes.policy)
-                if self.loss >= loss:
+                if self.loss >= loss_before:
                     break
         return decided

@@ -40,37 +40,45 @@ KEPT: Final = 120
 """Iterates of a player that a linear program weighs."""
 
 DISTANCE: Final = 5
-"""Iterations between two of them, in the first round."""
+"""Iterations of CFR+ between two iterates, in the first round."""
 
 PASSES: Final = 0.25
 """Time for an iteration of both pools, in that of making an entry of a sparse array a node."""
 
 STALLED: Final = 0.9
-"""Share of the distance between the bounds that two rounds must leave less than."""
+"""A round must lower the distance between the bounds to this share of it, or it is the last."""
 
 
 def mix_iterates(solving: Solving, deadline: Deadline) -> None:
-    """Let `solving` learn bounds from mixtures of iterates, until they meet, stall or time is over.
+    """Bound the value of a game by mixtures of iterates of CFR+, and let `solving` learn them.
 
-    Nothing is begun where there is no time for the iterations of a first round, or no room for what
-    is kept; or where the information sets of a player have no order, in which an iteration takes
-    them.
+    1. Fill a pool of iterates for each player, at even distances, in a game in which the other
+       player remembers everything.
+    2. Weigh them by a linear program; the other player's best response is a bound.
+    3. Repeat with a part of the iterates, at twice the distance, until the bounds meet or stall, or
+       the time is over.
+
+    It does not begin without time for a first round or without room for the iterates; nor if the
+    information sets of a player have no order of play, which an iteration needs.
     """
     tree = solving.tree
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    rows = KEPT * tree.num_rows + sum(len(form.row) for form in forms)
+    rows_stored = KEPT * tree.num_rows + sum(len(form.row) for form in forms)
     has_order = all(form.rank is not None for form in forms)
     has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
-    if not (has_order and has_time) or is_too_wide(rows, tree.num_actions):
+    if not (has_order and has_time) or is_too_wide(rows_stored, tree.num_actions):
         return
     pools = [_Pool(solving, player) for player in (0, 1)]
-    distance, gap = DISTANCE, np.inf
+    distance = DISTANCE
+    gap = np.inf
     while not (solving.is_proved or deadline.is_over):
         for pool in pools:
             pool.renew(distance, deadline)
             pool.weigh(deadline)
-        last_gap, gap = gap, sum(solving.bounds)
-        if np.isinf(gap) or gap > STALLED * last_gap:  # no program was solved, or little gained
+        last_gap = gap
+        gap = sum(solving.bounds)
+        has_no_bound = np.isinf(gap)  # a linear program was not solved in time
+        if has_no_bound or gap > STALLED * last_gap:
             break
         distance *= 2
 
@@ -86,7 +94,7 @@ class _Pool:
         self.iterates: list[Floats] = []  # of all rows of the tree, the other's being uniform
 
     def renew(self, distance: int, deadline: Deadline) -> None:
-        """Drop the first third of the iterates, and fill the pool with new ones."""
+        """Drop the first third of the iterates, and make new ones until the pool is full."""
         self.iterates = self.iterates[len(self.iterates) // 3 :]
         while len(self.iterates) < KEPT:
             for _ in range(distance):
@@ -96,55 +104,77 @@ class _Pool:
             self.iterates.append(self._current())
 
     def _current(self) -> Floats:
-        """Give the current strategy, (R, K), rows of the tree itself."""
-        played, tree = self.engine.tree, self.solving.tree
-        legal = played.legal * self.minimiser.current(self.state)
-        strategy = normalised(legal, played.uniform())
-        rows = tree.uniform()
-        rows[tree.seat == self.player] = strategy[played.seat == self.player]
-        return rows
+        """Give the current strategy of the player as a policy (R, K) of the tree itself.
+
+        The rows of the other player, whose information sets differ in the game of CFR+, are
+        uniform.
+        """
+        recalling_tree = self.engine.tree
+        tree = self.solving.tree
+        probabilities = recalling_tree.legal * self.minimiser.current(self.state)
+        strategy = normalised(probabilities, recalling_tree.uniform())
+        policy = tree.uniform()
+        policy[tree.seat == self.player] = strategy[recalling_tree.seat == self.player]
+        return policy
 
     def weigh(self, deadline: Deadline) -> None:
-        """Weigh the iterates against the other player; `solving` learns what the mixture allows."""
+        """Weigh the iterates by a linear program, and let `solving` learn the bound that it gives.
+
+        The player draws one of the iterates; the other player remembers everything. The bound is on
+        the payoff of the other against the optimal mixture, by an exact best response. The other's
+        mixture is a policy that it can play though it forgets, until its own iterates are weighed.
+        """
         if not self.iterates:
             return
-        solving, player, other = self.solving, self.player, 1 - self.player
+        solving = self.solving
+        player = self.player
+        other = 1 - self.player
         payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)
-        dags = (
-            drawing(solving.forms[player], np.array(self.iterates)),
-            remembering(solving.forms[other]),
-        )
-        flows = solve_restricted(payoffs, dags, deadline)
+        own_dag = drawing(solving.forms[player], np.array(self.iterates))
+        other_dag = remembering(solving.forms[other])
+        flows = solve_restricted(payoffs, (own_dag, other_dag), deadline)
         if flows is None:
             return
-        own, recalled = (Mixed.of(dag, flow) for dag, flow in zip(dags, flows, strict=True))
-        bound, _ = dags[1].respond(against(solving.payoffs, own.plan, other))
-        # What the other can play of it who forgets: until its own mixture is weighed.
-        rows = played(dags[1].form, recalled.plan)
-        others = Mixed.of(drawing(dags[1].form, rows[None]), np.ones(2))
-        solving.learn((own, others) if player == 0 else (others, own), other, bound)
+        own_mixture = Mixed.of(own_dag, flows[0])
+        remembering_mixture = Mixed.of(other_dag, flows[1])
+        sequence_values = against(solving.payoffs, own_mixture.plan, other)
+        bound, _ = other_dag.respond(sequence_values)
+        policy = played(other_dag.form, remembering_mixture.plan)
+        other_mixture = Mixed.of(drawing(other_dag.form, policy[None]), np.ones(2))
+        if player == 0:
+            solving.learn((own_mixture, other_mixture), other, bound)
+        else:
+            solving.learn((other_mixture, own_mixture), other, bound)
 
 
 def recalling(tree: FlatTree, player: int) -> FlatTree:
-    """Make the tree in which a player remembers all that it met and did.
+    """Make the tree in which a player has perfect recall: it remembers all that it saw and did.
 
     Its rows are the refined information sets of its sequence form; the other player's are as they
     were, in their order.
     """
     form = sequence_form(tree, player)
-    others = np.flatnonzero(tree.seat != player)
-    # Rows of player 0 are ahead of those of player 1.
-    first_refined, first_other = (0, len(form.row)) if player == 0 else (len(others), 0)
-    kept = np.concatenate([form.row, others] if player == 0 else [others, form.row])
-    moved = np.full(tree.num_rows + 1, -1)  # the last is of nodes where nobody moves
-    moved[others] = first_other + np.arange(len(others))
-    row = np.where(form.refined >= 0, form.refined + first_refined, moved[tree.row])
+    other_rows = np.flatnonzero(tree.seat != player)
+    # Rows of player 0 come before those of player 1. `old_row` has the old row of each new one.
+    if player == 0:
+        first_refined = 0
+        first_other = len(form.row)
+        old_row = np.concatenate([form.row, other_rows])
+    else:
+        first_refined = len(other_rows)
+        first_other = 0
+        old_row = np.concatenate([other_rows, form.row])
+    # New row of each old row of the other player. The last entry is for nodes where nobody moves,
+    # whose row is -1.
+    new_row = np.full(tree.num_rows + 1, -1)
+    new_row[other_rows] = first_other + np.arange(len(other_rows))
+    row = np.where(form.refined >= 0, form.refined + first_refined, new_row[tree.row])
     return replace(
         tree,
         row=row.astype(np.int32),
-        seat=tree.seat[kept],
-        num_legal=tree.num_legal[kept],
-        moves=tree.moves[kept],
-        names=[tree.names[one] for one in kept],
+        seat=tree.seat[old_row],
+        num_legal=tree.num_legal[old_row],
+        moves=tree.moves[old_row],
+        names=[tree.names[number] for number in old_row],
         states=None,
     )

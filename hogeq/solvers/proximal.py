@@ -22,38 +22,41 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints, Singles
 from hogeq.support.workers import compute
 
-NEWTON_STEPS = 30  # at most; DECREMENT ends it before
+NEWTON_STEPS = 30  # at most; DECREMENT ends the method before
 DECREMENT = 1e-13  # of the dual value, in win probability: below it the weights are optimal
-SHORTEST = 1e-6  # share of a Newton step
+SHORTEST = 1e-6  # least share of a Newton step that is tried
 PIECE = 1 << 19  # numbers of an array that one task computes: fewer cost more in calls
-UNSEEN = -60.0  # logit of what is no roll: columns beyond the components in the draw's row
+UNSEEN = -60.0  # logit of a column beyond the components in the row of the draw: no probability
 RIDGE = 1e-9  # relative; keeps the quadratic of models that are copies of each other definite
 LEAST_REACH: Final = 1e-9  # least weight of a row in the divergence
 LEAST_WEIGHT: Final = 1e-3  # of a component, so that none is lost for good
 CURVED: Final = 1e-7  # least share of the reach that a roll must have to count in the curvature
 ALIVE: Final = 1e-6  # weight below which a counter had no part in the last step
 ROUNDS: Final = 6  # of adding counters that the step overlooked ...
-MORE: Final = 10  # ... so many at a time
+MORE: Final = 10  # ... at most so many at a time
 
 
 class Point(NamedTuple):
     """The learned strategy: n policies, and the probability of each to be drawn before a game."""
 
-    parts: Floats  # (n, G, G, K)
+    components: Floats  # (n, G, G, K)
     draw: Floats  # (n,)
 
 
 class Trial(NamedTuple):
-    """Where a proximal step leads, before anybody has responded to it."""
+    """The strategy that a proximal step leads to, before a search for responses to it."""
 
     point: Point
-    weights: Floats  # (m,), of all counters; 0 for those whose models the step was not by
-    rates: Floats  # (m,), win rates of all counters there, by their models
+    weights: Floats  # (m,), dual weights of all counters; 0 for those that the step left out
+    rates: Floats  # (m,), win rates of all counters against the point, by their models
     entropy_gain: float = 0.0  # price of entropy times the entropy lost, in win probability
 
 
 class _OpenActions(NamedTuple):
-    """E open actions of O rows, row after row, and their parts of C linear models."""
+    """E open actions of O rows, row after row, and their entries of C linear models.
+
+    An action is open if the step may give it a probability other than 0 and 1.
+    """
 
     actions: Ints  # (E,), indices in the flat policy
     gradients: NDArray[np.floating]  # (C, E)
@@ -64,9 +67,9 @@ class _OpenActions(NamedTuple):
 
 
 class _DualPoint(NamedTuple):
-    """The dual function at weights of the models."""
+    """The dual function of a proximal step at weights of the models."""
 
-    value: float
+    value: float  # upper bound on the worst model less the divergence, over all policies
     probabilities: list[Floats]  # of the open actions, an array (E,) for each `_OpenActions`
     gradient: Floats  # (C,), value of each model at the best policy, and softness times its weight
 
@@ -84,31 +87,38 @@ def proximal_step(
 ) -> tuple[Floats, Floats]:
     """Policy (R, K) that maximises its worst model, less a divergence; weights (C,) of the models.
 
+    Model c is ``constants[c] + gradients[c] . policy``; the divergence is that from the softmax of
+    the logits, in each row weighted by reach over `step`.
+
     1. Rule out actions that no weights of the models make likelier than `rare`, a share of their
        row's likeliest: they get probability 0.
-    2. From `start`, (C,), minimise the dual over weights by Newton's method with backtracking.
+    2. From the weights `start`, (C,), minimise the dual by Newton's method with backtracking.
     3. Return the softmax policy of these weights.
 
     Logits are (R, K), gradients (C, R, K), constants (C,), and `infoset_reach` (R,) is above 0.
     Actions whose probability times row weight is at most `least_reach` are left out of the Hessian.
+    Half of `softness` times the squared length of the weights is added to the dual.
     """
     count = len(gradients)
-    flat = gradients.reshape(count, -1)
+    flat_gradients = gradients.reshape(count, -1)
     open_parts, forced_actions = _open_actions(logits, gradients, step / infoset_reach, rare)
-    constants = constants + flat[:, forced_actions].sum(axis=1, dtype=np.float64)
+    # Actions of probability 1 add a constant to each model.
+    constants = constants + flat_gradients[:, forced_actions].sum(axis=1, dtype=np.float64)
 
     def dual(weights: Floats) -> _DualPoint:
-        """Sum of the rows' terms and of the models' constants."""
-        terms = compute(partial(_dual_term, weights.astype(flat.dtype)), open_parts, local=True)
+        """Value and gradient of the dual at weights (C,): the rows' terms, and the constants."""
+        single_weights = weights.astype(flat_gradients.dtype)
+        terms = compute(partial(_dual_term, single_weights), open_parts, local=True)
         value = constants @ weights + sum(row_values for row_values, _, _ in terms)
         gradient = constants + sum(models for _, _, models in terms) + softness * weights
         value += softness / 2.0 * weights @ weights
         return _DualPoint(float(value), [probabilities for _, probabilities, _ in terms], gradient)
 
-    rounding = float(np.finfo(flat.dtype).eps)
+    rounding = float(np.finfo(flat_gradients.dtype).eps)
     weights = start / start.sum()
     current = dual(weights)
-    for _ in range(NEWTON_STEPS if count > 1 and open_parts else 0):
+    has_choice = count > 1 and open_parts
+    for _ in range(NEWTON_STEPS if has_choice else 0):
         pairs = [*zip(open_parts, current.probabilities, strict=True)]
         hessian_terms = compute(partial(_hessian_term, least_reach / step), pairs, local=True)
         hessian = sum(hessian_terms) + softness * np.eye(count)
@@ -116,19 +126,20 @@ def proximal_step(
         slope = float(current.gradient @ direction)
         if slope > -DECREMENT:
             break
-        # Where a step gains less than models are rounded by, a shorter one is no better.
+        # Backtracking. If a whole step gains less than models are rounded by, a shorter one is no
+        # better.
         shortest = SHORTEST if slope < -rounding else 0.5
         length = 1.0
         while length > shortest:
-            moved = weights + length * direction
-            reached = dual(moved)
-            if reached.value <= current.value + 0.1 * length * slope:  # Armijo's condition
+            new_weights = weights + length * direction
+            new = dual(new_weights)
+            if new.value <= current.value + 0.1 * length * slope:  # Armijo's condition
                 break
             length *= 0.5
         if length <= shortest:  # no step lowers the dual enough
             break
-        weights = moved
-        current = reached
+        weights = new_weights
+        current = new
     policy = np.zeros(logits.size)
     policy[forced_actions] = 1.0
     for part, probabilities in zip(open_parts, current.probabilities, strict=True):
@@ -139,32 +150,40 @@ def proximal_step(
 def _dual_term(
     weights: NDArray[np.floating], part: _OpenActions
 ) -> tuple[float, Floats, NDArray[np.floating]]:
-    """Contribution of some rows to the dual: log-sum-exp, softmax (E,), and model values (C,)."""
+    """Contribution of the rows of a part to the dual, at weights (C,) of the models.
+
+    Returns its value, a sum of log-sum-exps; the softmax probabilities of the open actions, (E,);
+    and the values of the models at them, (C,).
+    """
     scores = part.logits + part.row_step[part.row] * (weights @ part.gradients)
-    best = np.maximum.reduceat(scores, part.first)
-    scores -= best[part.row]
+    largest_scores = np.maximum.reduceat(scores, part.first)  # of each row
+    scores -= largest_scores[part.row]  # so that no exponential overflows
     np.exp(scores, out=scores)
     row_sums = np.add.reduceat(scores, part.first)
     probabilities = scores / row_sums[part.row]
-    value = float(((best + np.log(row_sums)) / part.row_step).sum())
+    value = float(((largest_scores + np.log(row_sums)) / part.row_step).sum())
     return value, probabilities, part.gradients @ probabilities.astype(part.gradients.dtype)
 
 
 def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floats]) -> Floats:
-    """Contribution of some rows to the dual's Hessian, (C, C): covariances of the gradients.
+    """Contribution of the rows of a part to the dual's Hessian, (C, C).
 
-    Actions of probability at most `least` times the row's step size are left out.
+    It is the covariance of the C models' gradients in each row, by the probabilities (E,) of its
+    actions, times the row's step size. Actions of probability at most `least` times the row's step
+    size are left out.
     """
     part, all_probabilities = part_and_probabilities
-    kept = np.flatnonzero(all_probabilities > least * part.row_step[part.row])
-    probabilities, row = all_probabilities[kept], part.row[kept]
+    likely = np.flatnonzero(all_probabilities > least * part.row_step[part.row])
+    probabilities = all_probabilities[likely]
+    row = part.row[likely]
     first = _row_starts(row)
-    place = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))
+    # Number of each action's row among the rows that are left.
+    row_number = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))
     row_sums = np.add.reduceat(probabilities, first)
-    shares = (probabilities / row_sums[place]).astype(part.gradients.dtype)
-    centred = np.take(part.gradients, kept, axis=1)
+    shares = (probabilities / row_sums[row_number]).astype(part.gradients.dtype)
+    centred = np.take(part.gradients, likely, axis=1)
     means = np.add.reduceat(centred * shares, first, axis=1)
-    centred -= np.take(means, place, axis=1)
+    centred -= np.take(means, row_number, axis=1)
     centred *= np.sqrt(part.row_step[row] * probabilities).astype(part.gradients.dtype)
     # Rounded to single precision, the products of near copies would not be semidefinite.
     double = centred.astype(np.float64)
@@ -176,21 +195,23 @@ def _open_actions(
 ) -> tuple[list[_OpenActions], Ints]:
     """Open actions, in parts for workers; and the only action left of every other row.
 
-    Logits are (R, K), gradients (C, R, K) and step sizes of rows (R,); the second result has
-    indices in the flat policy. An action is ruled out if whatever the weights its logit stays
-    log(`rare`) or more behind that of its row's likeliest action.
+    An action is ruled out if, whatever the weights of the models, the step leaves its logit
+    log(`rare`) or more below that of its row's likeliest action. Logits are (R, K), gradients of
+    the C models (C, R, K) and step sizes of rows (R,); the second result has indices in the flat
+    policy.
     """
     is_open = np.ones(logits.shape, np.bool_)
     likeliest = logits.argmax(axis=1)
 
     def rule_out(part: slice) -> None:
-        """Mark what stays open in some rows: actions are compared with their row's likeliest."""
+        """Mark the open actions in a slice of the rows, comparing each with its row's likeliest."""
+        # An action's logit rises by the row's step size times a mean of its gradients at most.
         part_gradients = gradients[:, part]
         rows = np.arange(part_gradients.shape[1])
-        base = likeliest[part]
-        most_gained = (part_gradients - part_gradients[:, rows, base, None]).max(axis=0)
-        ahead = logits[part] - logits[part][rows, base, None]
-        is_open[part] = ahead + row_steps[part, None] * most_gained > np.log(rare)
+        part_likeliest = likeliest[part]
+        most_gained = (part_gradients - part_gradients[:, rows, part_likeliest, None]).max(axis=0)
+        logit_gap = logits[part] - logits[part][rows, part_likeliest, None]
+        is_open[part] = logit_gap + row_steps[part, None] * most_gained > np.log(rare)
 
     if rare > 0.0:
         compute(rule_out, _row_slices(len(logits), gradients[:, 0].size), local=True)
@@ -198,24 +219,26 @@ def _open_actions(
     open_rows = np.flatnonzero(open_count > 1)
     forced_rows = np.flatnonzero(open_count == 1)
     width = logits.shape[1]
-    flat = gradients.reshape(len(gradients), -1)
+    flat_gradients = gradients.reshape(len(gradients), -1)
 
     def gather(part: slice) -> _OpenActions:
+        """Gather the open actions in a slice of the open rows."""
         rows = open_rows[part]
         row, action = np.nonzero(is_open[rows])
-        actions = rows[row] * width + action
-        part_gradients = np.take(flat, actions, axis=1)
+        actions = rows[row] * width + action  # indices in the flat policy
+        part_gradients = np.take(flat_gradients, actions, axis=1)
         part_logits = logits.ravel()[actions]
         first = _row_starts(row)
         return _OpenActions(actions, part_gradients, part_logits, row, first, row_steps[rows])
 
-    numbers = int(open_count[open_rows].sum()) * len(gradients)
+    numbers = int(open_count[open_rows].sum()) * len(gradients)  # of all open gradients
     parts = _row_slices(len(open_rows), numbers // max(1, len(open_rows)))
-    return compute(gather, parts, local=True), forced_rows * width + likeliest[forced_rows]
+    forced_actions = forced_rows * width + likeliest[forced_rows]
+    return compute(gather, parts, local=True), forced_actions
 
 
 def _row_starts(row: Ints) -> Ints:
-    """Index at which each row begins, in ascending row numbers (E,)."""
+    """Index at which each row begins, in ascending row numbers (E,), one for each action."""
     return np.flatnonzero(np.diff(row, prepend=-1))
 
 
@@ -226,10 +249,11 @@ def _row_slices(rows: int, width: int) -> list[slice]:
 
 
 def _quadratic_minimiser(hessian: Floats, slope: Floats, weights: Floats) -> Floats:
-    """Minimiser over the simplex of the quadratic with this Hessian and slope at ``weights``."""
-    # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points. The
-    # sum nearest to the origin is found by nonnegative least squares with one more equation, that
-    # the weights sum to 1; its factor only scales the weights found.
+    """Weights in the simplex that minimise a quadratic of this Hessian, and slope at `weights`."""
+    # For weights that sum to 1 the quadratic is the squared length of a weighted sum of points, the
+    # columns of a Cholesky factor moved by a vector. The sum nearest to the origin comes from
+    # nonnegative least squares with one more equation, that the weights sum to 1. The solution is a
+    # multiple of these weights, so it is normalised in the end.
     count = len(hessian)
     size = np.trace(hessian) / count
     if size <= 0.0:
@@ -258,14 +282,16 @@ def soft_maximum(rates: Floats, softness: float) -> float:
 def soft_maximum_level(rates: Floats, softness: float) -> float:
     """Win rate above which counters, of rates (n,), have weight in the soft maximum.
 
-    The weights are ``max(rates - level, 0) / softness``, and sum to 1.
+    The weights are ``max(rates - level, 0) / softness``, and sum to 1. Without softness the level
+    is the largest rate.
     """
-    ordered = np.sort(rates)[::-1]
+    largest_first = np.sort(rates)[::-1]
     if not softness:
-        return float(ordered[0])
-    # levels[i] is the level if the i + 1 largest rates have weight.
-    levels = (np.cumsum(ordered) - softness) / np.arange(1, len(rates) + 1)
-    return float(levels[np.flatnonzero(ordered >= levels)[-1]])
+        return float(largest_first[0])
+    # levels[i] is the level if the i + 1 largest rates have weight. The last index at which that
+    # rate is not below its level is the right one.
+    levels = (np.cumsum(largest_first) - softness) / np.arange(1, len(rates) + 1)
+    return float(levels[np.flatnonzero(largest_first >= levels)[-1]])
 
 
 class ProximalProblem(NamedTuple):
@@ -273,20 +299,22 @@ class ProximalProblem(NamedTuple):
 
     models: Counters
     point: Point
-    logits: Floats  # (n, G, G, K), of the rows that the divergence is from
-    won: Floats  # (m, n), win rate of every component against every counter, by the models
+    logits: Floats  # (n, G, G, K), whose softmax the divergence is from
+    component_rates: Floats  # (m, n), of every component against every counter, by the models
     step_size: float  # in logits per win probability
     floor: float  # least probability of an action
     entropy_price: float  # in win probability per nat
     softness: float
 
     def solve(self) -> Trial:
-        """Step by the models of the few counters that bind.
+        """Take a proximal step by the models of the few counters that bind.
 
-        These are the counters of weight in the last step and the strongest ones; and in a few more
-        rounds the strongest of those that by their models win more after the step than the level.
+        1. Begin with the counters that had weight in the last step, and the strongest ones.
+        2. Step by their models.
+        3. Add the strongest of the counters that by their models win more after the step than those
+           of weight, and repeat for a few rounds, until there are none.
         """
-        counter_rates = 1.0 - self.won @ self.point.draw
+        counter_rates = 1.0 - self.component_rates @ self.point.draw
         row_logits = self._row_logits()
         weights = self.models.weights
         least_of_strongest = np.sort(counter_rates)[-MORE:][0]
@@ -295,18 +323,21 @@ class ProximalProblem(NamedTuple):
             trial = self._step_by(active, weights, row_logits)
             weights = trial.weights
             level = soft_maximum_level(trial.rates[active], self.softness)
-            missed = overlooked(trial.rates, level + ALIVE, active, MORE)
-            if len(missed) == 0:
+            overlooked_counters = overlooked(trial.rates, level + ALIVE, active, MORE)
+            if len(overlooked_counters) == 0:
                 break
-            active = np.append(active, missed)
+            active = np.append(active, overlooked_counters)
         return trial
 
     def _row_logits(self) -> Floats:
-        """Logits of all rows, (n * G * G, K); those of the draw of a component are one more row."""
-        parts, draw = self.point
-        actions = parts.shape[-1]
+        """Logits of all rows of n components, (n * G * G, K), and of the draw of a component.
+
+        The draw is one more row, unless n is 1. If n is larger than K, rows are n wide.
+        """
+        components, draw = self.point
+        actions = components.shape[-1]
         logits = self.logits.reshape(-1, actions)
-        if len(parts) == 1:
+        if len(components) == 1:
             return logits
         with_draw = np.full((len(logits) + 1, max(actions, len(draw))), UNSEEN)
         with_draw[:-1, :actions] = logits
@@ -314,59 +345,70 @@ class ProximalProblem(NamedTuple):
         return with_draw
 
     def _step_by(self, active: Ints, start: Floats, row_logits: Floats) -> Trial:
-        """Step by the models of some counters, from weights (m,) of the last step."""
-        parts, draw = self.point
-        is_mixture = len(parts) > 1
-        before = parts.reshape(-1, parts.shape[-1])
-        rows, actions = before.shape
+        """Take a proximal step by the models of some counters only.
+
+        `active` has their indices, `start` (m,) the weights of all counters in the last step, and
+        `row_logits` the logits of all rows. If there are several components, the draw is one more
+        row, which every game reaches.
+        """
+        components, draw = self.point
+        is_mixture = len(components) > 1
+        old_rows = components.reshape(-1, components.shape[-1])
+        num_rows, actions = old_rows.shape
         reach = self.models.reach[active].mean(axis=0, dtype=np.float64) * draw[:, None]
         reach = np.maximum(reach, LEAST_REACH).ravel()
+        gradients, constants = self._linear_models(active, row_logits.shape[1])
         policy, active_weights = proximal_step(
             row_logits,
-            *self._linear_models(active, row_logits.shape[1]),
+            gradients,
+            constants,
             np.append(reach, 1.0) if is_mixture else reach,
             self.step_size,
-            start[active] + len(active) ** -2.0,
-            CURVED,
-            self.floor,
-            self.softness,
+            start[active] + len(active) ** -2.0,  # so that each counter has some weight
+            least_reach=CURVED,
+            rare=self.floor,
+            softness=self.softness,
         )
-        moved = np.maximum(policy[:rows, :actions], self.floor)
-        moved /= moved.sum(axis=-1, keepdims=True)
+        new_rows = np.maximum(policy[:num_rows, :actions], self.floor)
+        new_rows /= new_rows.sum(axis=-1, keepdims=True)
         if is_mixture:
-            draw = np.maximum(policy[rows, : len(parts)], LEAST_WEIGHT)
+            draw = np.maximum(policy[num_rows, : len(components)], LEAST_WEIGHT)
             draw = draw / draw.sum()
         weights = np.zeros(len(self.models.pool))
         weights[active] = active_weights
         entropy_gain = 0.0
         if self.entropy_price:
-            entropy_lost = _entropies(before) - _entropies(moved)
+            entropy_lost = _entropies(old_rows) - _entropies(new_rows)
             entropy_gain = self.entropy_price * float(reach @ entropy_lost)
-        reached = Point(moved.reshape(parts.shape), draw)
-        rates = 1.0 - modelled_rates(self.models, reached.parts) @ reached.draw
-        return Trial(reached, weights, rates, entropy_gain)
+        new_point = Point(new_rows.reshape(components.shape), draw)
+        rates = 1.0 - modelled_rates(self.models, new_point.components) @ new_point.draw
+        return Trial(new_point, weights, rates, entropy_gain)
 
     def _linear_models(self, active: Ints, width: int) -> tuple[Singles, Floats]:
-        """Gradients (C, rows, width) and constants (C,) of C counters in all rows at once.
+        """Linear models of C counters in the rows of all components, and in the row of the draw.
 
-        A gradient of a component is weighted by its draw; the row of the draw has its win rates.
+        `active` has the counters' indices. Returns gradients (C, rows, width), in which those of a
+        component are weighted by its draw, and the row of the draw has the components' win rates;
+        and constants (C,).
         """
-        parts, rows, actions = self.models.gradients.shape[1:]
-        if parts == 1:
+        components, rows, actions = self.models.gradients.shape[1:]
+        if components == 1:
             return self.models.gradients[active, 0], self.models.constants[active, 0]
-        draw_row = parts * rows
+        draw_row = components * rows  # index of the row of the draw, the last one
         gradients = np.zeros((len(active), draw_row + 1, width), np.float32)
-        shares = np.repeat(self.point.draw.astype(np.float32), rows)[:, None]
+        draw_of_row = np.repeat(self.point.draw.astype(np.float32), rows)[:, None]
 
-        def weigh(place: int) -> None:
-            gradient = self.models.gradients[active[place]].reshape(draw_row, actions)
-            np.multiply(gradient, shares, out=gradients[place, :draw_row, :actions])
+        def weigh(number: int) -> None:
+            """Fill the gradients of an active counter, weighted by the draw."""
+            gradient = self.models.gradients[active[number]].reshape(draw_row, actions)
+            np.multiply(gradient, draw_of_row, out=gradients[number, :draw_row, :actions])
 
         compute(weigh, range(len(active)), local=True)
-        won = self.won[active]
-        gradients[:, draw_row, :parts] = won
-        # At the current weights the row of the draw adds what the constants hold already.
-        return gradients, (self.models.constants[active] - won) @ self.point.draw
+        component_rates = self.component_rates[active]
+        gradients[:, draw_row, :components] = component_rates
+        # At the current weights the row of the draw adds the win rates, which are in the constants
+        # already.
+        return gradients, (self.models.constants[active] - component_rates) @ self.point.draw
 
 
 def _entropies(rows: Floats) -> Floats:

@@ -35,6 +35,7 @@ SELF_PLAY: Final = 100  # iterations of `self_played`
 
 
 def _no_nan(value: object) -> object:
+    """Refuse NaN as a parameter; give any other value as it is."""
     if value != value:  # noqa: PLR0124 - only NaN is not itself
         raise NotAllowedError("numbers or .inf")
     return value
@@ -127,12 +128,16 @@ class RegretMinimiser(Solver[RegretState]):
 
     def steps(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
         """State after some more iterations, at most `most`, and how many."""
-        if type(self).step is not RegretMinimiser.step:  # of a plugin's subclass
+        has_own_step = type(self).step is not RegretMinimiser.step  # as a plugin's subclass may
+        if has_own_step:
             return super().steps(game, state, most)
         return self._iterate(game, state, most)
 
     def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
-        """Do `most` iterations in compiled loops, or one by passes; state, and how many."""
+        """Do `most` iterations in compiled loops, or one by passes; the state, and how many.
+
+        Only the weights of vanilla CFR have loops, and not in all games.
+        """
         loops = None
         if (self.regret_weight, self.average_weight) == ("counterfactual", "own"):
             loops = shared_minimiser(game)
@@ -141,11 +146,15 @@ class RegretMinimiser(Solver[RegretState]):
         return self.by_loops(loops, state, most)
 
     def by_loops(self, loops: Minimiser, state: RegretState, most: int) -> tuple[RegretState, int]:
-        """State after `most` iterations by loops, and how many: 1 to report an overflow at."""
+        """Do `most` iterations by compiled loops; the state, and how many were done.
+
+        The loops change its tables in place. If the weight of an iteration overflows, only one is
+        done, until the error is raised at the iteration itself.
+        """
         done = int(state.iteration)
         try:
             factors = [self._factors(done + number) for number in range(1, most + 1)]
-        except OverflowError:  # reported at its own iteration
+        except OverflowError:
             if most == 1:
                 raise
             return self.by_loops(loops, state, 1)
@@ -161,19 +170,23 @@ class RegretMinimiser(Solver[RegretState]):
         return state._replace(iteration=np.array(done + most, np.int64)), most
 
     def _by_passes(self, game: Engine, state: RegretState) -> RegretState:
-        """Do an iteration by passes over the game, for any weights of regrets and averages."""
+        """Do an iteration by passes over the game, for any weights of regrets and averages.
+
+        Changes the tables of the state in place. It has one table for all rows; or, if both seats
+        share all rows and take turns, one for each seat.
+        """
         iteration = int(state.iteration) + 1
         average_factor, positive_factor, negative_factor = self._factors(iteration)
-        tables = range(len(state.regrets))
-        policies = np.stack([self._current(state, table) for table in tables])
-        # A table has regrets of all rows; each turn updates some rows of one table.
+        num_tables = len(state.regrets)
+        policies = np.stack([self._current(state, table) for table in range(num_tables)])
+        # A turn updates some rows of a table: all of the only one, or those of one seat.
         turns = [(0, slice(None))]
         if self.alternating:
-            turns = [(seat % len(tables), rows) for seat, rows in enumerate(game.seat_rows)]
-        players = 2 if self.regret_weight == "counterfactual" else len(tables)
+            turns = [(seat % num_tables, rows) for seat, rows in enumerate(game.seat_rows)]
+        players = 2 if self.regret_weight == "counterfactual" else num_tables
         work = shared_workspace(game, players)
         for table, rows in turns:
-            opponent = len(tables) - 1 - table
+            opponent = num_tables - 1 - table  # the other table, or the only one
             players_policies = policies if players == 1 else policies[[table, opponent]]
             played = counterfactual_values(work, players_policies, self.regret_weight)
             reach = self._average_reach(game, players_policies, played)
@@ -181,7 +194,7 @@ class RegretMinimiser(Solver[RegretState]):
             increments = played.values[rows]
             increments -= np.einsum("...k,...k->...", increments, strategy)[..., None]
             state.strategy_sum[table, rows] += (average_factor * reach[rows])[..., None] * strategy
-            regrets = state.regrets[table, rows]  # a view
+            regrets = state.regrets[table, rows]  # a view, so that the state changes
             regrets += increments
             if self.plus:
                 np.maximum(regrets, 0.0, out=regrets)
@@ -194,10 +207,14 @@ class RegretMinimiser(Solver[RegretState]):
         return state._replace(iteration=np.array(iteration, np.int64))
 
     def _average_reach(self, game: Engine, policies: Floats, played: Counterfactual) -> Floats:
-        """Reach (G, G) by which strategies are averaged, for the first of the policies."""
+        """Reach (G, G) by which the strategy of the first of two policies is averaged.
+
+        It is that against an opponent who plays at random ("own"), or that of self-play ("reach"),
+        which the pass of the regrets, `played`, has computed unless it left own actions out.
+        """
         if self.average_weight == "own":
             opponent = np.full(game.shape, 1.0 / game.num_actions)
-        elif self.regret_weight == "counterfactual":  # whose pass leaves own actions out
+        elif self.regret_weight == "counterfactual":
             opponent = policies[-1]
         else:
             return played.infoset_reach
@@ -213,20 +230,26 @@ class RegretMinimiser(Solver[RegretState]):
         return np.mean(policies, axis=0)
 
     def stats(self, game: Rows, state: RegretState) -> dict[str, float]:
-        """Average regret: positive regrets summed over information sets, each player, per step."""
-        positive = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
-        return {"average_regret": positive / max(1, int(state.iteration))}
+        """Average regret: each row's largest, summed over rows, per table and iteration."""
+        regret = float(np.maximum(state.regrets, 0.0).max(axis=-1).sum()) / len(state.regrets)
+        return {"average_regret": regret / max(1, int(state.iteration))}
 
     def caveat(self, game: Engine) -> str:
-        """Say what CFR's theorems lack here: its own weights, and perfect recall or nearly so."""
-        is_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
-        # One table for both seats forgets its seat.
-        if game.seats_share_rows or (game.has_memory and not is_cfr):
+        """Say why CFR's theorems promise no convergence on this game; an empty text if they do.
+
+        They ask for its own weights of regrets and averages, and for perfect recall, or for a
+        well-formed game.
+        """
+        has_weights_of_cfr = (self.regret_weight, self.average_weight) == ("counterfactual", "own")
+        # A player whose rows are those of both seats forgets its seat.
+        if game.seats_share_rows or (game.has_memory and not has_weights_of_cfr):
             return "no guarantee: imperfect recall"
         if game.has_memory:
             return "imperfect recall: no guarantee unless well-formed"
+        if has_weights_of_cfr:
+            return ""
         weights = f"regret_weight {self.regret_weight}, average_weight {self.average_weight}"
-        return "" if is_cfr else f"no guarantee: {weights}"
+        return f"no guarantee: {weights}"
 
     def _factors(self, iteration: int) -> tuple[float, float, float]:
         """Weight of an iteration in the average, discounts of positive and negative regrets."""
@@ -334,17 +357,23 @@ class FSICFR(RegretMinimiser):
     """
 
     def init(self, game: Rows) -> RegretState:
-        """State without regrets, with two sums of strategies; see step 3."""
+        """State without regrets, with two sums of strategies.
+
+        They are sums since the number of iterations last doubled, and between the last two
+        doublings; the average of strategies is that of both.
+        """
         if game.positions_recur:
             raise HogeqError("fsicfr: allowed: games whose positions cannot recur")
         if self.alternating:
             raise HogeqError(refusal("alternating", True, "false with fsicfr"))
         state = super().init(game)
-        # Sums of strategies since the last doubling, and between the last two.
         return state._replace(strategy_sum=np.zeros((2, *game.shape)))
 
     def _iterate(self, game: Engine, state: RegretState, most: int) -> tuple[RegretState, int]:
-        """Do iterations up to the next power of two at most; there the average forgets."""
+        """Do `most` iterations, or as many as lead to the next power of two; state, and how many.
+
+        There the average forgets all before the last doubling of the number of iterations.
+        """
         done = int(state.iteration)
         next_power = 1 << done.bit_length()
         state, count = super()._iterate(game, state, min(most, next_power - done))
@@ -405,7 +434,13 @@ class MirrorDescent(Solver[MirrorState]):
         return MirrorState(np.zeros(game.shape), np.array(np.inf), np.array(0, np.int64))
 
     def step(self, game: Engine, state: MirrorState) -> MirrorState:
-        """State after one more iteration, steps 1 to 3, with the KKT gap of the policy before."""
+        """State after one more iteration of magnetic mirror descent.
+
+        1. Compute the values of all actions in self-play, given that play comes to their row.
+        2. Move the logits towards them, and back to the uniform distribution by the temperature.
+
+        The KKT gap in the state is that of the policy before: the largest gain in one row.
+        """
         iteration = int(state.iteration) + 1
         temperature = max(self.cold, self.hot * self.cooling ** (iteration - 1))
         policy = softmax(state.logits)
@@ -414,7 +449,7 @@ class MirrorDescent(Solver[MirrorState]):
         row_values = (values * policy).sum(axis=-1)
         gap = (values.max(axis=-1) - row_values).max()
         logits = (state.logits + self.rate * values) / (1.0 + self.rate * temperature)
-        logits -= logits.max(axis=-1, keepdims=True)
+        logits -= logits.max(axis=-1, keepdims=True)  # the softmax is the same, and none overflows
         return MirrorState(logits, np.array(gap), np.array(iteration, np.int64))
 
     def average(self, game: Engine, state: MirrorState) -> Floats:

@@ -85,16 +85,22 @@ class FictitiousPlay(Solver[FictitiousState]):
 
     def init(self, game: Engine) -> FictitiousState:
         """State at the uniform policy, without responses."""
-        mixed = self.keep_matrices and self.responder == "stochastic"
+        responses_are_mixed = self.keep_matrices and self.responder == "stochastic"
+        no_policies = np.zeros((0, *game.shape))
+        no_matrices = zero_matrices(0, game.shape)
         return FictitiousState(
-            np.full(game.shape, 1.0 / game.shape[-1]),
-            np.zeros((0, *game.shape)) if mixed else zero_matrices(0, game.shape),
-            np.array(0.5),
-            np.array(0, np.int64),
+            average=np.full(game.shape, 1.0 / game.shape[-1]),
+            matrices=no_policies if responses_are_mixed else no_matrices,
+            responder_win=np.array(0.5),
+            iteration=np.array(0, np.int64),
         )
 
     def step(self, game: Engine, state: FictitiousState) -> FictitiousState:
-        """State after one more response, steps 1 to 3."""
+        """State after one more response.
+
+        It is to the mixture of earlier responses if these are kept, else to the average policy. Its
+        weight in both is the step size.
+        """
         iteration = int(state.iteration) + 1
         target = self.mixture(game, state) or Strategy.unchecked(state.average)
         response = self._response(game, target)
@@ -102,55 +108,69 @@ class FictitiousPlay(Solver[FictitiousState]):
         average = self._mixed(game, state.average, response, self._step_size(iteration))
         matrices = state.matrices
         if self.keep_matrices:
-            kept = response if self.responder == "stochastic" else likeliest(response)
-            matrices = np.concatenate([matrices, kept[None]])
+            newest = response if self.responder == "stochastic" else likeliest(response)
+            matrices = np.concatenate([matrices, newest[None]])
         rate = np.array(target.chances @ win_rates)
         return FictitiousState(average, matrices, rate, np.array(iteration, np.int64))
 
     @staticmethod
     def _mixed(game: Engine, average: Floats, response: Floats, weight: float) -> Floats:
-        """Average policy (G, G, K) with a response of some weight, rows weighted by their reach."""
+        """Mix a response of some weight into the average policy (G, G, K).
+
+        Each row of the two counts in proportion to its reach against the average policy. Rows that
+        are never reached stay as they are.
+        """
         work = shared_workspace(game, 2)
         response_reach = work.cell_reach(np.stack([response, average]))[..., None]
         average_reach = work.cell_reach(np.stack([average, average]))[..., None]
         rows = weight * response_reach * response + (1.0 - weight) * average_reach * average
-        reached = rows.sum(axis=-1) > 0.0
+        is_reached = rows.sum(axis=-1) > 0.0
         mixed = average.copy()
-        mixed[reached] = normalised(rows[reached])
+        mixed[is_reached] = normalised(rows[is_reached])
         return mixed
 
     def average(self, game: Engine, state: FictitiousState) -> Floats:
+        """Average policy (G, G, K), rows weighted by their reach under each response."""
         return state.average.copy()
 
     def mixture(self, game: Engine, state: FictitiousState) -> Strategy | None:
-        """Mixture of the responses, equal ones together; None if none are kept."""
+        """Mixture of all responses so far, equal ones together; None if there are none.
+
+        A response has the weight of its step size, times the shares that all later steps leave.
+        """
         if not len(state.matrices):
             return None
         sizes = [self._step_size(number) for number in range(1, len(state.matrices) + 1)]
-        # Each step takes its size, as a share, from the weights of all responses before it.
-        later_shares = [1.0 - size for size in sizes[:0:-1]]  # the last step first
-        remaining = np.cumprod([1.0, *later_shares])[::-1]
+        # A step of size s leaves 1 - s of the weights of all responses before it. From the last
+        # step back to the second, these shares multiply; nothing comes after the last response.
+        shares_left = [1.0 - size for size in reversed(sizes[1:])]
+        remaining = np.cumprod([1.0, *shares_left])[::-1]
         matrices, index = np.unique(state.matrices, axis=0, return_inverse=True)
         weights = np.bincount(index.ravel(), sizes * remaining)
         return strategy_of(game, Mixture(weights / weights.sum(), matrices))
 
     def stats(self, game: Engine, state: FictitiousState) -> dict[str, float]:
+        """Win rate of the last response."""
         return {"responder_win": float(state.responder_win)}
 
     def _step_size(self, iteration: int) -> float:
+        """Weight of the response of an iteration when it is added."""
         return 1.0 / float(iteration if self.step_size == "harmonic" else np.sqrt(iteration))
 
     def _response(self, game: Engine, target: Strategy) -> Floats:
-        """Response to a strategy by annealing from the uniform policy, (G, G, K)."""
+        """Search for a response to a strategy by annealing from the uniform policy, (G, G, K).
+
+        It stays mixed if the responder is "stochastic"; else it is made pure and ascends.
+        """
         uniform = np.full(game.shape, 1.0 / game.num_actions)
         steps = self.responder_steps
         cooling = self.hot, self.cold
         if self.responder == "stochastic":
             context = SearchContext.of(game, target)
             context.policies[0] = uniform
-            context.anneal(steps, self.damping, cooling)
+            context.anneal(steps, self.damping, cooling)  # changes policies[0]
             return context.policies[0].copy()
-        sweeps = 1 if self.responder == "annealed" else None
+        sweeps = 1 if self.responder == "annealed" else None  # None: until no change improves
         search = CounterSearch(uniform, steps, cooling, self.damping, sweeps)
         return one_hot(search.run(game, target).matrix, game.num_actions)
 
@@ -200,17 +220,21 @@ class DoubleOracle(Solver[OracleState]):
     def init(self, game: Engine) -> OracleState:
         """State with a pool of one matrix, action 0 everywhere."""
         return OracleState(
-            zero_matrices(1, game.shape),
-            np.full((1, 1), 0.5),
-            np.ones(1),
-            np.array(0.5),
-            np.array(0, np.int64),
+            pool=zero_matrices(1, game.shape),
+            payoffs=np.full((1, 1), 0.5),
+            weights=np.ones(1),
+            responder_win=np.array(0.5),
+            iteration=np.array(0, np.int64),
         )
 
     def step(self, game: Engine, state: OracleState) -> OracleState:
-        """State after one more response, steps 1 to 3; the pool stays if it has the response."""
-        found = compute(partial(self._respond, game, state), range(self.responders))
-        response = max(found, key=lambda search: search.rate).matrix
+        """State after one more response to the equilibrium of the pool, by several searches.
+
+        The best response joins the pool, whose matrix game is solved anew. If the pool has it
+        already, pool and equilibrium stay.
+        """
+        results = compute(partial(self._respond, game, state), range(self.responders))
+        response = max(results, key=lambda result: result.rate).matrix
         win_rates = Population(game, state.pool).rates_of(one_hot(response, game.num_actions))
         rate = np.array(float(win_rates @ state.weights))
         iteration = np.array(int(state.iteration) + 1, np.int64)
@@ -230,13 +254,17 @@ class DoubleOracle(Solver[OracleState]):
         return policy_of_mixture(game, state.weights, Population(game, state.pool).policies)
 
     def stats(self, game: Engine, state: OracleState) -> dict[str, float]:
+        """Win rate of the last response, and the number of matrices in the equilibrium."""
         return {
             "responder_win": float(state.responder_win),
             "support": float((state.weights > 0.0).sum()),
         }
 
     def _respond(self, game: Engine, state: OracleState, start: int) -> SearchState:
-        """Respond to the mixture from a start: 0 is near the newest matrix, others are random."""
+        """Search for a response to the equilibrium of the pool, from start number `start`.
+
+        Start 0 is the mean of the newest matrix and the uniform policy; others are random policies.
+        """
         if start == 0:
             newest = Population(game, state.pool[-1:]).policies[0]
             policy = 0.5 * newest + 0.5 / game.num_actions
@@ -248,14 +276,17 @@ class DoubleOracle(Solver[OracleState]):
 
 
 def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
-    """Payoffs of a pool (n, n) with a response, of win rates (n,) against it: (n + 1, n + 1)."""
-    return np.block([[payoffs, 1.0 - win_rates[:, None]], [win_rates[None], np.full((1, 1), 0.5)]])
+    """Add a response, of win rates (n,) against a pool, to the pool's payoffs: (n + 1, n + 1)."""
+    against_itself = np.full((1, 1), 0.5)
+    column = 1.0 - win_rates[:, None]
+    return np.block([[payoffs, column], [win_rates[None], against_itself]])
 
 
 def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
-    """Weights (n,) of an equilibrium of a symmetric zero-sum matrix game, payoffs (n, n) to rows.
+    """Weights (n,) of an equilibrium of a symmetric zero-sum matrix game.
 
-    No column wins more than the value by more than the tolerance.
+    `payoffs` (n, n) are those to the player of rows. No column wins more than the value by more
+    than the tolerance.
     """
     _, weights, _ = matrix_game(payoffs, tolerance)
     weights = np.where(weights > SUPPORT, weights, 0.0)
@@ -263,12 +294,15 @@ def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
 
 
 def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:
-    """Value of a zero-sum matrix game (n, m) to its rows, optimal weights of rows and of columns.
+    """Solve a zero-sum matrix game of payoffs (n, m) to the player of rows.
 
-    A linear program maximises the value v with weights @ payoffs >= v in every column; its dual
+    Returns the value, and optimal weights of rows (n,) and of columns (m,). A linear program
+    maximises the value v with weights @ payoffs >= v in every column, up to the tolerance; its dual
     variables are the weights of columns.
     """
     from scipy.optimize import linprog
+
+    # The variables are the weights of rows and, last, the value.
 
     rows, columns = payoffs.shape
     result = linprog(

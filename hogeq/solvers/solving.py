@@ -22,12 +22,12 @@ from hogeq.support.pacing import Pace, schedule
 from hogeq.support.parameters import Count, check, keys, require_known
 from hogeq.support.progress import phase
 
-FIRST_STEP: Final = 6.0  # times that of self-play: time for the solver to begin, and for a step
-GROWTH: Final = 1.5  # of the time of a step, from one to the next
+FIRST_STEP: Final = 6.0  # time for the solver to begin and to make a step, in times of self-play
+GROWTH: Final = 1.5  # most by which the time of a step grows from one to the next
 
 
 class Snapshot(NamedTuple):
-    """The strategy of a solver on its way."""
+    """The strategy of a solver after some iterations."""
 
     iteration: int
     seconds: float  # spent up to there
@@ -77,12 +77,14 @@ class Solution:
 
     @cached_property
     def curve(self) -> tuple[Measurement, ...]:
-        """Exploitability at the `snapshots`, measured when it is asked for: so many attacks."""
-        *before, _ = self.snapshots
-        intervals = [self._measured(snapshot.strategy) for snapshot in before]
-        intervals.append(self.exploitability)
-        measured = zip(self.snapshots, intervals, strict=True)
-        return tuple(Measurement(*snapshot[:2], *interval[:2]) for snapshot, interval in measured)
+        """Exploitability at each of the `snapshots`, by an attack each, on first use."""
+        *earlier_snapshots, _ = self.snapshots
+        intervals = [self._measured(snapshot.strategy) for snapshot in earlier_snapshots]
+        intervals.append(self.exploitability)  # of the last snapshot
+        return tuple(
+            Measurement(snapshot.iteration, snapshot.seconds, interval.lower, interval.upper)
+            for snapshot, interval in zip(self.snapshots, intervals, strict=True)
+        )
 
     @property
     def units(self) -> Units:
@@ -90,6 +92,7 @@ class Solution:
         return self.exploitability.response.units
 
     def _measured(self, strategy: Strategy) -> Interval:
+        """Measure a strategy's exploitability in the game of the solution."""
         if self.measure is None:
             raise HogeqError("solution: has no game; allowed: game.exploitability(solution)")
         return self.measure(strategy)
@@ -119,31 +122,37 @@ class Solution:
 
 
 def solve(game: Engine, name: str, iterations: int, **parameters: Any) -> Solution:
-    """Run a solver for so many iterations, with a snapshot at those of :func:`schedule`."""
-    kind = SOLVERS[name]
-    require_known(parameters, keys(kind))
+    """Run a solver by name, with its parameters, for so many iterations.
+
+    Takes snapshots of its strategy after 1, 2, 3, 5, 8 and so on iterations, the last at the end.
+    Raises `HogeqError` for unknown parameters, and if numbers overflow.
+    """
+    solver_class = SOLVERS[name]
+    require_known(parameters, keys(solver_class))
     check(Count, iterations=iterations)
-    solver = kind(**parameters)
-    begun = perf_counter()
-    uncounted = 0.0  # seconds of making snapshots
+    solver = solver_class(**parameters)
+    start_time = perf_counter()
+    snapshot_seconds = 0.0  # of making snapshots, which does not count
     snapshots = list[Snapshot]()
     with phase("solving", iterations) as progress:
         state = solver.init(game)
-        pace, steps = Pace(), partial(solver.steps, game)
+        pace = Pace()
+        steps = partial(solver.steps, game)
         finished = 0
         for stop in schedule(iterations, "log"):
             while finished < stop:
                 try:
                     state, done = pace.steps(steps, state, stop - finished)
                 except (OverflowError, FloatingPointError) as error:
-                    what = f"failed at iteration {finished + 1}: {error.args[-1]}"
-                    raise HogeqError(f"solver {name}: {what}") from error
+                    fault = f"failed at iteration {finished + 1}: {error.args[-1]}"
+                    raise HogeqError(f"solver {name}: {fault}") from error
                 finished += done
                 progress.step(done)
             now = perf_counter()
             policy, mixture = strategies(solver, game, state)
-            snapshots.append(Snapshot(stop, now - begun - uncounted, mixture or policy))
-            uncounted += perf_counter() - now
+            seconds = now - start_time - snapshot_seconds
+            snapshots.append(Snapshot(stop, seconds, mixture or policy))
+            snapshot_seconds += perf_counter() - now
     return Solution(
         policy=policy,
         mixture=mixture,
@@ -163,11 +172,11 @@ def strategies(solver: Solver[Any], game: Engine, state: Any) -> tuple[Strategy,
 
 
 def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
-    """Look for a strategy of Hog that wins half of its games against everything.
+    """Search for an equilibrium strategy of Hog, which wins half of its games against all others.
 
-    1. Find a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.
-    2. Bound what responses win from it. Both players are alike, so the value is 1/2, and the bound
-       says what the strategy secures.
+    1. Compute a strategy: the tablebase without hidden memory, else a mixture of `mixture_bundle`.
+    2. Bound the win rate of responses to it. Both players are alike, so the value is 1/2, and the
+       strategy secures 1 less the bound.
     """
     deadline = Deadline.of(limit)
     iterations = 0
@@ -175,10 +184,11 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
         strategy = strategy_of(game, tablebase.solve(game).matrix)
     else:
         strategy, iterations = by_bundle(game, deadline.share(SEARCHING))
-    begun = deadline.spent
+    spent_before = deadline.spent
     full_memory = full_memory_bound(game, strategy)
-    spent = deadline.spent - begun
-    bound = max(bound_in_time(game, strategy, deadline, full_memory, spent), 0.5)
+    bounding_seconds = deadline.spent - spent_before
+    bound = bound_in_time(game, strategy, deadline, full_memory, bounding_seconds)
+    bound = max(bound, 0.5)  # an equilibrium strategy wins 1/2 as a response
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
@@ -191,24 +201,27 @@ def by_one_strategy(game: HogEngine, limit: float | Deadline) -> Equilibrium:
 
 
 def by_bundle(game: Engine, deadline: Deadline) -> tuple[Strategy, int]:
-    """Find a mixture by the solver, and how many steps it took; a policy if there is none in time.
+    """Compute a mixture by the solver `mixture_bundle` until the time is over.
 
-    The solver begins with as much self-play again, and its first step takes longer than that. It
-    steps only if as much time is left as that should take.
+    Returns the mixture and the number of the solver's steps. If there is no time for a step, it
+    returns the average policy of self-play instead, and 0. The solver begins with as much self-play
+    again, and its first step takes longer than that. A step begins only if as much time is left as
+    it should take.
     """
-    begun = deadline.spent
+    spent_before = deadline.spent
     policy = strategy_of(game, self_played(game, deadline))
-    longest = deadline.spent - begun  # seconds of self-play, then of the longest step
-    if deadline.left < FIRST_STEP * longest:
+    expected_seconds = deadline.spent - spent_before  # of self-play, then of the longest step
+    if deadline.left < FIRST_STEP * expected_seconds:
         return policy, 0
     solver = MixtureBundle()
     state = solver.init(game)
     iterations = 0
-    while deadline.left > GROWTH * longest:
-        begun = deadline.spent
+    while deadline.left > GROWTH * expected_seconds:
+        spent_before = deadline.spent
         state = solver.step(game, state)
-        spent = deadline.spent - begun
-        longest = spent if iterations == 0 else max(spent, longest)
+        step_seconds = deadline.spent - spent_before
+        is_first_step = iterations == 0
+        expected_seconds = step_seconds if is_first_step else max(step_seconds, expected_seconds)
         iterations += 1
     if iterations == 0:
         return policy, 0

@@ -6,7 +6,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.model.protocol import Engine
-from hogeq.search.branching import MOST_QUESTIONS, Closing, ResponseGraph, Responses, Status
+from hogeq.search.branching import (
+    MOST_RELAXATIONS,
+    ResponseGraph,
+    Responses,
+    ResponseSearch,
+    Status,
+)
 from hogeq.search.folding import folded
 from hogeq.search.results import Equilibrium
 from hogeq.solvers.responses import SUPPORT, nash_of_matrix, with_response
@@ -24,7 +30,7 @@ class Oracle(NamedTuple):
     pool: Ints  # (n, R)
     payoffs: Floats  # (n, n), win rate of row against column
     weights: Floats  # (n,)
-    closing: Closing  # of the mixture against all matrices
+    search: ResponseSearch  # of the mixture against all matrices
 
     @property
     def mixture(self) -> tuple[Floats, Ints]:
@@ -45,7 +51,7 @@ class SymmetricGame:
         self.eye = np.eye(self.actions)  # pure actions, (K, K)
 
     @property
-    def first(self) -> Ints:
+    def initial_pool(self) -> Ints:
         """Pool (1, R) of one matrix, which takes the first action in every row."""
         return np.zeros((1, self.rows), np.int64)
 
@@ -56,13 +62,14 @@ class SymmetricGame:
     def against(
         self, matrices: Ints, weights: Floats | None = None, corners: Sequence[Floats] | None = None
     ) -> Responses:
-        """Responses to a mixture of matrices (n, R), of equal weights if none are given."""
+        """Pose a response to a mixture of matrices (n, R), of equal weights if none are given."""
         count = len(matrices)
         weights = np.full(count, 1.0 / count) if weights is None else weights
         return self.graph.against(weights, self.policy(matrices), corners)
 
     def wins(self, matrix: Ints, matrices: Ints) -> Floats:
-        """Win rate of a matrix (R,) against each of some (n, R); laid out without other actions."""
+        """Win rate of a matrix (R,) against each of some matrices, (n, R)."""
+        # Each row has one corner, the matrix's action, so that the problem takes little memory.
         problem = self.against(matrices, corners=[*self.policy(matrix)[:, None]])
         return problem.values(np.zeros(self.rows, np.int64))
 
@@ -73,69 +80,80 @@ class SymmetricGame:
         corners: Sequence[Floats] | None = None,
         deadline: Deadline = FOREVER,
     ) -> Responses | None:
-        """Responses to a mixture of matrices (n, R), of which play tells only what it shows.
+        """Pose the problem of a response to a mixture of matrices (n, R), folded into chance.
 
-        None if the time is over before they are posed.
+        A relaxed responder with full memory then knows of the draw only what play has shown.
+        `corners` (c, K) of each row are the distributions that a response may play there, by
+        default its pure actions. None if the time is over before.
         """
         graph = folded(self.graph, weights, self.policy(matrices), deadline)
         return None if graph is None else graph.without_opponents(corners)
 
-    def close(self, weights: Floats, matrices: Ints, most: int, deadline: Deadline) -> Closing:
+    def close(
+        self, weights: Floats, matrices: Ints, most_relaxations: int, deadline: Deadline
+    ) -> ResponseSearch:
         """Prove that no response to a mixture of matrices (n, R) wins more than 1/2."""
         problem = self.folded(weights, matrices, deadline=deadline)
-        return Closing.unknown() if problem is None else problem.close(0.5 + TIE, most, deadline)
+        if problem is None:
+            return ResponseSearch.not_begun()
+        return problem.close(0.5 + TIE, most_relaxations, deadline)
 
     def against_policy(self, policy: Floats) -> Responses:
-        """Responses to one policy (R, K)."""
+        """Pose the problem of a response to one policy (R, K)."""
         return self.graph.against(np.ones(1), policy[None])
 
 
 def double_oracle(
-    game: SymmetricGame, deadline: Deadline, pool: Ints, most: int = MOST_QUESTIONS
+    game: SymmetricGame, deadline: Deadline, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
 ) -> Iterator[Oracle]:
     """Double oracle over a pool of matrices (n, R), with exact best responses.
 
     1. Solve the matrix game of the pool.
-    2. Search for a response to its equilibrium: by ascent, and where that fails by branch and
-       bound of at most so many relaxations. Yield both.
+    2. Search for a response to its equilibrium: by ascent, and if that fails by branch and bound of
+       at most `most_relaxations` relaxations. Yield both.
     3. Add the response to the pool, and go on until none wins more than 1/2. Then, if branch and
        bound has proved it, the last equilibrium is one of the game.
+
+    McMahan, Gordon and Blum 2003. It also ends when the time is over.
     """
     payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
     weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
     while deadline.left:
         used = np.flatnonzero(weights > 0.0)
         against_mixture = game.against(pool[used], weights[used])
-        response, rate = against_mixture.ascend(pool[[*used, -1]], deadline)
-        closing = Closing.found(response, rate)
+        starts = pool[[*used, -1]]  # of the ascent: the components, and the newest matrix
+        response, rate = against_mixture.ascend(starts, deadline)
+        search = ResponseSearch.succeeded(response, rate)
         if rate <= 0.5 + TIE:
-            closing = game.close(weights[used], pool[used], most, deadline)
-        yield Oracle(pool, payoffs, weights, closing)
-        if closing.status != Status.FOUND:
+            search = game.close(weights[used], pool[used], most_relaxations, deadline)
+        yield Oracle(pool, payoffs, weights, search)
+        if search.status != Status.FOUND:
             return
-        wins = game.wins(closing.response, pool)
-        pool = np.concatenate([pool, closing.response[None]])
-        payoffs = with_response(payoffs, wins)
+        win_rates = game.wins(search.response, pool)
+        pool = np.concatenate([pool, search.response[None]])
+        payoffs = with_response(payoffs, win_rates)
         weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
 
 
 def contains(pool: Ints, matrix: Ints) -> bool:
-    """Whether a pool (n, R) has a matrix (R,)."""
+    """Whether a pool of matrices (n, R) has a matrix (R,)."""
     return bool((pool == matrix).all(axis=1).any())
 
 
 def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
-    """Weights (n,) of an equilibrium by its equations: all components win 1/2 against the mixture.
+    """Make the weights (n,) of an equilibrium exact, by the equations that hold in its support.
 
-    Least squares from the weights of a linear program, which stay if a weight were negative.
+    All matrices in the support win 1/2 against the mixture, and the weights sum to 1. Least squares
+    solve that, from the weights of a linear program; these stay if a weight would be negative.
+    `payoffs` (n, n) are win rates of row against column.
     """
     used = np.flatnonzero(weights > SUPPORT)
     ones = np.ones((1, len(used)))
     equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
     right_side = np.append(np.zeros(len(used)), 1.0)
     start = weights[used] / weights[used].sum()
-    step = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
-    solution = start + step
+    correction = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
+    solution = start + correction
     if (solution < 0.0).any():
         solution = start
     equalising = np.zeros(len(weights))
@@ -146,10 +164,13 @@ def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
 def minimal_support(oracle: Oracle) -> Floats:
     """Weights (n,) of an equilibrium of the pool from which no component can be dropped.
 
-    Components are dropped one after the other, where others suffice. In the end no equilibrium of
-    the pool, so none of the game, has some but not all of the components that are left. (If some
-    suffice, so do more.) It is checked by linear programs, up to their tolerance. Other matrices
-    may make an equilibrium of fewer components.
+    1. Try to drop each component, the lightest first: a linear program looks for an equilibrium of
+       the others.
+    2. If there is one, go on with it.
+
+    In the end no equilibrium of the pool, so none of the game, has some but not all of the
+    components that are left, up to the tolerance of linear programs. Other matrices may make an
+    equilibrium of fewer components.
     """
     from scipy.optimize import linprog
 
@@ -176,33 +197,34 @@ def minimal_support(oracle: Oracle) -> Floats:
 
 
 def dyadic_weights(weights: Floats) -> Floats:
-    """Weights rounded to multiples of 2**-40 that sum to 1, so that they are exact in float64."""
+    """Round weights to multiples of 2**-40 that sum to 1, so that they are exact in float64."""
     numerators = np.round(weights / weights.sum() * 2.0**40)
     numerators[numerators.argmax()] += 2.0**40 - numerators.sum()
     return numerators / 2.0**40
 
 
 def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equilibrium | None:
-    """Solve a game in mixtures by a double oracle that an exact response ends; None if none does.
+    """Solve a game in mixtures by a double oracle with exact best responses; None without a proof.
 
-    Then a component that is an equilibrium alone, or else a mixture from which no component can be
-    dropped, is proved anew and takes the place of the mixture.
+    Then look for a simpler equilibrium: one of the components alone, or else a mixture from which
+    no component can be dropped. If that is proved anew, it replaces the mixture.
     """
-    steps = list(double_oracle(game, deadline, game.first))
-    if not steps or steps[-1].closing.status != Status.CLOSED:
+    steps = list(double_oracle(game, deadline, game.initial_pool))
+    if not steps or steps[-1].search.status != Status.CLOSED:
         return None
     oracle = steps[-1]
-    bound = oracle.closing.bound
+    bound = oracle.search.bound
     weights, matrices = oracle.mixture
-    pure = np.eye(len(oracle.pool))
-    simpler = [pure[member] for member in unbeaten_members(oracle)] + [minimal_support(oracle)]
-    for simpler_weights in simpler:
+    pure_weights = np.eye(len(oracle.pool))
+    candidates = [pure_weights[member] for member in unbeaten_members(oracle)]
+    candidates.append(minimal_support(oracle))
+    for simpler_weights in candidates:
         used = simpler_weights > 0.0
-        closing = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
-        if closing.status == Status.CLOSED:
+        search = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
+        if search.status == Status.CLOSED:
             weights = simpler_weights[used]
             matrices = oracle.pool[used]
-            bound = closing.bound
+            bound = search.bound
             break
     tables = matrices.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
     strategy = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
@@ -210,7 +232,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         lower=1.0 - bound,
         upper=bound,
         strategies=(strategy, strategy),
-        is_proved=False,  # which who knows what passes round can say
+        is_proved=False,  # the caller decides it, who knows how far the passes round
         method="double oracle",
         effort={"iterations": len(steps), "components": [len(tables)] * 2},
         seconds=deadline.spent,
@@ -218,7 +240,8 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
 
 
 def unbeaten_members(oracle: Oracle) -> list[int]:
-    """List members of the pool that none of it beats, the heaviest in the mixture first."""
-    largest_loss = oracle.payoffs.max(axis=0)
-    order = np.argsort(-oracle.weights, kind="stable")
-    return [int(member) for member in order[largest_loss[order] <= 0.5 + TIE]]
+    """List members of the pool that no other beats, the heaviest in the mixture first."""
+    best_rate_against = oracle.payoffs.max(axis=0)  # of any member, against each
+    heaviest_first = np.argsort(-oracle.weights, kind="stable")
+    is_unbeaten = best_rate_against[heaviest_first] <= 0.5 + TIE
+    return [int(member) for member in heaviest_first[is_unbeaten]]

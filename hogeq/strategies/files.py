@@ -448,7 +448,7 @@ def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
     """
     arrays = _arrays_in(data, {*_TABLE_NAMES, *_MIXTURE_NAMES, _WEIGHTS, *_MADE_FOR})
     _require_same_rows(arrays, b"", "games of Hog")
-    tables = [name for name in _TABLE_NAMES if name in arrays]
+    tables: list[str] = [name for name in _TABLE_NAMES if name in arrays]
     mixtures = [name for name in _MIXTURE_NAMES if name in arrays]
     weights = arrays.get(_WEIGHTS)
     if not (tables or mixtures) and weights is None:

@@ -18,39 +18,42 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
-HOT: Final = 0.1  # first temperature, as a share of what perfect recall gets beyond the start
-COLD: Final = 0.003  # and the last one
+HOT: Final = 0.1  # first temperature, a share of the gap from the start to perfect recall
+COLD: Final = 0.003  # last temperature, such a share
 SLICE: Final = 2**14  # steps between looks at the time
-WALKED: Final = 16.0  # refined information sets are met so many times as fast as entries are made
-WORK: Final = 2**20  # refined information sets that are met for a start and a kick of a search
+WALKED: Final = 16.0  # refined information sets walked in the time of a sparse array's entry
+WORK: Final = 2**20  # refined information sets to walk for a start and a perturbation of a budget
 
 
 def annealed_rows(
     tree: FlatTree, policy: Floats, begin: Floats, budget: Budget, deadline: Deadline
 ) -> Floats:
-    """Anneal a pure response, (R, K), to a policy in both seats, as long as kicks of a search say.
+    """Improve a pure response to a policy by annealing, in both seats; all are (R, K).
 
-    It is no worse than `begin`. Absent-minded players keep that.
+    `begin` is the response to start from, and the result is no worse. A player keeps its rows of
+    that if it is absent-minded, or if its rows have no order. The steps take as much work as the
+    starts and perturbations (`kicks`) of the budget.
     """
-    found = begin.copy()
+    response = begin.copy()
     for player in (0, 1):
         form = sequence_form(tree, player)
         if form.is_absent_minded or form.rank is None or deadline.is_over:
             continue
-        inner, payoffs = form.inflate(deadline), form.payoffs(policy)
+        inflated = form.inflate(deadline)
+        payoffs = form.payoffs(policy)
         start = np.where(tree.legal, begin, -1.0).argmax(axis=1)[form.origin]
-        steps = budget.starts * budget.kicks * WORK // walk_length(inner, start)
+        steps = budget.starts * budget.kicks * WORK // walk_length(inflated, start)
         random = np.random.default_rng([budget.seed, player])
-        acts = annealed(inner, payoffs, start, steps, random, deadline)
-        mine = tree.seat == player
-        found[mine] = one_hot(form.acts(inner.pure(acts)), tree.num_actions)[mine]
-    return found
+        actions = annealed(inflated, payoffs, start, steps, random, deadline)
+        is_own = tree.seat == player
+        response[is_own] = one_hot(form.acts(inflated.pure(actions)), tree.num_actions)[is_own]
+    return response
 
 
-def walk_length(form: SequenceForm, acts: Ints) -> int:
+def walk_length(form: SequenceForm, actions: Ints) -> int:
     """Count the refined information sets that a pure strategy, (R,), leads to; at least 1."""
-    taken = form.pure(acts)[form.before] > 0.0
-    return max(1, int(np.count_nonzero(taken)))
+    is_reached = form.pure(actions)[form.before] > 0.0
+    return max(1, int(np.count_nonzero(is_reached)))
 
 
 def annealed(
@@ -61,15 +64,17 @@ def annealed(
     random: np.random.Generator,
     deadline: Deadline = FOREVER,
 ) -> Ints:
-    """Anneal a pure strategy, (R,), and ascend from the best that was met; rows need an order.
+    """Anneal a pure strategy, (R,), and ascend from the best one of the walk; rows need an order.
 
-    The payoff is no less than that of `start`. No slice is begun that should not end in time.
+    `payoffs`, (S,), are those of sequences. The result gets no less than `start`. No slice of steps
+    is begun that should not end in time.
     """
-    found, course = start, courses(form, payoffs, start, steps, random)
+    best = start
+    best_after_slices = courses(form, payoffs, start, steps, random)
     entries = min(SLICE, steps) * walk_length(form, start) / WALKED
-    while deadline.allows(entries) and (best := next(course, None)) is not None:
-        found = best
-    return form.ascend(found, payoffs, deadline)
+    while deadline.allows(entries) and (next_best := next(best_after_slices, None)) is not None:
+        best = next_best
+    return form.ascend(best, payoffs, deadline)
 
 
 def courses(
@@ -80,19 +85,24 @@ def courses(
     random: np.random.Generator,
     every: int = SLICE,
 ) -> Iterator[Ints]:
-    """Give the best strategy so far, (R,), after `every` so many steps of an annealing."""
-    rows = form.plays.rows
-    chosen = start[rows]
-    best, kept = chosen.copy(), start.copy()
-    distance = form.most(payoffs) - float(form.pure(start) @ payoffs)
-    if distance <= 0.0 or not len(chosen):
+    """Anneal a pure strategy, (R,); yield the best one so far after every slice of `every` steps.
+
+    `payoffs`, (S,), are those of sequences. The temperature falls geometrically from `HOT` to
+    `COLD`. The array that is yielded is changed in place by the next slice.
+    """
+    rows = form.plays.rows  # the player's rows in the order of plays
+    chosen = start[rows]  # where the walk is: the action of each of these rows
+    best = chosen.copy()
+    best_strategy = start.copy()
+    gap = form.most(payoffs) - float(form.pure(start) @ payoffs)  # to perfect recall
+    if gap <= 0.0 or not len(chosen):
         return
     slices = [min(every, steps - done) for done in range(0, steps, every)]
-    ends = np.cumsum([0, *slices]) / max(1, steps)
-    temperatures = distance * HOT ** (1.0 - ends) * COLD**ends
+    ends = np.cumsum([0, *slices]) / max(1, steps)  # of slices, as shares of the walk
+    temperatures = gap * HOT ** (1.0 - ends) * COLD**ends
     for number, size in enumerate(slices):
-        drawn = random.random((size, 5))
-        between = temperatures[number : number + 2]
-        form.anneal(payoffs, drawn, between, chosen, best)
-        kept[rows] = best
-        yield kept
+        drawn = random.random((size, 5))  # five random numbers a step
+        between = temperatures[number : number + 2]  # first and last temperature of the slice
+        form.anneal(payoffs, drawn, between, chosen, best)  # changes the last two
+        best_strategy[rows] = best
+        yield best_strategy

@@ -21,7 +21,6 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees import columns, responses
 from hogeq.trees.annealing import annealed_rows
-from hogeq.trees.beliefs import dags_of
 from hogeq.trees.best_response import INTEGER_PROGRAM
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
@@ -29,31 +28,34 @@ from hogeq.trees.policy_values import one_side
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.tree import HogTree, count
+from hogeq.trees.whole_dags import dags_of
 
-EXACT_SECONDS: Final = 60.0  # that an integer program is given, unless a budget says otherwise
+EXACT_SECONDS: Final = 60.0  # for an integer program, unless a budget says otherwise
 MOST_ENTRIES: Final = 2_000_000  # of belief DAGs that respond in place of a search
 MOST_NODES: Final = 1_000_000  # of a game of Hog that is laid out as a tree
 
 
 def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Response:
-    """Find the best response to a strategy, in either seat.
+    """Find the best response to a strategy, in either seat, and a bound on all responses.
 
-    Where the responder forgets nothing or has no choice, one pass backward does; so it does over
-    the belief DAG, for teams and against mixtures, where that is not too large. Elsewhere the
-    search of :mod:`hogeq.search.attack` comes first, unless rows have no order; its result is
-    annealed, and an integer program begins with that.
+    Each step if no response is proved yet:
+
+    1. Ascents without a program: exact where the responder forgets nothing or has no choice.
+    2. For teams and against mixtures, a backward pass over both belief DAGs, if these are small.
+    3. The search of :mod:`hogeq.search.attack` and annealing, if rows have an order.
+    4. An integer program that begins with that response.
     """
     deadline = Deadline(budget.limit)
-    found = responses.enclosed_response(tree, target, 0.0, deadline=deadline.share(0.5))
-    valuing = deadline.spent  # of responses that no program looked for: all but linear work
-    is_decided = tree.num_legal.max(initial=1) == 1
-    if found.is_proved or is_decided or deadline.is_over:
-        return found
-    # A search meets every component of a mixture in every pass, and teams' bounds are far.
+    quick = responses.enclosed_response(tree, target, 0.0, deadline=deadline.share(0.5))
+    quick_seconds = deadline.spent  # step 4 takes at least as long
+    has_no_choice = tree.num_legal.max(initial=1) == 1
+    if quick.is_proved or has_no_choice or deadline.is_over:
+        return quick
+    # A search passes over every component of a mixture each time, and teams' bounds are loose.
     if tree.sides is not None or target.kind == "mixture":
-        wholes = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
-        if None not in wholes:
-            return responses.enclosed_response(tree, target, 0.0, None, wholes)
+        dags = dags_of(tree, MOST_ENTRIES, deadline.share(0.5))
+        if None not in dags:
+            return responses.enclosed_response(tree, target, 0.0, None, dags)
     search, begin = None, None
     if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
         engine = TreeEngine(tree)
@@ -61,12 +63,12 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
         if target.kind != "mixture":
             begin = annealed_rows(tree, target.policy, begin, budget, deadline.share(0.5))
-    if search is None and deadline.left < valuing:
-        return found
+    if search is None and deadline.left < quick_seconds:
+        return quick
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    proof = deadline.share(responses.SEARCHING).within(seconds)
-    found = responses.enclosed_response(tree, target, proof, begin, deadline=deadline)
-    return replace(found, search=search, seconds=deadline.spent)
+    program_limit = deadline.share(responses.SEARCHING).within(seconds)
+    response = responses.enclosed_response(tree, target, program_limit, begin, deadline=deadline)
+    return replace(response, search=search, seconds=deadline.spent)
 
 
 # --- Hog ------------------------------------------------------------------------------------------
@@ -74,34 +76,38 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
 
 @lru_cache(maxsize=1)
 def hog_tree(rules: Rules) -> FlatTree | None:
-    """Lay a game of Hog out, once; None where it has too many histories, or may never end."""
+    """Lay out a game of Hog as a tree, once; None if it is too large, or may never end."""
     tree = HogTree(rules)
-    few = total_rises(rules) and count(tree, MOST_NODES).exact
-    return from_rules(tree, name=rules.name, once=True) if few else None
+    is_small = total_rises(rules) and count(tree, MOST_NODES).exact
+    return from_rules(tree, name=rules.name, once=True) if is_small else None
 
 
 def _rows(tree: FlatTree, policies: Floats) -> Floats:
-    """Rows of a tree of Hog, (n, R, K), of policies (n, G, G, K)."""
+    """Convert policies by scores, (n, G, G, K), to those by rows of a tree of Hog, (n, R, K)."""
     own, other = np.array(tree.names).T
     return np.asarray(policies[:, own, other])
 
 
 def _table(tree: FlatTree, engine: HogEngine, rows: Floats, seat: int = 0) -> Floats:
-    """Policies (n, G, G, K) of a player in a tree of Hog, (n, R, K); elsewhere no dice."""
+    """Convert policies by rows of a tree of Hog, (n, R, K), to those by scores, (n, G, G, K).
+
+    They are those of the player in a seat. At scores where it never moves it rolls no dice.
+    """
     policies = np.zeros((len(rows), *engine.shape))
     policies[..., 0] = 1.0
-    mine = tree.seat == seat
-    own, other = np.array(tree.names)[mine].T
-    policies[:, own, other] = rows[:, mine]
+    is_own = tree.seat == seat
+    own_score, opponent_score = np.array(tree.names)[is_own].T  # rows are named by both scores
+    policies[:, own_score, opponent_score] = rows[:, is_own]
     return policies
 
 
 def _rate(payoff: float) -> float:
+    """Convert a payoff, 1 for a win and -1 for a loss, to a win rate."""
     return (1.0 + payoff) / 2.0
 
 
 def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> Response:
-    """Search for a response in Hog, and go on by an integer program over all histories."""
+    """Search for a response in Hog; improve it and its bound by a program over all histories."""
     tree = hog_tree(engine.rules)
     if tree is None:
         raise HogeqError(
@@ -109,44 +115,47 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
             f"most {MOST_NODES:,}: lower goal or max_dice"
         )
     deadline = Deadline(budget.limit)
-    half = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
-    response = bounds.respond_in_hog(engine, target, half)
+    half_budget = budget if deadline.left == inf else replace(budget, seconds=deadline.left / 2.0)
+    response = bounds.respond_in_hog(engine, target, half_budget)
     if response.is_proved:
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    proof = deadline.share(responses.SEARCHING).within(budget.exact_seconds or 0.0)
-    found = responses.enclosed_response(tree, opponent, proof, begin, deadline=deadline)
-    value, bound = max(_rate(found.value), response.value), _rate(found.bound)
-    if _rate(found.value) > response.value:
-        made = _table(tree, engine, found.strategy.policies)[0].argmax(axis=-1)
-        strategy = strategy_of(engine, made)
+    program_limit = deadline.share(responses.SEARCHING).within(budget.exact_seconds or 0.0)
+    in_tree = responses.enclosed_response(tree, opponent, program_limit, begin, deadline=deadline)
+    value = max(_rate(in_tree.value), response.value)
+    bound = _rate(in_tree.bound)
+    if _rate(in_tree.value) > response.value:
+        matrix = _table(tree, engine, in_tree.strategy.policies)[0].argmax(axis=-1)
+        strategy = strategy_of(engine, matrix)
         rate = win_rate(engine, strategy, target)
         seats = rate.first, rate.second
         response = replace(response, strategy=strategy, value=value, seats=seats)
-    certain = True
+    is_bound_certain = True
     if bound < response.bound:
-        response = replace(response, bound=max(bound, value), method=found.method)
-        certain = found.method != INTEGER_PROGRAM  # which HiGHS alone says
-    if certain:
+        response = replace(response, bound=max(bound, value), method=in_tree.method)
+        # The bound of an integer program is in float64, and HiGHS alone says that it holds.
+        is_bound_certain = in_tree.method != INTEGER_PROGRAM
+    if is_bound_certain:
         response = bounds.with_proof(engine, response, target)
     return replace(response, seconds=deadline.spent)
 
 
 def solve_hog_by_tree(engine: HogEngine, tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     """Solve a small game of Hog in mixtures; its value is 1/2, for both players are alike."""
-    return _of_hog(engine, tree, columns.by_columns(tree, limit))
+    return _in_win_rates(engine, tree, columns.by_columns(tree, limit))
 
 
-def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibrium:
+def _in_win_rates(engine: HogEngine, tree: FlatTree, equilibrium: Equilibrium) -> Equilibrium:
+    """Convert an equilibrium of a tree of Hog: payoffs to win rates, rows to tables by scores."""
     first, second = (
-        Strategy.unchecked(_table(tree, engine, one.policies, seat), one.chances)
-        for seat, one in enumerate(found.strategies)
+        Strategy.unchecked(_table(tree, engine, strategy.policies, seat), strategy.chances)
+        for seat, strategy in enumerate(equilibrium.strategies)
     )
     return replace(
-        found,
-        lower=_rate(found.lower),
-        upper=_rate(found.upper),
+        equilibrium,
+        lower=_rate(equilibrium.lower),
+        upper=_rate(equilibrium.upper),
         strategies=(first, second),
         units=WIN_RATES,
         seats=None,
@@ -154,19 +163,21 @@ def _of_hog(engine: HogEngine, tree: FlatTree, found: Equilibrium) -> Equilibriu
 
 
 def hog_in_policies(engine: HogEngine, deadline: Deadline) -> InPolicies:
-    """Enclose the win rate that a policy secures in a small game of Hog; it is 1/2 at most."""
+    """Bound the largest win rate that a policy secures in a small game of Hog: 1/2 at most."""
     tree = hog_tree(engine.rules)
     if tree is None:
         raise HogeqError(
             f"{engine.rules.name}: a game to {engine.goal} has too many histories to be enclosed in"
             f" policies; allowed: games of at most {MOST_NODES:,}: lower goal or max_dice"
         )
-    solved = columns.by_columns(tree, deadline.share(0.5))
-    found = one_side(tree, replace(solved, upper=min(solved.upper, 0.0)), 0, deadline)
+    mixtures = columns.by_columns(tree, deadline.share(0.5))
+    # Players are alike, so the value of the game is 0: policies secure no more than mixtures.
+    in_mixtures = replace(mixtures, upper=min(mixtures.upper, 0.0))
+    in_policies = one_side(tree, in_mixtures, 0, deadline)
     return replace(
-        found,
-        lower=_rate(found.lower),
-        upper=_rate(found.upper),
-        strategy=Strategy.unchecked(_table(tree, engine, found.strategy.policies)[0]),
-        mixtures=_of_hog(engine, tree, solved),
+        in_policies,
+        lower=_rate(in_policies.lower),
+        upper=_rate(in_policies.upper),
+        strategy=Strategy.unchecked(_table(tree, engine, in_policies.strategy.policies)[0]),
+        mixtures=_in_win_rates(engine, tree, mixtures),
     )

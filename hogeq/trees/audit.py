@@ -23,113 +23,121 @@ from hogeq.trees.tree import PLAYERS, START, HogTree, TreePosition, count
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
-MOST_POSITIONS = 300_000  # among which one that recurs is looked for: some ten seconds
+MOST_POSITIONS = 300_000  # most positions to search for a recurrence: some ten seconds
 HORIZON = 4  # turns to look ahead in a game that may never end
-ROWS: Final = 0  # parity of a path's places with rows, and ...
-ACTIONS: Final = 1  # ... with the actions there
+# A path lists rows and actions in turn: parity of the indices at which each of them stand.
+ROWS: Final = 0
+ACTIONS: Final = 1
 _NEVER_TWICE = "whatever the goal, since every turn raises the sum of both scores"
 
 
 def audit_tree(
     rules: GameRules, player: int = 0, *, ranked: bool = False, longest: int | None = None
 ) -> Audit:
-    """Audit one player of a game tree, or of its first moves."""
+    """Audit the recall of one player of a game tree, or of its `longest` first moves."""
     recall = Recall(from_rules(rules, longest=longest, once=True), player)
-    found = recall.audit(whole=longest is None, ranked=ranked)
-    return replace(found, forgets=_forgets(recall))
+    result = recall.audit(whole=longest is None, ranked=ranked)
+    return replace(result, forgets=_forgets(recall))
 
 
 def _forgets(recall: Recall) -> dict[str, Loss]:
     """Find, for each kind of information, the information sets that forget it, and a witness.
 
-    One forgets a kind if two of its nodes lie on paths that first differ in an event of the kind.
-    A path has, in turn, what came before an event and the event: of own moves the rows that the
-    player met and its actions there, of chance all moves of players and all moves of chance.
+    An information set forgets a kind if the paths to two of its nodes first differ in an event of
+    that kind. A path lists in turn all that came before an event and the event: rows and own
+    actions; all moves of players and all moves of chance; or nothing and the seat.
     """
     tree, form, other = recall.tree, recall.form, recall.other
     coin = np.arange(tree.num_nodes)  # (N,), side of the coin: the node after the first move
     for level in tree.levels[2:]:
         coin[level] = coin[tree.parent[level]]
     by_chance = tree.mover == CHANCE
-    # With the coin, which is the seat, and without anything else of chance.
+    # The coin decides the seats; it counts with the players' moves, and as no other chance.
     decisions = _numbers_of_pasts(recall, ~by_chance) * (coin.max() + 1) + coin
     dice = _numbers_of_pasts(recall, by_chance)
     nothing = np.zeros_like(coin)
+    # By kind and information set: the pair of nodes that shows the loss.
     lost: dict[str, dict[Hashable, Pair | None]] = defaultdict(dict)
     own_nodes = np.flatnonzero(tree.player == recall.player)
     for row, refined_sets in recall.parts.items():
-        infoset, nodes = tree.names[row], own_nodes[tree.row[own_nodes] == row]
+        infoset = tree.names[row]
+        nodes = own_nodes[tree.row[own_nodes] == row]
         own_paths = [
             (int(form.first[refined]), [*chain(*form.steps(int(form.before[refined]))), row])
             for refined in refined_sets
         ]
         lost["own action"][infoset] = _first_difference(own_paths, ACTIONS, recall.pair)
         lost["own observation"][infoset] = _first_difference(own_paths, ROWS, recall.pair)
-        _, places = np.unique(other.at[nodes], return_index=True)
-        first = nodes[np.sort(places)]  # node after each sequence of the opponent
-        other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first]
+        _, indices = np.unique(other.at[nodes], return_index=True)
+        first_nodes = nodes[np.sort(indices)]  # one for each sequence of the opponent
+        other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first_nodes]
         lost["opponent's action"][infoset] = _first_difference(other_paths, ACTIONS, recall.pair)
-        for what, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
+        for kind, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
             paths = zip(nodes.tolist(), np.stack(columns, axis=1)[nodes].tolist(), strict=True)
-            lost[what][infoset] = _first_difference(paths, ACTIONS, recall.pair)
-    return {what: _loss(recall, pairs) for what, pairs in lost.items()}
+            lost[kind][infoset] = _first_difference(paths, ACTIONS, recall.pair)
+    return {kind: _loss(recall, pairs) for kind, pairs in lost.items()}
 
 
 def _first_difference(
     paths: Iterable[tuple[int, Sequence[Hashable]]], parity: int, pair: Callable[[int, int], Pair]
 ) -> Pair | None:
-    """Find the smallest pair of nodes whose paths first differ at even or at odd places.
+    """Find the smallest pair of nodes whose paths first differ at an even or at an odd index.
 
-    `paths` are nodes with their paths; `parity` is 0 for even places; `pair` makes one of nodes.
+    `paths` are nodes with their paths; `parity` is 0 for even indices, 1 for odd ones; `pair` makes
+    a pair of two nodes. None if there is no such pair.
     """
-    # By what came before a place, then by what stands there: a node. Shorter histories come first.
+    # By the path before an index, then by the element there: the first node that has it.
     nodes: dict[Hashable, dict[Hashable, int]] = defaultdict(dict)
     for node, path in paths:
-        for place in range(parity, len(path), 2):
-            nodes[tuple(path[:place])].setdefault(path[place], node)
-    differing = ([*after.values()][:2] for after in nodes.values() if len(after) > 1)
+        for index in range(parity, len(path), 2):
+            nodes[tuple(path[:index])].setdefault(path[index], node)
+    # Nodes with short histories come first: two of them are enough.
+    differing = ([*by_element.values()][:2] for by_element in nodes.values() if len(by_element) > 1)
     return smallest(pair(first, second) for first, second in differing)
 
 
 def _loss(recall: Recall, pairs: dict[Hashable, Pair | None]) -> Loss:
-    """Collect the information sets that have a pair of nodes; the smallest is the witness."""
-    pair = smallest(pairs.values())
-    lost = frozenset(infoset for infoset, shown in pairs.items() if shown)
-    return Loss(lost, recall.witness(pair) if pair else None)
+    """Collect the information sets that have a pair of nodes; the smallest pair is the witness."""
+    smallest_pair = smallest(pairs.values())
+    lost = frozenset(infoset for infoset, pair in pairs.items() if pair)
+    return Loss(lost, recall.witness(smallest_pair) if smallest_pair else None)
 
 
 def _numbers_of_pasts(recall: Recall, is_counted: NDArray[np.bool_]) -> Ints:
-    """Give each node a number of the sequence of counted moves to it, (N,); of equal ones one."""
+    """Give a number to the past of each node, (N,): the sequence of counted moves to it.
+
+    Equal pasts have one number. `is_counted`, (N,), says if the move to a node counts.
+    """
     tree = recall.tree
-    numbers: dict[tuple[int, int, int], int] = {}
+    numbers: dict[tuple[int, int, int], int] = {}  # by number of the past before, mover and move
     past = [0] * tree.num_nodes  # the root's is 0; parents come before their children
     columns = (tree.parent, tree.mover, tree.move, is_counted)
     steps = zip(*(column[1:].tolist() for column in columns), strict=True)
     for node, (parent, mover, move, counts) in enumerate(steps, 1):
         past[node] = past[parent]
         if counts:
-            longer = past[parent], mover, move
-            past[node] = numbers.setdefault(longer, len(numbers) + 1)
+            key = past[parent], mover, move
+            past[node] = numbers.setdefault(key, len(numbers) + 1)
     return np.array(past)
 
 
 def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     """Audit a game of Hog by walking all of its histories.
 
-    The coin makes both players alike, so one is audited.
+    A coin decides who begins, so both players are alike: player A alone is audited.
 
     Parameters
     ----------
     rules : Rules
         Of a small game: see :func:`small`.
     full : Rules, optional
-        The game that `rules` are a small part of: where positions can recur, they are looked for
-        up to its goal. By default `rules`.
+        The game that `rules` are a small version of. If a game may never end, positions that recur
+        are searched for up to the goal of this one. By default `rules`.
 
     Returns
     -------
     Audit
-        Of the first turns only, if the game may never end.
+        Of the first turns alone, if the game may never end.
 
     Raises
     ------
@@ -148,45 +156,50 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     A begins. A rolls 1 for 1: 1-0. B rolls 1 for 2: 1-2.
     B begins. B rolls 1 for 1: 0-1. A rolls 1 for 1: 1-1. B rolls 1 for 1: 1-2.
     """
-    ends = total_rises(rules)
+    surely_ends = total_rises(rules)  # every turn raises the sum of both scores
     tree = HogTree(rules)
-    if ends:
+    if surely_ends:
         sizes = count(tree, most=MOST_NODES)
         if not sizes.exact:
             raise HogeqError(
                 f"audit: {rules.name} to {rules.goal} with 0 to {rules.max_dice} dice is a tree of "
                 f"{sizes}; allowed: at most {MOST_NODES:,}: lower goal or max_dice"
             )
-    result = audit_tree(tree, ranked=ends, longest=None if ends else HORIZON)
-    if ends:
-        proven = result.findings["no absent-mindedness"]._replace(note=_NEVER_TWICE)
-        result.findings["no absent-mindedness"] = proven
-    elif result.findings["no absent-mindedness"].holds is None:
+    result = audit_tree(tree, ranked=surely_ends, longest=None if surely_ends else HORIZON)
+    finding = result.findings["no absent-mindedness"]
+    if surely_ends:
+        result.findings["no absent-mindedness"] = finding._replace(note=_NEVER_TWICE)
+    elif finding.holds is None:  # the first turns do not decide it
         goal = (full or rules).goal
-        searched = HogTree(replace(rules, goal=goal))
-        witness, complete = recurrence(searched, result.player, MOST_POSITIONS)
-        if witness is not None or complete:
+        full_tree = HogTree(replace(rules, goal=goal))
+        witness, is_complete = recurrence(full_tree, result.player, MOST_POSITIONS)
+        if witness is not None or is_complete:
             note = f"in the game to {goal} with 0 to {rules.max_dice} dice"
             result.findings["no absent-mindedness"] = Finding(witness is None, witness, note)
     return result
 
 
 def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
-    """Give the same rules with at most this goal and these dice; by default a goal of an audit."""
+    """Lower the goal and the dice of rules to the given ones, if they are larger.
+
+    Without a goal it is the largest one, up to `USUAL_GOAL`, whose tree an audit can walk.
+    """
     goals = range(USUAL_GOAL, 0, -1) if goal is None else (goal,)
     for highest in goals:
-        walked = replace(
+        small_rules = replace(
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
         )
-        if not total_rises(walked) or count(HogTree(walked), most=MOST_NODES).exact:
+        # Of a game that may never end only the first turns are walked, whatever the goal.
+        if not total_rises(small_rules) or count(HogTree(small_rules), most=MOST_NODES).exact:
             break
-    return walked
+    return small_rules
 
 
 def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
-    """Search the first `most` positions for one of a player that play can meet again.
+    """Search the first `most` positions for an information set that play can meet twice.
 
-    The witness has two histories, to it and once more there; a flag says if the search is complete.
+    Returns a witness for the player or None, and whether the search is complete. The witness has
+    two histories: to the information set, and on from there until it is met again.
     """
     for number, (position, history) in enumerate(_breadth_first(tree, tree.initial())):
         if number == most:
@@ -196,45 +209,50 @@ def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, b
             continue
         following = _breadth_first(tree, position, position.own + position.opponent)
         next(following)  # the position itself
-        for later, more in following:
-            if node_of(tree, later)[:2] == node[:2]:  # player and information set
-                return Witness(node.infoset, history, history + more), True
+        for later_position, later_history in following:
+            later = node_of(tree, later_position)
+            if (later.player, later.infoset) == (node.player, node.infoset):
+                return Witness(node.infoset, history, history + later_history), True
     return None, True
 
 
 def _breadth_first(
     tree: HogTree, start: TreePosition, total: int | None = None
 ) -> Iterator[tuple[TreePosition, History]]:
-    """List the positions from a start on, each with a shortest history from there.
+    """Yield the positions from a start on, breadth first, each with a shortest history from there.
 
-    The start comes first, and once more if play comes back to it. With `total`, only positions of
-    this sum of scores are listed: the sum never falls, so a way back keeps it.
+    The start comes first, and once more if play returns to it. With `total`, positions of another
+    sum of scores are left out: the sum never falls, so a play that returns keeps it.
     """
-    known: set[TreePosition] = set()
+    known: set[TreePosition] = set()  # without the start, so that a return to it is listed
     waiting: deque[tuple[TreePosition, History]] = deque([(start, ())])
     while waiting:
         position, history = waiting.popleft()
         yield position, history
         node = node_of(tree, position)
         mover = None if node.player == CHANCE else node.player
-        for label, _, after in node.moves:
-            if after not in known and total in {None, after.own + after.opponent}:
-                known.add(after)
+        for label, _, next_position in node.moves:
+            next_total = next_position.own + next_position.opponent
+            if next_position not in known and total in {None, next_total}:
+                known.add(next_position)
                 step = HistoryStep(mover, node.infoset, str(label))
-                waiting.append((after, (*history, step)))
+                waiting.append((next_position, (*history, step)))
 
 
 def replay(rules: Rules, history: History) -> list[TreePosition]:
-    """Positions that a history goes through, the last one being where it ends."""
+    """List the positions of a history, from the start of the game to where it ends.
+
+    `HogeqError` if a step is not possible under the rules.
+    """
     tree = HogTree(rules)
     positions = [tree.initial()]
     for step in history:
         node = node_of(tree, positions[-1])
-        after = [position for label, _, position in node.moves if str(label) == step.action]
-        is_same_infoset = step[:2] == node[:2]  # of the same player
-        if not after or (node.player >= 0 and not is_same_infoset):
+        following = [position for label, _, position in node.moves if str(label) == step.action]
+        is_same_infoset = (step.player, step.infoset) == (node.player, node.infoset)
+        if not following or (node.player >= 0 and not is_same_infoset):
             raise HogeqError(f"history: {step} is not possible under {rules.name}")
-        positions.append(after[0])
+        positions.append(following[0])
     return positions
 
 
@@ -257,30 +275,34 @@ def history_text(rules: Rules, history: History) -> str:
     turns = TurnTable(rules)
     positions = replay(rules, history)
     for (before, after), step in zip(pairwise(positions), history, strict=True):
-        if before.mover == START:
+        if before.mover == START:  # the coin: its move says who begins
             sentences.append(f"{step.action}.")
-        elif after.dice is None:  # the dice are not still rolling: the turn is over
+        elif after.dice is None:  # no dice are about to roll: the turn is over
             sentences.append(_turn_text(turns, before, after, int(step.action)))
     return " ".join(sentences)
 
 
 def _turn_text(turns: TurnTable, before: TreePosition, after: TreePosition, action: int) -> str:
-    """Write a turn as a sentence; `action` ended it: points of dice, or a choice without chance."""
+    """Write a turn as a sentence, by its last positions and the move between them.
+
+    The move is the points that dice showed; of a turn without chance it is the player's choice.
+    """
     rules = turns.rules
     throw = throw_of(rules, before.own, before.opponent, before.memory)
     dice = throw.dice(before.dice or action)
     points = action
-    if dice == 0:
+    if dice == 0:  # by the rule for rolling no dice
         points = turns.free(before.own, before.opponent, throw.scores).points
-    elif dice < 0:
+    elif dice < 0:  # a choice that rolls nothing, and has one outcome
         points = turns.branches(dice, throw)[0].points
     verb = "rolls" if dice >= 0 else "chooses"
     bonus = effect(rules, before.own, before.opponent, before.memory, dice).bonus
-    more = f" and {bonus} more" if bonus else ""
+    bonus_text = f" and {bonus} more" if bonus else ""
+    # Positions are seen by the player to move; sentences have the score of A first.
     scores = f"{after.own}-{after.opponent}"
     if after.mover != 0:
         scores = f"{after.opponent}-{after.own}"
-    return f"{PLAYERS[before.mover]} {verb} {dice} for {points}{more}: {scores}."
+    return f"{PLAYERS[before.mover]} {verb} {dice} for {points}{bonus_text}: {scores}."
 
 
 # --- a small game in place of a large one ---------------------------------------------------------
@@ -299,30 +321,30 @@ class SmallAudit(NamedTuple):
     """Audit of a game of Hog by a small one of the same rules, which alone is walked."""
 
     audit: Audit
-    walked: Rules
-    full: Rules
+    walked: Rules  # of the small game
+    full: Rules  # of the game that is audited
 
     @classmethod
     def of(cls, full: Rules, goal: int | None = None, max_dice: int = 2) -> "SmallAudit":
-        """Audit a game by one of at most this goal and these dice (:func:`small`)."""
+        """Audit a game by a small one of at most the given goal and dice (:func:`small`)."""
         walked = small(full, goal, max_dice)
         return cls(audit(walked, full=full), walked, full)
 
     def _witness(self, witness: Witness | None) -> dict[str, Any] | None:
-        """Return a witness as plain values, by the full game if it is one there."""
+        """Convert a witness to plain values, in words of the full game if it is one there, too."""
         if witness is None:
             return None
         in_full = shows(self.full, witness)
         rules = self.full if in_full else self.walked
         return {
             "at": list(cast("Any", witness.infoset)),
-            "histories": [history_text(rules, one) for one in (witness.first, witness.second)],
+            "histories": [history_text(rules, path) for path in (witness.first, witness.second)],
             "note": witness.note,
             "in_full_game": in_full,
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values: sizes, and by name ``forgets`` and ``properties``."""
+        """Convert the audit to plain values: sizes; by name, ``forgets`` and ``properties``."""
         audit, walked, full = self
         return {
             "goal": walked.goal,
@@ -341,27 +363,31 @@ class SmallAudit(NamedTuple):
                 for kind, loss in audit.forgets.items()
             },
             "properties": {
-                name: {"holds": one.holds, "note": one.note, "witness": self._witness(one.witness)}
-                for name, one in audit.findings.items()
+                name: {
+                    "holds": finding.holds,
+                    "note": finding.note,
+                    "witness": self._witness(finding.witness),
+                }
+                for name, finding in audit.findings.items()
             },
         }
 
     def text(self, title: str) -> Text:
         """Lay out the losses, a map of them if it fits, the properties and their witnesses."""
         audit, walked, full = self
-        count = len(audit.infosets)
-        how = "all histories" if audit.whole else "the first turns of all histories"
-        forgotten = [
-            (LETTERS[kind], kind, f"{len(loss.infosets)} of {count}")
+        num_infosets = len(audit.infosets)
+        histories = "all histories" if audit.whole else "the first turns of all histories"
+        losses = [
+            (LETTERS[kind], kind, f"{len(loss.infosets)} of {num_infosets}")
             for kind, loss in audit.forgets.items()
         ]
         heading = (
-            f"Recall in {title}, where a player sees the scores: {how} of the game to "
+            f"Recall in {title}, where a player sees the scores: {histories} of the game to "
             f"{walked.goal} with 0 to {walked.max_dice} dice, {audit.histories:,} of them ending "
-            f"in {count:,} information sets of player A"
+            f"in {num_infosets:,} information sets of player A"
         )
         names = ("", "forgotten", "information sets")
-        text: Text = [heading, "", Table(forgotten, names, left=2), ""]
+        text: Text = [heading, "", Table(losses, names, left=2), ""]
         if walked.size <= MAP_GOAL:
             text += [
                 (
@@ -372,30 +398,30 @@ class SmallAudit(NamedTuple):
                 "",
             ]
         properties = [
-            (name, ", ".join(filter(None, (VERDICTS[one.holds], one.note))))
-            for name, one in audit.findings.items()
+            (name, ", ".join(filter(None, (VERDICTS[finding.holds], finding.note))))
+            for name, finding in audit.findings.items()
         ]
         text.append(Table(properties, ("property", "holds"), left=2))
-        for witness, shown_by in audit.witnesses().items():
-            shown: Any = self._witness(witness)
-            own, opponent = shown["at"][:2]
-            heading = f"{', '.join(shown_by)}: A to move at {own}-{opponent} after either of"
-            text += witness.lines(heading, shown["histories"])
+        for witness, claims in audit.witnesses().items():  # what each witness shows
+            values: Any = self._witness(witness)
+            own, opponent = values["at"][:2]
+            heading = f"{', '.join(claims)}: A to move at {own}-{opponent} after either of"
+            text += witness.lines(heading, values["histories"])
             if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
-                verdict = "both lead" if shown["in_full_game"] else "they do not both lead"
+                verdict = "both lead" if values["in_full_game"] else "they do not both lead"
                 text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {verdict} there too")
         return text
 
     def _map(self) -> Table:
-        """Lay out what is forgotten at each pair of scores, by the letters of `LETTERS`."""
+        """Lay out the kinds of information forgotten at each pair of scores, by their letters."""
 
         def cell(own: int, opponent: int) -> str:
             if (own, opponent) not in self.audit.infosets:
                 return "."
-            lost = self.audit.forgotten_at((own, opponent))
-            return "".join(LETTERS[kind] for kind in lost) or "-"
+            kinds = self.audit.forgotten_at((own, opponent))
+            return "".join(LETTERS[kind] for kind in kinds) or "-"
 
-        goal = range(self.walked.size)
-        rows = [(str(own), *(cell(own, opponent) for opponent in goal)) for own in goal]
-        header = ("own", *map(str, goal))
+        scores = range(self.walked.size)
+        rows = [(str(own), *(cell(own, opponent) for opponent in scores)) for own in scores]
+        header = ("own", *map(str, scores))
         return Table(rows, header, left=len(header))

@@ -21,8 +21,7 @@ beliefs are one decision. Rows come by rank, and rows of one rank in a fixed ord
 A player who forgets nothing has one decision for each information set: the sequence form.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,26 +33,20 @@ from scipy.sparse import coo_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 
 from hogeq.kernels import dag_flows
-from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import (
     LEAST_GAIN,
     SequenceForm,
     first_of_most,
     ranges,
-    sequence_form,
 )
-from hogeq.trees.shuffling import solving_form
-from hogeq.trees.teams import side_names
 
 MOST: Final = 20_000_000
 """Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
 
-MOST_ENTRIES: Final = 2_000_000  # of a DAG that bounds what an integer program found
-MOST_DRAWN: Final = 1000  # strategies of a mixture that are given
+MOST_DRAWN: Final = 1000  # most strategies of a mixture in a result
 
 Choices = NDArray[np.bool_]
 
@@ -68,15 +61,18 @@ class TooSlowError(TooLargeError):
 
 @dataclass(frozen=True, eq=False)
 class BeliefDag:
-    """D decisions in an order of plays, and flows x: x[0] = 1, x[start[d] + a] is a taken at d."""
+    """D decisions in an order of plays, and C choices: ``start[d] + a`` is action a at decision d.
+
+    A flow x, (C,), has the reach probabilities of choices. Choice 0 is the begin, of probability 1.
+    """
 
     form: SequenceForm
     row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
-    source: Ints  # (E,), choice that each edge begins with
-    target: Ints  # (E,), decision that it leads to, in rising order
+    source: Ints  # (E,), choice that each edge comes from
+    target: Ints  # (E,), decision that each edge leads to, in rising order
     sequences: csr_array  # (S, C), 1 where a choice takes a sequence
-    start: Ints  # (D + 1,), first choice of each decision, and the number of all, C
-    allowed: Choices  # (C,), choices that there are
+    start: Ints  # (D + 1,), first choice of each decision; then C
+    allowed: Choices  # (C,), False for choices that the DAG leaves out
 
     @cached_property
     def owner(self) -> Ints:
@@ -84,16 +80,19 @@ class BeliefDag:
         return np.repeat(np.arange(-1, len(self.row)), np.diff(self.start, prepend=0))
 
     def equations(self) -> csr_array:
-        """Equations of flows, with (1, 0, 0, ...) on the other side."""
-        size = len(self.allowed)
+        """Return the matrix A, (1 + D, C), of the flows x with A x = (1, 0, 0, ...).
+
+        The begin is 1; the choices of a decision sum to what its edges bring in.
+        """
+        num_choices = len(self.allowed)
         rows = 1 + np.append(self.owner, self.target)
-        columns = np.append(np.arange(size), self.source)
-        values = np.append(np.ones(size), -np.ones(len(self.source)))
-        return csr_array((values, (rows, columns)), (1 + len(self.row), size))
+        columns = np.append(np.arange(num_choices), self.source)
+        values = np.append(np.ones(num_choices), -np.ones(len(self.source)))
+        return csr_array((values, (rows, columns)), (1 + len(self.row), num_choices))
 
     @cached_property
     def ends(self) -> Ints:
-        """First edge to each decision, and the number of all: edges lie by target, (D + 1,)."""
+        """First edge into each decision, then E, (D + 1,): edges lie in the order of targets."""
         return np.searchsorted(self.target, np.arange(1 + len(self.row)))
 
     def flow(self, shares: Floats) -> Floats:
@@ -105,14 +104,15 @@ class BeliefDag:
     def best_choices(self, values: Floats) -> Ints:
         """Find the best choice at each decision by backward induction, (D,).
 
-        All that follows by best choices is added to the values of choices, (C,), in place.
+        `values`, (C,), are those of choices alone; the value of the best choices that follow is
+        added in place.
         """
         chosen = self.start[:-1].copy()
         dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, values, chosen)
         return chosen
 
     def most(self, values: Floats) -> float:
-        """Bound the payoff of a best response by values of choices, (C,): sums are rounded up."""
+        """Bound a best response's payoff from above by values of choices, (C,): sums round up."""
         values = values.copy()
         dag_flows.rise_above(self.ends, self.source, self.start, self.allowed, values)
         return float(values[0])
@@ -133,72 +133,83 @@ class BeliefDag:
         return 1 + first_of_most(np.where(self.allowed, weights, -1.0)[1:], self.start[:-1] - 1)
 
     def normalised(self, flow: Floats) -> Floats:
-        """Probabilities at decisions, (C,), of weights of choices that may be no exact flow."""
+        """Compute probabilities at decisions, (C,), of a flow that may be inexact.
+
+        A decision that the flow does not reach is uniform over its allowed choices.
+        """
         weights = np.where(self.allowed, np.maximum(flow, 0.0), 0.0)
         total = self.total(weights)
-        uniform = self.allowed / np.maximum(self.total(self.allowed), 1.0)  # 0 where none is left
+        uniform = self.allowed / np.maximum(self.total(self.allowed), 1.0)  # 0 if none is allowed
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
-        """Drop all but some choices, (C,), and decisions out of reach then.
+        """Return the DAG of some choices, (C,), and the numbers that its choices have here.
 
-        The second result has the places of the choices that are left.
+        Decisions that these choices do not reach are left out. Other decisions have as many choices
+        as before, of which those not in `kept` are not allowed.
         """
         kept = kept & self.allowed
-        kept[0] = True
-        is_used = self.flow(kept.astype(float))[self.source] > 0.0  # (E,), edges
+        kept[0] = True  # the begin
+        is_used = self.flow(kept.astype(float))[self.source] > 0.0  # (E,)
         is_reached = np.zeros(len(self.row), bool)
         is_reached[self.target[is_used]] = True
-        stays = np.append(is_reached, True)[self.owner]  # (C,); the begin, of owner -1, does
-        places = np.flatnonzero(stays)
-        new_choice, new_decision = np.cumsum(stays) - 1, np.cumsum(is_reached) - 1
-        return BeliefDag(
+        stays = np.append(is_reached, True)[self.owner]  # (C,); the begin has owner -1, the last
+        choices = np.flatnonzero(stays)
+        new_choice = np.cumsum(stays) - 1
+        new_decision = np.cumsum(is_reached) - 1
+        dag = BeliefDag(
             self.form,
             self.row[is_reached],
             new_choice[self.source[is_used]],
             new_decision[self.target[is_used]],
-            self.sequences[:, places],
+            self.sequences[:, choices],
             np.cumsum(np.append(1, np.diff(self.start)[is_reached])),
-            kept[places],
-        ), places
+            kept[choices],
+        )
+        return dag, choices
 
     def mixture(self, flow: Floats) -> Iterator[tuple[float, Floats]]:
-        """Split a flow, (C,), into weights, of sum 1, of policies, by weights of sequences, (S,).
+        """Split a flow, (C,), into policies: yield weights, of sum 1, and realisation plans, (S,).
 
-        Above a decision of a row that has others as well, choices are drawn once and for all: so a
-        policy comes to one decision of a row at most, and its row can act as that does. Each policy
-        takes as much of the flow as it can, so that some choice has nothing left.
+        A policy has one distribution for each row; so it must reach one decision of a row at most.
+
+        1. Above rows of several decisions take the likeliest choice, with probability 1.
+        2. Elsewhere take the probabilities of the flow that is left. This is a policy.
+        3. Give it the largest weight that the flow allows, subtract it, and go to 1. Each round
+           uses up a choice of step 1.
         """
-        dag, places = self.restricted(flow > 0.0)
-        left = flow[places]
-        row, is_draw = dag.form.origin[dag.row], dag.row < 0
+        dag, choices = self.restricted(flow > 0.0)
+        remaining = flow[choices]
+        row = dag.form.origin[dag.row]
+        is_draw = dag.row < 0  # of a whole strategy, as in `drawing`
         is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
         repeated = np.append(is_repeated, False)[dag.owner].astype(float)  # (C,), 1 or 0
-        repeated_from_here = repeated.copy()
-        dag.best_choices(repeated_from_here)
-        is_above = dag.total(repeated_from_here - repeated > 0.0) > 0.0
-        is_drawn = np.append(is_draw, True)[dag.owner] | is_above  # (C,), once and for all
+        # With these as values, backward induction counts repeated rows from each choice on.
+        repeated_below = repeated.copy()
+        dag.best_choices(repeated_below)
+        is_above = dag.total(repeated_below - repeated > 0.0) > 0.0
+        is_drawn = np.append(is_draw, True)[dag.owner] | is_above  # (C,), choices of step 1
         while True:
-            probabilities = dag.normalised(left)
+            probabilities = dag.normalised(remaining)
             probabilities[is_drawn] = 0.0
-            probabilities[dag.likeliest(left)[is_drawn[dag.start[:-1]]]] = 1.0
+            probabilities[dag.likeliest(remaining)[is_drawn[dag.start[:-1]]]] = 1.0
             policy_flow = dag.flow(probabilities)
-            quotient = np.full(len(left), np.inf)
-            np.divide(left, policy_flow, out=quotient, where=is_drawn & (policy_flow > 0.0))
+            quotient = np.full(len(remaining), np.inf)
+            np.divide(remaining, policy_flow, out=quotient, where=is_drawn & (policy_flow > 0.0))
             weight = float(quotient.min())
-            if weight <= LEAST_GAIN or left[0] <= weight:
+            if weight <= LEAST_GAIN or remaining[0] <= weight:
                 break
             yield weight, dag.sequences @ policy_flow
-            left = np.maximum(left - weight * policy_flow, 0.0)
-            left[quotient.argmin()] = 0.0
-        yield float(left[0]), dag.sequences @ policy_flow  # what rounding left
+            remaining = np.maximum(remaining - weight * policy_flow, 0.0)
+            remaining[quotient.argmin()] = 0.0  # exactly, so that the loop ends
+        yield float(remaining[0]), dag.sequences @ policy_flow  # with all that is left
 
 
 def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
-    """Build the part of the DAG that some pure strategies (n, R, K) come to.
+    """Build the part of a player's belief DAG that some pure strategies, (n, R, K), reach.
 
-    Where rows have no order, there is no DAG: then one decision draws one of the strategies, which
-    may be policies. So it does where the part is too large, or there is no time to build it.
+    One decision draws one of the strategies where rows have no order, so that there is no DAG, and
+    where the part is too large or there is no time to build it. These may be policies, too.
     """
     if form.inflated.rank is not None:
         with suppress(TooLargeError):
@@ -208,19 +219,21 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
 
 
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
-    """Make a DAG of one decision, which draws one of some strategies (n, R, K)."""
-    weights = map(form.realisation, np.asarray(strategies, np.float64))
-    columns = csr_array(np.array([np.zeros(form.size), *weights]).T)
-    zero, draw = np.zeros(1, np.int64), np.full(1, -1)  # one edge, from the begin to the decision
+    """Make a DAG of one decision, of row -1, which draws one of some strategies, (n, R, K)."""
+    plans = map(form.realisation, np.asarray(strategies, np.float64))
+    sequences = csr_array(np.array([np.zeros(form.size), *plans]).T)
+    row = np.full(1, -1)
+    zero = np.zeros(1, np.int64)  # one edge, from choice 0 to decision 0
     allowed = np.ones(1 + len(strategies), bool)
-    return BeliefDag(form, draw, zero, zero, columns, np.array([1, len(allowed)]), allowed)
+    return BeliefDag(form, row, zero, zero, sequences, np.array([1, len(allowed)]), allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
-    """Make the DAG of a player who would forget nothing: the sequence form."""
-    choices, order = csr_array(eye_array(form.size)), np.arange(len(form.row))
-    every = np.ones(form.size, bool)
-    return BeliefDag(form, form.inflated.row, form.before, order, choices, form.start, every)
+    """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
+    decisions = np.arange(len(form.row))  # one edge into each, from the sequence before
+    choices = csr_array(eye_array(form.size))
+    allowed = np.ones(form.size, bool)
+    return BeliefDag(form, form.inflated.row, form.before, decisions, choices, form.start, allowed)
 
 
 def belief_dag(
@@ -229,9 +242,10 @@ def belief_dag(
     most: int = MOST,
     deadline: Deadline = FOREVER,
 ) -> BeliefDag:
-    """Build the DAG, or the part of it that pure strategies come to, actions (n, R') of its rows.
+    """Build a player's belief DAG, or the part of it that some pure strategies reach.
 
-    `TooLargeError` if it has too many entries, or more than there is time for.
+    `plans`, (n, R'), are these strategies, an action of each inflated row. `TooLargeError` if the
+    DAG has more than `most` entries, or `TooSlowError` if more than there is time for.
     """
     if plans is None and not len(form.inflated.shared):
         return remembering(form)
@@ -239,53 +253,56 @@ def belief_dag(
 
 
 class _Beliefs(NamedTuple):
-    """Beliefs to which choices lead, B of them; of equal ones each."""
+    """B beliefs to which choices lead; a belief that several choices lead to is there each time."""
 
-    choice: Ints  # (B,), the choice before
-    sizes: Ints  # (B,), number of members of each
+    choice: Ints  # (B,), the choice that leads there
+    sizes: Ints  # (B,), number of members
     members: Ints  # (sum of sizes,), refined information sets, belief by belief, in rising order
-    who: Choices  # (B, n), which of the pure strategies come there
+    reached_by: Choices  # (B, n), whether each of the pure strategies comes there
 
 
 class _Builder:
-    """Takes beliefs in the order of their rows, those of one turn together."""
+    """Builds a belief DAG: beliefs are taken in the order of their rows, all of one turn at once.
+
+    With `plans`, (n, R'), it is the part of the DAG that these pure strategies reach.
+    """
 
     def __init__(
         self, form: SequenceForm, plans: Ints | None, most: int, deadline: Deadline
     ) -> None:
-        self.form, self.inner = form, form.inflated
-        self.most, self.deadline = most, deadline
-        self.entries = 0
-        self.is_whole, self.tree = plans is None, self.inner.tree
+        self.form, self.inflated = form, form.inflated
+        self.most, self.deadline = most, deadline  # entries and time allowed
+        self.is_whole, self.tree = plans is None, self.inflated.tree
         self.plans = np.zeros((0, self.tree.num_rows), np.int64) if plans is None else plans
-        self.below, self.turn = _below_and_turns(self.inner, deadline)
+        self.below, self.turn = _below_and_turns(self.inflated, deadline)
         # Beliefs by the turn of their first row.
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         # Refined information sets by the sequence before them, and the first after each sequence.
-        self.by_sequence = np.argsort(self.inner.before, kind="stable")
-        sequences = np.arange(1 + self.inner.size)
-        self.starts = np.searchsorted(self.inner.before[self.by_sequence], sequences)
-        size = 2, len(self.inner.row)  # a belief has as its code two sums of random numbers
+        self.by_sequence = np.argsort(self.inflated.before, kind="stable")
+        sequences = np.arange(1 + self.inflated.size)
+        self.starts = np.searchsorted(self.inflated.before[self.by_sequence], sequences)
+        size = 2, len(self.inflated.row)  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
-        # The DAG so far: decisions and choices, the begin among these, and parts of its arrays.
-        self.number, self.choices = 0, 1
-        self.rows, self.allowed = [np.zeros(0, np.int64)], [np.ones(1, bool)]
-        self.edges = [np.zeros((2, 0), np.int64)]  # choices, decisions that they lead to
-        self.taken = [np.zeros((2, 1), np.int64)]  # sequences, choices that take them
+        # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
+        self.entries, self.num_decisions, self.num_choices = 0, 0, 1
+        self.rows = [np.zeros(0, np.int64)]  # of decisions
+        self.allowed = [np.ones(1, bool)]  # of choices
+        self.edges = [np.zeros((2, 0), np.int64)]  # choices, and the decisions that they lead to
+        self.taken = [np.zeros((2, 1), np.int64)]  # sequences, and the choices that take them
 
     def dag(self) -> BeliefDag:
-        """Build it."""
-        begin = self.by_sequence[: self.starts[1]]
-        who = np.ones((len(begin), len(self.plans)), bool)
-        self.enter(np.zeros(len(begin), np.int64), begin, who)
-        for turn, beliefs in enumerate(self.waiting):
-            while beliefs:  # again, where one belief had two rows of this turn
-                met = _Beliefs(*map(np.concatenate, zip(*beliefs, strict=True)))
-                beliefs.clear()
-                self.decide(turn, met)
+        """Build the DAG: decide the beliefs of each turn, then join the parts of the arrays."""
+        first_refined = self.by_sequence[: self.starts[1]]  # after the empty sequence
+        reached_by = np.ones((len(first_refined), len(self.plans)), bool)
+        self.enter(np.zeros(len(first_refined), np.int64), first_refined, reached_by)
+        for turn, waiting in enumerate(self.waiting):
+            while waiting:  # again if a belief had two rows of this turn
+                beliefs = _Beliefs(*map(np.concatenate, zip(*waiting, strict=True)))
+                waiting.clear()
+                self.decide(turn, beliefs)
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
-        shape = self.inner.size, len(allowed)
+        shape = self.inflated.size, len(allowed)
         source, target = np.concatenate(self.edges, axis=1)
         order = np.argsort(target, kind="stable")
         return BeliefDag(
@@ -298,11 +315,11 @@ class _Builder:
             allowed,
         )
 
-    def enter(self, choice: Ints, refined: Ints, who: Choices) -> None:
-        """Part what follows choices into beliefs, which wait for the turns of their first rows.
+    def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
+        """Split what follows choices into beliefs, which wait for the turns of their first rows.
 
-        Refined information sets, (n,), come each after a choice, (n,), by some pure strategies,
-        `who` (n, number of these).
+        Each refined information set, (m,), comes after a choice, (m,), and is reached by some of
+        the pure strategies, (m, n).
         """
         if not len(refined):
             return
@@ -310,92 +327,99 @@ class _Builder:
         belief = _components(choice, self.below[refined])
         order = np.lexsort((refined, belief))
         refined = refined[order]
-        first = np.flatnonzero(np.diff(belief[order], prepend=-1))  # member of each belief
+        first = np.flatnonzero(np.diff(belief[order], prepend=-1))  # first member of each belief
         turns = np.minimum.reduceat(self.turn[refined], first)
         sizes = np.diff(first, append=len(refined))
         for turn in np.unique(turns).tolist():
             is_due = turns == turn
-            heads = order[first[is_due]]
+            first_due = order[first[is_due]]
             members = refined[np.repeat(is_due, sizes)]
-            beliefs = _Beliefs(choice[heads], sizes[is_due], members, who[heads])
+            beliefs = _Beliefs(choice[first_due], sizes[is_due], members, reached_by[first_due])
             self.waiting[turn].append(beliefs)
 
-    def require(self, more: int) -> None:
-        """Refuse so many entries more than there are, if they are too many or too late."""
-        if self.entries + more > self.most:
+    def require(self, new_entries: int) -> None:
+        """Raise an error if so many new entries are too many, or if there is no time for them."""
+        if self.entries + new_entries > self.most:
             raise TooLargeError(f"a belief DAG of more than {self.most:,} entries")
-        if not self.deadline.allows(more):
+        if not self.deadline.allows(new_entries):
             raise TooSlowError(f"a belief DAG of more than {self.entries:,} entries")
 
-    def decide(self, turn: int, met: _Beliefs) -> None:
-        """Make a decision of each set of equal beliefs; enter the beliefs after it.
+    def decide(self, turn: int, beliefs: _Beliefs) -> None:
+        """Add a decision for each set of equal beliefs of a turn; enter the beliefs after it.
 
-        1. It sets the first row of this turn that its members have.
-        2. A choice takes its action at the members of this row: these give way to what follows
-           their sequences.
-        3. The other members stay, and what results is parted into beliefs.
+        1. A decision sets the first row of this turn that a member of its belief has.
+        2. A choice takes an action at the members of this row. In place of these members come the
+           refined information sets after the action.
+        3. The other members stay, and all that results is split into beliefs.
         """
-        representative, decision_of = self.distinct(met)
-        self.edges.append(np.stack([met.choice, self.number + decision_of]))
-        sizes = met.sizes[representative]
-        begin = np.cumsum(met.sizes) - met.sizes
-        members = met.members[ranges(begin[representative], sizes)]
+        representative, decision_of = self.distinct(beliefs)
+        self.edges.append(np.stack([beliefs.choice, self.num_decisions + decision_of]))
+        sizes = beliefs.sizes[representative]
+        begin = np.cumsum(beliefs.sizes) - beliefs.sizes
+        members = beliefs.members[ranges(begin[representative], sizes)]
         decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
+        # 1. Rows of later turns count as R, which is larger than any row.
         is_due = self.turn[members] == turn
-        rows = np.where(is_due, self.inner.row[members], self.tree.num_rows)
-        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)  # that each decision sets
-        acts = rows == row[decision]
+        rows = np.where(is_due, self.inflated.row[members], self.tree.num_rows)
+        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)  # (D',), set by each decision
+        is_of_row = rows == row[decision]  # of each member
+        # 2. Pairs of every member with every allowed choice of its decision.
         counts = self.tree.num_legal[row]
-        owner = np.repeat(np.arange(len(row)), counts)  # decision of each new choice, (C',)
-        action = ranges(np.zeros_like(counts), counts)
-        able, takes = self.able(row, owner, action, decision_of, met.who)
-        num_able = np.bincount(owner[able], minlength=len(row))
-        new_entries = len(met.choice) + int((sizes * num_able).sum())
+        owner = np.repeat(np.arange(len(row)), counts)  # (C',), decision of each new choice
+        action = ranges(np.zeros_like(counts), counts)  # (C',)
+        allowed, takes = self.takers(row, owner, action, decision_of, beliefs.reached_by)
+        num_allowed = np.bincount(owner[allowed], minlength=len(row))
+        new_entries = len(beliefs.choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
         self.entries += new_entries
-        # Pairs of every member with every choice of its decision that there is.
-        member = np.repeat(np.arange(len(members)), num_able[decision])
-        first_able = np.cumsum(num_able) - num_able
-        nth_able = ranges(first_able[decision], num_able[decision])
-        choice = np.flatnonzero(able)[nth_able]
-        is_act, refined = acts[member], members[member]
-        sequence = (self.inner.start[refined] + action[choice])[is_act]
-        self.taken.append(np.stack([sequence, self.choices + choice[is_act]]))
+        member = np.repeat(np.arange(len(members)), num_allowed[decision])
+        first_allowed = np.cumsum(num_allowed) - num_allowed
+        nth_allowed = ranges(first_allowed[decision], num_allowed[decision])
+        choice = np.flatnonzero(allowed)[nth_allowed]
+        acts, refined = is_of_row[member], members[member]  # of each pair
+        sequence = (self.inflated.start[refined] + action[choice])[acts]
+        self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
+        # 3. What follows the sequences, and the members that stay, each after a choice.
         num_after = self.starts[sequence + 1] - self.starts[sequence]
         after = self.by_sequence[ranges(self.starts[sequence], num_after)]
-        before = np.append(np.repeat(choice[is_act], num_after), choice[~is_act])
-        self.enter(self.choices + before, np.append(after, refined[~is_act]), takes[before])
-        self.number += len(row)
-        self.choices += len(owner)
+        before = np.append(np.repeat(choice[acts], num_after), choice[~acts])
+        self.enter(self.num_choices + before, np.append(after, refined[~acts]), takes[before])
+        self.num_decisions += len(row)
+        self.num_choices += len(owner)
         self.rows.append(row)
-        self.allowed.append(able)
+        self.allowed.append(allowed)
 
-    def distinct(self, met: _Beliefs) -> tuple[Ints, Ints]:
-        """Find equal beliefs by codes: one of each kind, (D',), and the kind of each, (B,)."""
-        first = np.cumsum(met.sizes) - met.sizes
-        codes = np.add.reduceat(self.keys[:, met.members], first, axis=1)
-        _, representative, kind = np.unique(codes[0], return_index=True, return_inverse=True)
-        if not np.array_equal(codes[1, representative[kind]], codes[1]):
-            raise ArithmeticError("two beliefs have one code")  # by a chance of 2**-63
+    def distinct(self, beliefs: _Beliefs) -> tuple[Ints, Ints]:
+        """Find equal beliefs by hashes: one of each kind, (D',), and the kind of each, (B,).
+
+        The hash of a belief is the pair of sums of two random numbers of each of its members.
+        """
+        first = np.cumsum(beliefs.sizes) - beliefs.sizes
+        hashes = np.add.reduceat(self.keys[:, beliefs.members], first, axis=1)  # (2, B)
+        _, representative, kind = np.unique(hashes[0], return_index=True, return_inverse=True)
+        if not np.array_equal(hashes[1, representative[kind]], hashes[1]):
+            raise ArithmeticError("two beliefs have one code")  # of probability 2**-63
         return representative, kind
 
-    def able(
-        self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, who: Choices
+    def takers(
+        self, row: Ints, owner: Ints, action: Ints, decision_of: Ints, reached_by: Choices
     ) -> tuple[Choices, Choices]:
-        """Mark the choices, (C',), that pure strategies take, and those that take each, (C', n).
+        """Say which new choices are allowed, (C',), and which pure strategies take each, (C', n).
 
-        `owner` and `action` (C',) are of choices; `decision_of` (B,) and `who` (B, n) of beliefs.
+        A choice is allowed if a pure strategy takes it; in the whole DAG all are. Given are the row
+        of each new decision, (D',), the decision and the action of each choice, (C',), the decision
+        of each belief, (B,), and the strategies that reach it, (B, n).
         """
         if self.is_whole:
             return np.ones(len(owner), bool), np.zeros((len(owner), 0), bool)
-        comes = np.zeros((len(row), who.shape[1]), bool)
-        np.logical_or.at(comes, decision_of, who)
-        takes = comes[owner] & (self.plans.T[row[owner]] == action[:, None])
+        reaches_decision = np.zeros((len(row), reached_by.shape[1]), bool)
+        np.logical_or.at(reaches_decision, decision_of, reached_by)
+        takes = reaches_decision[owner] & (self.plans.T[row[owner]] == action[:, None])
         return takes.any(axis=1), takes
 
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
-    """Find the rows below refined information sets, and their turns, once."""
+    """Find the rows below refined information sets, (J, R), and their turns, (J,), once."""
     if "below and turns" not in form.known:
         below = _rows_below(form, deadline)
         form.known["below and turns"] = below, _turns(form, below)
@@ -406,93 +430,47 @@ def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     """Mark the shared rows at or below each refined information set, (J, R)."""
     refined = np.flatnonzero(np.isin(form.row, form.shared))
     rows = form.row[refined]
-    pairs = [np.zeros((2, 0), np.int64)]  # refined information sets, rows at or below them
-    while len(refined):
+    levels = [np.zeros((2, 0), np.int64)]  # refined information sets, rows at or below them
+    while len(refined):  # once for each own action above a shared row
         if not deadline.allows(len(refined)):
             raise TooSlowError("a belief DAG of too many rows below others")
-        pairs.append(np.unique(np.stack([refined, rows]), axis=1))
-        above = form.above[pairs[-1][0]]  # -1 where none is
-        refined, rows = above[above >= 0], pairs[-1][1][above >= 0]
-    places = np.unique(np.concatenate(pairs, axis=1), axis=1)
+        levels.append(np.unique(np.stack([refined, rows]), axis=1))
+        level_refined, level_rows = levels[-1]
+        above = form.above[level_refined]  # -1 where no own action comes before
+        refined = above[above >= 0]
+        rows = level_rows[above >= 0]
+    pairs = np.unique(np.concatenate(levels, axis=1), axis=1)
     shape = len(form.row), form.tree.num_rows
-    return csr_array((np.ones(places.shape[1], np.int8), (places[0], places[1])), shape)
+    return csr_array((np.ones(pairs.shape[1], np.int8), (pairs[0], pairs[1])), shape)
 
 
 def _turns(form: SequenceForm, below: csr_array) -> Ints:
-    """Order in which rows are set: by rank, and one after another where they are linked.
+    """Assign turns to refined information sets, (J,), in which their rows are set.
 
-    Two rows of one belief may still have one turn, linked by another rank: then one waits.
+    Turns follow the ranks of rows; rows of one rank that share a row below have turns one after
+    the other. Two rows of a belief that are linked by another rank may still have one turn.
     """
-    assert form.rank is not None  # noqa: S101 - asked before
+    assert form.rank is not None  # noqa: S101 - callers check
     rank = form.rank[form.row]
-    component = _components(rank, below)
+    component = _components(rank, below)  # of sets of one rank, linked by a row below both
     pairs, pair = np.unique(np.stack([component, form.row]), axis=1, return_inverse=True)
-    first = np.searchsorted(pairs[0], pairs[0])
-    num_rows_before = np.arange(pairs.shape[1]) - first  # in the same component
+    first = np.searchsorted(pairs[0], pairs[0])  # first pair of the same component
+    num_rows_before = np.arange(pairs.shape[1]) - first
     ranks = np.stack([rank, num_rows_before[pair]])
     return np.unique(ranks, axis=1, return_inverse=True)[1]
 
 
 def _components(group: Ints, below: csr_array) -> Ints:
-    """Give components of refined information sets, (n,): those of a group with one row below.
+    """Find the components of refined information sets, (n,), each of which is in a group, (n,).
 
-    A bipartite graph links each with the rows at or below it, which are others in other groups.
+    Two are linked if they are in one group and a row lies at or below both, `below` (n, R).
     """
-    size, num_below = len(group), np.diff(below.indptr)
+    num_refined = len(group)
+    num_below = np.diff(below.indptr)
+    # In a bipartite graph with pairs of a group and a row; a key makes each pair one number.
     keys = np.repeat(group, num_below) * below.shape[1] + below.indices
-    rows_of_groups, row_of_group = np.unique(keys, return_inverse=True)
-    num_vertices = size + len(rows_of_groups)
-    ends = np.repeat(np.arange(size), num_below), size + row_of_group
+    distinct_keys, key_number = np.unique(keys, return_inverse=True)
+    num_vertices = num_refined + len(distinct_keys)
+    ends = np.repeat(np.arange(num_refined), num_below), num_refined + key_number
     links = coo_array((np.ones(len(keys), np.int8), ends), (num_vertices, num_vertices))
-    return connected_components(links, directed=False)[1][:size]
-
-
-# --- of a tree ------------------------------------------------------------------------------------
-
-
-def whole_dag(
-    form: SequenceForm, most: int = MOST, deadline: Deadline = FOREVER
-) -> BeliefDag | None:
-    """Build the belief DAG of a player once; None if it is too large or rows have no order."""
-    known, inner = form.known, form.inflate(deadline)
-    if inner.rank is not None and "dag" not in known and known.get("too few entries", -1) < most:
-        try:
-            known["dag"] = belief_dag(form, most=most, deadline=deadline)
-        except TooSlowError:
-            pass
-        except TooLargeError:
-            known["too few entries"] = most
-    return known.get("dag")
-
-
-def dags_of(
-    tree: FlatTree, most: int = MOST, deadline: Deadline = FOREVER
-) -> list[BeliefDag | None]:
-    """Build the belief DAG of each player once, until some time at most."""
-    return [whole_dag(solving_form(tree, player), most, deadline) for player in (0, 1)]
-
-
-def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
-    """Build a DAG that bounds what an integer program found: of beliefs, or a draw of anything."""
-    rows, counts = np.unique(form.row), form.tree.num_legal
-    if form.inflated.rank is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
-        return whole_dag(form, MOST_ENTRIES, deadline)
-    strategies = np.zeros((1, form.tree.num_rows), np.int64)  # all pure ones, (n, R)
-    for row in rows.tolist():
-        strategies = np.repeat(strategies, counts[row], axis=0)
-        strategies[:, row] = np.arange(len(strategies)) % counts[row]
-    return drawing(form, one_hot(strategies, form.tree.num_actions))
-
-
-def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[BeliefDag]:
-    """Refuse a game without a DAG of each side; give none if there was no time to build one."""
-    for player, dag in enumerate(dags):
-        form = sequence_form(tree, player)
-        if dag is None and (
-            form.inflated.rank is None or form.known.get("too few entries", -1) >= MOST
-        ):
-            raise HogeqError(
-                f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"
-                f" {MOST:,} entries, or information sets in no order; allowed: columns"
-            )
-    return [] if None in dags else [dag for dag in dags if dag is not None]
+    return connected_components(links, directed=False)[1][:num_refined]

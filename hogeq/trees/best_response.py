@@ -22,27 +22,27 @@ BELIEF_DAG: Final = "belief DAG"
 ENUMERATION: Final = "enumeration"
 INTEGER_PROGRAM: Final = "integer program"
 BRANCH_AND_BOUND: Final = "branch and bound"
-METHODS: Final = (FULL_MEMORY, BELIEF_DAG, ENUMERATION, INTEGER_PROGRAM, BRANCH_AND_BOUND)
-"""What the bound of a response is of, the simplest first."""
-MEETING: Final = 2.0**-36  # largest gap at which searches and programs end, a share of the stakes
-STARTS: Final = 15
-FEW: Final = 64  # shared rows, up to which responses are enumerated first
+BOUND_METHODS: Final = (FULL_MEMORY, BELIEF_DAG, ENUMERATION, INTEGER_PROGRAM, BRANCH_AND_BOUND)
+"""Methods that prove the bound of a response, the simplest first."""
+CONVERGED_GAP: Final = 2.0**-36  # largest gap at which searches end, as a share of the stakes
+STARTS: Final = 15  # pure strategies that ascents start from
+MOST_SHARED_ROWS: Final = 64  # up to so many shared rows, enumeration comes before a program
 
 
 class Answer(NamedTuple):
-    """A response of one player, its payoff, and a bound on any."""
+    """A response of one player, its payoff, and an upper bound on that of any response."""
 
-    strategy: Floats  # (R, K), a pure one; rows of the other player are not used
-    payoff: float  # a share, as are the payoffs responded to; so is the bound
+    strategy: Floats  # (R, K), pure unless absent-minded; rows of the other player are not used
+    payoff: float  # in the units of the payoffs responded to, as is the bound
     bound: float
     method: str
-    """What the bound is of, as in :class:`~hogeq.search.results.Response`."""
-    choices: Choices | None = None  # that it comes to in a belief DAG, (C,)
+    """Proves the bound: one of `BOUND_METHODS`."""
+    choices: Choices | None = None  # (C,), those of a belief DAG that it comes to
 
     @property
     def is_proved(self) -> bool:
-        """Whether no response is better."""
-        return self.bound - self.payoff <= MEETING
+        """Whether no response is better, up to `CONVERGED_GAP`."""
+        return self.bound - self.payoff <= CONVERGED_GAP
 
 
 def best_response(
@@ -54,15 +54,18 @@ def best_response(
     dag: BeliefDag | None = None,
     deadline: Deadline = FOREVER,
 ) -> Answer:
-    """Find the best response of a player, and a bound that no response exceeds.
+    """Find the best response of a player to payoffs of its sequences, (S,), and a bound on all.
 
-    It is pure unless the player is absent-minded. With the whole belief DAG one pass does. With
-    A-loss recall full memory is the bound, and is met. Elsewhere ascents are followed by
-    enumeration if few rows are shared, and that by an integer program. `begin`, (R, K), is where
-    the first ascent begins. After an ascent to more than `enough` nothing else is tried.
+    With the whole belief `dag`, one backward pass is exact. An absent-minded player has branch and
+    bound, and its response need not be pure. Elsewhere, each step if the one before left a gap:
 
-    `limit` is that of the program, which 0 seconds leave out; `deadline` that of all before it.
-    When that is over, one ascent and full memory are left.
+    1. Ascents from several pure strategies, the first one `begin`, (R, K). The bound is the payoff
+       with full memory; with A-loss recall an ascent reaches it.
+    2. Enumeration, if few rows are shared.
+    3. An integer program within `limit`; 0 seconds leave it out.
+
+    A response that gets more than `enough` ends the search. `deadline` is that of steps 1 and 2;
+    one ascent is made even when it is over.
     """
     limit = Deadline.of(limit)
     if dag is not None:
@@ -73,43 +76,52 @@ def best_response(
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
-    full, found, best = by_ascent(original, payoffs, begin, deadline)  # bound, actions, payoff
-    is_small = len(form.shared) <= FEW and form.rank is not None
-    is_small &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
+    bound, actions, best = by_ascent(original, payoffs, begin, deadline)
     method = FULL_MEMORY
-    if full - best > MEETING and best <= enough and is_small and not deadline.is_over:
-        found, best, bound = enumerated(form, payoffs, found, best, deadline)
-        if bound < full:
-            full, method = bound, ENUMERATION
-    if full - best > MEETING and best <= enough:
-        acts, bound = by_program(form, payoffs, limit)
-        if acts is not None and form.pure(acts) @ payoffs > best:
-            found, best = acts, float(form.pure(acts) @ payoffs)
-        if best - MEETING <= bound < full:  # else the response found refutes it, or it is none
-            full, method = bound, INTEGER_PROGRAM
-    return Answer(pure_rows(original, form.pure(found)), best, max(best, full), method)
+    can_enumerate = len(form.shared) <= MOST_SHARED_ROWS and form.rank is not None
+    # An enumeration has tables by pairs of rows and by actions.
+    can_enumerate &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
+    if bound - best > CONVERGED_GAP and best <= enough and can_enumerate and not deadline.is_over:
+        actions, best, new_bound = enumerated(form, payoffs, actions, best, deadline)
+        if new_bound < bound:
+            bound, method = new_bound, ENUMERATION
+    if bound - best > CONVERGED_GAP and best <= enough:
+        program_actions, new_bound = by_program(form, payoffs, limit)
+        if program_actions is not None and form.pure(program_actions) @ payoffs > best:
+            actions = program_actions
+            best = float(form.pure(actions) @ payoffs)
+        # A response that gets more refutes a bound; an infinite one says nothing.
+        if best - CONVERGED_GAP <= new_bound < bound:
+            bound, method = new_bound, INTEGER_PROGRAM
+    return Answer(pure_rows(original, form.pure(actions)), best, max(best, bound), method)
 
 
 def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
-    """Pure strategy, (R, K), that has a plan; of parts of a row it comes to one at most."""
+    """Return the pure strategy, (R, K), whose realisation plan, (S,), is given.
+
+    A pure strategy comes to one part at most of a row that inflation split: that part decides.
+    """
     return one_hot(form.acts(plan), form.tree.num_actions)
 
 
 def by_ascent(
     original: SequenceForm, payoffs: Floats, begin: Floats | None, deadline: Deadline
 ) -> tuple[float, Ints, float]:
-    """Give the payoff of full memory, and the best response of ascents: actions, (R',), and payoff.
+    """Ascend from several pure strategies: the bound of full memory, best actions, their payoff.
 
-    Those are of inflated rows. Ascents begin with `begin`, what full memory does, and at random.
+    The actions, (R',), are those of the inflated rows. Ascents start from `begin`, (R, K), from the
+    actions of a player with full memory, and at random. They end once a response reaches the bound.
     """
-    form, starts = original.inflated, []
-    _, remembered = form.remember(payoffs)
-    full, random = form.most(payoffs), np.random.default_rng(0)
+    form = original.inflated
+    _, remembered = form.remember(payoffs)  # an action at each refined information set, (J,)
+    bound = form.most(payoffs)
+    random = np.random.default_rng(0)
     response = np.zeros(form.tree.num_rows, np.int64)
-    response[form.row] = remembered
+    response[form.row] = remembered  # of a shared row, the last one stays
+    starts = []
     if begin is not None:
-        acts = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
-        starts.append(acts[original.origin])
+        actions = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
+        starts.append(actions[original.origin])
     starts.append(response)
     starts += [random.integers(form.tree.num_legal) for _ in range(STARTS + 1 - len(starts))]
     best = -np.inf
@@ -118,6 +130,6 @@ def by_ascent(
         payoff = float(form.pure(improved) @ payoffs)
         if payoff > best:
             response, best = improved, payoff
-        if full - best <= LEAST_GAIN or deadline.is_over:  # the first, if nothing was forgotten
+        if bound - best <= LEAST_GAIN or deadline.is_over:
             break
-    return full, response, best
+    return bound, response, best

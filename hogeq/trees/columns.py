@@ -14,14 +14,11 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.beliefs import (
     BeliefDag,
     Choices,
-    bounding_dag,
-    dags_of,
     drawing,
     remembering,
-    require_dags,
     spanned,
 )
-from hogeq.trees.best_response import INTEGER_PROGRAM, MEETING, Answer, best_response
+from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
 from hogeq.trees.enclosures import (
     Payoffs,
     Plan,
@@ -38,32 +35,34 @@ from hogeq.trees.sequences import SequenceForm, inflated_forms
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 from hogeq.trees.teams import side_names
+from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
 
-LEAST_NEW: Final = MEETING / 8.0  # by which a response must gain to be new
-SHARE: Final = 1 / 64  # of the gap; an absent-minded response must gain it, or prove none does
-MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part of them is weighed anew
-LONGEST: Final = 60.0  # seconds of that
+LEAST_NEW: Final = CONVERGED_GAP / 8.0  # least gain of a response that is new
+SHARE: Final = 1 / 64  # of the gap: the gain at which an absent-minded player's search may end
 SPANNING: Final = 0.25  # share of the time left in which the part of a DAG is built
-DRAWN: Final = 0.1  # share of the time in which strategies are drawn, though it is over
-RESPONDING: Final = 1.0  # seconds of a response to these
+DRAWN: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
+MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part gets new weights
+LONGEST: Final = 60.0  # seconds of the program that finds these weights
+RESPONDING: Final = 1.0  # seconds of a response to the strategies with old and with new weights
 
 
 class Side:
     """Strategies of one player in the restricted game: flows of its belief DAG, or of a part.
 
-    The part is what a pool of pure strategies comes to, or some choices of a whole DAG. Of an
-    absent-minded player the pool has policies, one of which is drawn.
+    The part is reached by a pool of pure strategies, or has some choices of a whole DAG. An
+    absent-minded player has a pool of policies, one of which is drawn.
     """
 
     def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
-        self.form, self.whole = form, whole
-        self.kept: Choices | None = None
+        self.form = form
+        self.whole = whole  # the whole DAG; None for a pool
+        self.kept: Choices | None = None  # choices of the whole DAG in the game; None for all
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
-        self.dag = drawing(form, self.pool) if whole is None else whole
+        self.dag = drawing(form, self.pool) if whole is None else whole  # of the restricted game
 
     def restrict(self, kept: Choices) -> None:
-        """Keep some choices of the whole DAG."""
+        """Restrict the whole DAG to some of its choices, (C,)."""
         assert self.whole is not None  # noqa: S101 - callers have it
         self.kept, self.dag = kept, self.whole.restricted(kept)[0]
 
@@ -75,28 +74,30 @@ class Side:
         gap: float = 0.0,
         deadline: Deadline | None = None,
     ) -> Answer:
-        """Respond: exactly by the whole DAG; else a program runs if no ascent gains on a value.
+        """Find a best response to payoffs, (S,), of sequences; `value` is that of the mixture.
 
-        That of an absent-minded player ends when a share of the gap is gained, or cannot be.
-        `deadline` is that of all before the program, by default the same.
+        With the whole DAG one pass does. Without it a program runs within `limit` if no ascent
+        gains on the value; `deadline`, by default the same, is that of all before it. The search of
+        an absent-minded player ends when a share of the gap is gained, or surely cannot be.
         """
         begin, enough = None, value + LEAST_NEW
         if self.form.is_absent_minded and len(self.pool):
-            begin = self.pool[(self.dag.sequences.T @ payoffs)[1:].argmax()]  # the best of it
+            payoffs_of_pool = (self.dag.sequences.T @ payoffs)[1:]  # choice 0 is the begin
+            begin = self.pool[payoffs_of_pool.argmax()]
             enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
         return best_response(
             self.form, payoffs, limit, begin, enough, self.whole, deadline or limit
         )
 
-    def takes(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
-        """Take a response into the restricted game, if it is new there."""
+    def add(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
+        """Add a response to the restricted game; return whether it is new there."""
         if self.whole is None:
             if (self.pool == answer.strategy).all(axis=(1, 2)).any():
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
-            # One part that is not done in time is the last to be begun: those after it are larger.
-            was_drawing = self.dag.row[:1] < 0  # from the pool, in place of a part of a DAG
-            if len(self.pool) == 1 or not was_drawing.any():
+            # After a part that could not be built in time, larger ones are not tried.
+            is_drawing = self.dag.row[:1] < 0  # draws from the pool, in place of a part of a DAG
+            if len(self.pool) == 1 or not is_drawing.any():
                 self.dag = spanned(self.form, self.pool, deadline)
             else:
                 self.dag = drawing(self.form, self.pool)
@@ -107,33 +108,35 @@ class Side:
         return True
 
 
-class Met(NamedTuple):
-    """Payoffs of sequences that a search responded to, and its bound."""
+class SearchBound(NamedTuple):
+    """Upper bound by a search on the payoff of all responses to a mixture."""
 
-    payoffs: Floats  # shares of the stakes
+    payoffs: Floats  # (S,), of the responder's sequences, as shares of the stakes
     bound: float
-    method: str
+    method: str  # of :class:`hogeq.trees.best_response.Answer`
 
 
 class Solving:
     """A game while it is solved in mixtures: bounds on its value, and mixtures that prove them.
 
-    Bounds are what best responses win from mixtures. These are made of probabilities at decisions,
-    so whatever program those came from, a bound is one on the value of the game.
+    A bound is the payoff of a best response to a mixture. Mixtures are made of probabilities at
+    decisions: so it bounds the value of the game, whatever program found them.
     """
 
     def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
         self.deadline = Deadline.of(limit)
-        self.tree, self.unit = tree, stakes(tree)
+        self.tree = tree
+        self.unit = stakes(tree)
         inflated_forms(tree, self.deadline)
         self.forms = solving_form(tree, 0), solving_form(tree, 1)
-        for form in self.forms:  # those in another order, too
+        for form in self.forms:  # some are in another order than those inflated above
             form.inflate(self.deadline.share(0.5))
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # most that each player gets from the other's best mixture
-        self.met: list[Met | None] = [None, None]  # the search that each bound is of
+        self.searches: list[SearchBound | None] = [None, None]  # that found these bounds
         self.best: list[Mixed] = []  # the mixture of each player with the best bound
-        self.iterations, self.has_begun = 0, False
+        self.iterations = 0
+        self.has_begun = False  # whether the mixtures of full memory were responded to
         self.is_absent_minded = any(form.is_absent_minded for form in self.forms)
 
     @property
@@ -150,46 +153,52 @@ class Solving:
     @property
     def is_proved(self) -> bool:
         """Whether the bounds meet."""
-        return self.ends[1] - self.ends[0] <= MEETING
+        return self.ends[1] - self.ends[0] <= CONVERGED_GAP
 
     def without_dags(self) -> list[Side]:
-        """Begin with nothing of players who forget, and all of others."""
+        """Make empty pools for players who forget, and whole sequence forms for others."""
         return [
             Side(form, None if len(form.inflated.shared) else remembering(form))
             for form in self.forms
         ]
 
     def learn(
-        self, mixed: Sequence[Mixed], player: int, bound: float, met: "Met | None" = None
+        self, mixed: Sequence[Mixed], player: int, bound: float, search: SearchBound | None = None
     ) -> None:
-        """Take a bound on what a player wins from the other's mixture."""
+        """Record a bound on a player's payoff against the other's mixture, if it is the lowest."""
         self.best = self.best or [*mixed]
         if bound < self.bounds[player]:
-            self.bounds[player], self.best[1 - player] = bound, mixed[1 - player]
-            self.met[player] = met
+            self.bounds[player] = bound
+            self.best[1 - player] = mixed[1 - player]
+            self.searches[player] = search
 
     def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
-        """Grow a restricted game by best responses until none gains.
+        """Grow a restricted game by best responses until none gains: the double oracle.
 
-        Without time one round is left: what is played at random, or drawn from the pools. No other
-        is begun unless there is time to value what it gives.
+        1. Begin each pool with a response to the uniform strategy.
+        2. Find mixtures: at first, if a player forgets, by full memory; else an equilibrium of the
+           restricted game.
+        3. Add each player's best response to the other's mixture, and go to 2.
+
+        One round is made even without time; another one only if its result can be valued in time.
         """
         valuing = self.tree.num_nodes
         if self.best and not deadline.allows(valuing):
             return
-        for player, side in enumerate(sides):  # pools begin with responses to the uniform strategy
+        for player, side in enumerate(sides):
             if len(side.pool):
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
-            side.takes(answer, deadline.share(SPANNING))
+            side.add(answer, deadline.share(SPANNING))
         mixed = None
         if not self.has_begun and any(side.whole is None for side in sides):
-            mixed = self._remembered(deadline.share(0.25))
+            mixed = self._full_memory_policies(deadline.share(0.25))
             self.has_begun = mixed is not None
         is_growing = True
         while is_growing:
-            is_growing = mixed is not None  # which are no equilibrium of the restricted game
+            # Policies by full memory are no equilibrium of the restricted game: solve that next.
+            is_growing = mixed is not None
             mixed = mixed or self._restricted_equilibrium(sides, deadline)
             if not mixed:
                 break
@@ -200,27 +209,33 @@ class Solving:
                 payoffs = against(self.payoffs, mixed[1 - player].plan, player)
                 value = float(mixed[player].plan @ payoffs)
                 answer = side.best(payoffs, value, response_limit, gap)
-                self.learn(mixed, player, answer.bound, Met(payoffs, answer.bound, answer.method))
+                search = SearchBound(payoffs, answer.bound, answer.method)
+                self.learn(mixed, player, answer.bound, search)
                 growth_limit = deadline.share(SPANNING)
-                is_growing |= answer.payoff - value > LEAST_NEW and side.takes(answer, growth_limit)
-            # A smaller share of a smaller gap can be sought.
+                if answer.payoff - value > LEAST_NEW and side.add(answer, growth_limit):
+                    is_growing = True
+            # A search that ended at a share of the gap can go on if the gap is much smaller.
             is_growing |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
             is_growing &= not self.is_proved and deadline.allows(valuing)
             mixed = None
 
     def _restricted_equilibrium(self, sides: Sequence[Side], deadline: Deadline) -> list[Mixed]:
-        """Solve the restricted game; without time nothing, or at first uniform mixtures."""
+        """Solve the restricted game: the mixture of each player, or none if the time is over.
+
+        If there are no mixtures at all so far, they are uniform then.
+        """
         dags = [side.dag for side in sides]
         flows = solve_restricted(self.payoffs, dags, deadline)
         if flows is None and self.best:
             return []
         weights = flows or [np.zeros(len(dag.allowed)) for dag in dags]
-        return [Mixed.of(dag, one) for dag, one in zip(dags, weights, strict=True)]
+        return [Mixed.of(dag, flow) for dag, flow in zip(dags, weights, strict=True)]
 
-    def _remembered(self, deadline: Deadline) -> list[Mixed] | None:
-        """Give the strategies of both if they forgot nothing, as far as rows can say them.
+    def _full_memory_policies(self, deadline: Deadline) -> list[Mixed] | None:
+        """Solve the game with perfect recall; average each row over what the player then forgets.
 
-        In some games they are all but an equilibrium, as in imperfect-recall liar's dice.
+        In some games these policies are nearly an equilibrium, as in imperfect-recall liar's dice.
+        None if there is no time.
         """
         dags = [remembering(form) for form in self.forms]
         flows = solve_restricted(self.payoffs, dags, deadline)
@@ -229,130 +244,147 @@ class Solving:
         mixed = []
         for dag, flow in zip(dags, flows, strict=True):
             policy = played(dag.form, Mixed.of(dag, flow).plan)
-            mixed.append(Mixed.of(drawing(dag.form, policy[None]), np.ones(2)))  # it alone
+            mixed.append(Mixed.of(drawing(dag.form, policy[None]), np.ones(2)))  # draws one policy
         return mixed
 
     def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
-        """Make the result of the mixtures of both players.
+        """Make the result from the best mixture of each player.
 
-        The ends are of whole flows. Where strategies are fewer, best responses are to these again.
-        Large mixtures are drawn from until the time is over, the smaller one first, and for a tenth
-        of it in any case.
+        1. Draw strategies from both flows, the smaller one first, for the time left and for a tenth
+           of all time at least. Of a large mixture it may be a part, which is then weighed anew.
+        2. Bound what whole flows and strategies secure, rounded outward.
+        3. If these bounds are not one number, try probabilities with small denominators.
         """
-        time, tree, best = self.deadline, self.tree, self.best
-        drawing_time = Deadline(max(time.left, DRAWN * time.seconds), time.clock)
+        deadline = self.deadline
+        tree, best = self.tree, self.best
+        drawing_limit = Deadline(max(deadline.left, DRAWN * deadline.seconds), deadline.clock)
         smaller_first = sorted((0, 1), key=lambda player: len(best[player].dag.row))
-        half = drawing_time.share(0.5)
+        half = drawing_limit.share(0.5)
         drawn_by_player = {player: best[player].strategies(half) for player in smaller_first}
         strategies = [drawn_by_player[player][0] for player in (0, 1)]
         shares = [drawn_by_player[player][1] for player in (0, 1)]  # of the flows
-        # What flows and strategies secure, as payoffs to player 0; and whether by theorems.
-        whole, given, certain = [Fraction(), Fraction()], [Fraction(), Fraction()], True
+        # Payoffs to player 0 that each player's flow and strategies secure.
+        by_flow, by_drawn = [Fraction(), Fraction()], [Fraction(), Fraction()]
+        are_certain = True  # whether theorems prove them
         for player, share in enumerate(shares):
-            met, other = self.met[1 - player], sides[1 - player]
-            if share < 1.0:
-                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_time)
-                whole[player], _ = self._secured(player, plan, other, met, drawing_time)
+            search, other = self.searches[1 - player], sides[1 - player]
+            if share < 1.0:  # the strategies are a part of the mixture
+                plan = plan_of_flow(best[player].dag, best[player].flow, drawing_limit)
+                by_flow[player], _ = self._secured(player, plan, other, search, drawing_limit)
                 drawn = strategies[player]
-                strategies[player], met = self._weighed(sides, player, drawn, drawing_time)
-            plan = plan_of(self.forms[player], strategies[player], drawing_time)
-            given[player], is_certain = self._secured(player, plan, other, met, drawing_time)
-            whole[player] = given[player] if share == 1.0 else whole[player]
-            certain &= is_certain
-        if min(shares) == 1.0 and not self._are_one(given) and fits(tree):
+                strategies[player], search = self._weighed(sides, player, drawn, drawing_limit)
+            plan = plan_of(self.forms[player], strategies[player], drawing_limit)
+            by_drawn[player], is_certain = self._secured(player, plan, other, search, drawing_limit)
+            by_flow[player] = by_drawn[player] if share == 1.0 else by_flow[player]
+            are_certain &= is_certain
+        if min(shares) == 1.0 and not self._are_one(by_drawn) and fits(tree):
             for player, drawn in enumerate(strategies):
-                short = shortened(drawn)
-                plan, met = plan_of(self.forms[player], short), self.met[1 - player]
-                other = sides[1 - player]
-                secured, is_certain = self._secured(player, plan, other, met, drawing_time)
-                is_better = secured > given[0] if player == 0 else secured < given[1]
-                if is_certain and is_better:
-                    given[player] = whole[player] = secured
-                    strategies[player] = short
-        if certain:  # strategies that are fewer may secure more than the flows
-            whole = [max(whole[0], given[0]), min(whole[1], given[1])]
-        certain &= given[0] <= given[1]  # else a bound of a search is false
-        (first, last), (least_given, most_given) = sorted(whole), sorted(given)
-        lower, upper = below(first), above(last)
-        least, most = below(least_given), above(most_given)
-        is_proved = certain and given[1] - given[0] <= LARGEST_GAP * Fraction(self.unit)
+                strategies[player], by_drawn[player] = self._with_short_fractions(
+                    player, drawn, by_drawn[player], sides[1 - player], drawing_limit
+                )
+            by_flow = [*by_drawn]
+        if are_certain:  # a part with new weights may secure more than the whole flow
+            by_flow = [max(by_flow[0], by_drawn[0]), min(by_flow[1], by_drawn[1])]
+        are_certain &= by_drawn[0] <= by_drawn[1]  # if they cross, the bound of a search is false
+        value_least, value_most = sorted(by_flow)
+        drawn_least, drawn_most = sorted(by_drawn)
+        secured = below(drawn_least), above(drawn_most)
+        is_proved = are_certain and by_drawn[1] - by_drawn[0] <= LARGEST_GAP * Fraction(self.unit)
         return Equilibrium(
-            lower=lower,
-            upper=upper,
+            lower=below(value_least),
+            upper=above(value_most),
             strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
-            is_proved=is_proved and tree.units.are_one(least, most),
+            is_proved=is_proved and tree.units.are_one(*secured),
             method=method,
             effort={
                 "iterations": self.iterations,
-                "components": [len(one.weights) for one in strategies],
-                "decisions": [len(one.dag.row) for one in best],
+                "components": [len(strategy.weights) for strategy in strategies],
+                "decisions": [len(mixed.dag.row) for mixed in best],
                 **({"shares": shares} if min(shares) < 1.0 else {}),
             },
             seconds=self.deadline.spent,
             units=tree.units,
             sides=side_names(tree.sides),
-            secured=(least, most) if min(shares) < 1.0 else None,
+            secured=secured if min(shares) < 1.0 else None,
             seats=tree.seat,
         )
 
-    def _are_one(self, given: Sequence[Fraction]) -> bool:
-        """Whether ends are written alike."""
-        least, most = sorted(given)
+    def _are_one(self, payoffs: Sequence[Fraction]) -> bool:
+        """Whether two payoffs, rounded outward, are written with the same digits."""
+        least, most = sorted(payoffs)
         return self.tree.units.are_one(below(least), above(most))
 
-    def _secured(
-        self, player: int, plan: Plan, other: Side, met: "Met | None", deadline: Deadline
-    ) -> tuple[Fraction, bool]:
-        """Payoff to player 0 that a plan secures to its player, and whether by a theorem.
+    def _with_short_fractions(
+        self, player: int, strategy: Strategy, secured: Fraction, other: Side, deadline: Deadline
+    ) -> tuple[Strategy, Fraction]:
+        """Round a strategy to short fractions if it then surely secures more than before.
 
-        The other player gets no more than with perfect recall, or by the whole belief DAG, or than
-        a search allows that met nearly the same plan.
+        Returns the strategy and the payoff to player 0 that it secures, at first `secured`.
         """
-        payoffs, certain = Payoffs(self.tree, 1 - player, plan, deadline), True
-        most = payoffs.most(remembering(other.form))
+        short = shortened(strategy)
+        plan = plan_of(self.forms[player], short)
+        search = self.searches[1 - player]
+        payoff, is_certain = self._secured(player, plan, other, search, deadline)
+        is_better = payoff > secured if player == 0 else payoff < secured
+        return (short, payoff) if is_certain and is_better else (strategy, secured)
+
+    def _secured(
+        self, player: int, plan: Plan, other: Side, search: SearchBound | None, deadline: Deadline
+    ) -> tuple[Fraction, bool]:
+        """Bound the payoff to player 0 that a plan secures; say whether a theorem proves the bound.
+
+        The other player gets no more than with perfect recall, nor than by the whole belief DAG,
+        nor than a search found for nearly the same plan.
+        """
+        payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
+        is_certain = True
+        most = payoffs.most(remembering(other.form))  # for the other player
         if len(other.form.inflated.shared):
-            whole = other.whole
-            if whole is None and met is not None and met.method == INTEGER_PROGRAM:
-                whole = bounding_dag(other.form, deadline)
-            if whole is not None:
-                most = min(most, payoffs.most(whole))
-            elif met is not None:
-                moved = payoffs.moved(met.payoffs, self.unit, met.bound)
-                certain = met.method != INTEGER_PROGRAM or moved >= most
-                most = min(most, moved)
-        return (most if player else payoffs.total - most), certain
+            dag = other.whole
+            if dag is None and search is not None and search.method == INTEGER_PROGRAM:
+                dag = bounding_dag(other.form, deadline)
+            if dag is not None:
+                most = min(most, payoffs.most(dag))
+            elif search is not None:
+                search_most = payoffs.moved(search.payoffs, self.unit, search.bound)
+                is_certain = search.method != INTEGER_PROGRAM or search_most >= most
+                most = min(most, search_most)
+        return (most if player else payoffs.total - most), is_certain
 
     def _weighed(
         self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
-    ) -> tuple[Strategy, "Met"]:
-        """Weigh a part of a mixture anew where that secures more; give what the other can get.
+    ) -> tuple[Strategy, SearchBound]:
+        """Give new weights to a part of a mixture, if it secures more with them.
 
         A linear program finds the weights, unless the other player's DAG is too large for one.
+        Returns the strategy, and a bound on the other player's payoff against it.
         """
-        other, dag = sides[1 - player], drawing(self.forms[player], drawn.policies)
-        weights = [drawn.chances]
+        other = sides[1 - player]
+        dag = drawing(self.forms[player], drawn.policies)
+        candidates = [drawn.chances]
         if len(other.dag.row) <= MOST_WEIGHED:
             dags = [dag, other.dag] if player == 0 else [other.dag, dag]
             flows = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
             if flows is not None:
-                weights.append(Mixed.of(dag, flows[player]).flow[1:])
-        tried: list[Met] = []
-        for chances in weights:
-            payoffs = against(self.payoffs, dag.sequences @ np.append(1.0, chances), 1 - player)
+                candidates.append(Mixed.of(dag, flows[player]).flow[1:])
+        searches: list[SearchBound] = []
+        for weights in candidates:
+            payoffs = against(self.payoffs, dag.sequences @ np.append(1.0, weights), 1 - player)
             answer = other.best(payoffs, np.inf, deadline.within(RESPONDING))
-            tried.append(Met(payoffs, answer.bound, answer.method))
-        best = int(np.argmin([met.bound for met in tried]))
-        used = weights[best] > 0.0
-        return Strategy.unchecked(drawn.policies[used], weights[best][used]), tried[best]
+            searches.append(SearchBound(payoffs, answer.bound, answer.method))
+        best = int(np.argmin([search.bound for search in searches]))
+        weights = candidates[best]
+        is_used = weights > 0.0
+        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), searches[best]
 
 
 def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
-    """Solve a game in mixtures; when the time is over, the bounds reached so far are given.
+    """Solve a game in mixtures, with proved bounds; without time they are those reached so far.
 
     Flows of the belief DAG are all mixtures of a player (:mod:`hogeq.trees.beliefs`); with perfect
     recall, also after inflation, they are the sequence form (Koller, Megiddo and von Stengel 1996).
     One linear program over both is ``dag``. For ``columns``, a player who forgets has the part of
-    it that a pool of pure strategies comes to, which grows by best responses (McMahan, Gordon and
+    it that a pool of pure strategies reaches, which grows by best responses (McMahan, Gordon and
     Blum, "Planning in the presence of cost functions controlled by an adversary", ICML 2003; of
     teams, Celli and Gatti 2018; of DAGs, Zhang, An and Zeng 2024). Absent-minded players respond by
     policies, which are not finite in number: bounds meet in the limit (Adam, Horčík, Kasl and
@@ -362,7 +394,9 @@ def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns")
     sides = solving.without_dags()
     if method == "dag":
         dags = require_dags(tree, dags_of(tree, deadline=solving.deadline))
-        method = "dag" if dags else "columns"
-        sides = [*map(Side, solving.forms, dags)] or sides
+        if dags:
+            sides = [*map(Side, solving.forms, dags)]
+        else:  # there was no time to build them
+            method = "columns"
     solving.columns(sides, solving.deadline)
     return solving.result(sides, method if solving.is_forgetful else "lp")

@@ -21,18 +21,24 @@ from hogeq.trees.rules import END, GameRules, register_game
 
 Few = Annotated[int, Field(ge=1, le=64)]
 History = tuple[int, ...]
-Place = tuple[int, int, int]  # number among plays of a length, the length, whether a coin is tossed
+Position = tuple[int, int, int]  # number among the plays so far; choices made; is the coin tossed
 
 TESTERS: Final = 2
+# Next events of a round of `Trials`.
+SCENE: Final = 0
+ACTION: Final = 1
+RESULT: Final = 2  # of a test: 0 if it is failed, 1 if it is passed
 
 
 class _TrialTables(NamedTuple):
-    """What chance and ends of `Trials` are: T testers, R rounds, S scenes, A actions."""
+    """Probabilities and gains of `Trials`: T testers, R rounds, S scenes, A actions."""
 
-    gain: Floats  # (T, R, S, A)
+    gain: Floats  # (T, R, S, A), payoff of an action in the real round
     risk: Floats  # (T, R, S, A), probability that a test is failed
-    tests: Floats  # (T * R,), probability of a tester and a number of tests
-    scenes: Floats  # (S + 1, A, S), next scene by the one before, and by the action; S is none
+    tests: Floats  # (T * R,), probability of tester t and n tests at t * R + n
+    scenes: (
+        Floats  # (S + 1, A, S), probability of a scene by the last scene, S at first, and action
+    )
 
 
 @register_game("trials")
@@ -56,9 +62,9 @@ class Trials(GameRules):
 
     @cached_property
     def tables(self) -> _TrialTables:
-        """All numbers that are drawn."""
+        """Probabilities and gains, drawn at random by the parameters and the seed."""
         sizes = self.rounds, self.options, self.scenes
-        random = np.random.default_rng([1, *sizes, self.seed])
+        random = np.random.default_rng([1, *sizes, self.seed])  # 1: the game among those here
         shape = TESTERS, self.rounds, self.scenes, self.options
         gain = random.integers(0, 65, shape) / 64
         risk = random.integers(0, 33, shape) / 32
@@ -68,18 +74,19 @@ class Trials(GameRules):
         return _TrialTables(gain, risk, test_shares / test_shares.sum(), scenes)
 
     def initial(self) -> History:
-        # The tester and the number of tests, then in turn a scene, an action, whether it passed.
         return ()
 
     def to_move(self, state: History) -> int:
+        # A state has the tester with the number of tests, then scene, action and result by round.
         if not state:
             return CHANCE
-        done, phase = divmod(len(state) - 1, 3)
-        is_failed = phase == 0 and done > 0 and state[-1] == 0
-        is_real = phase == 2 and done == state[0] % self.rounds
-        if is_failed or is_real:
+        round_, event = divmod(len(state) - 1, 3)
+        num_tests = state[0] % self.rounds
+        has_failed = event == SCENE and round_ > 0 and state[-1] == 0
+        has_acted_for_real = event == RESULT and round_ == num_tests
+        if has_failed or has_acted_for_real:
             return END
-        return 0 if phase == 1 else CHANCE
+        return 0 if event == ACTION else CHANCE
 
     def actions(self, state: History) -> Sequence[int]:  # noqa: ARG002 - always the same
         return range(self.options)
@@ -87,12 +94,14 @@ class Trials(GameRules):
     def chances(self, state: History) -> Mapping[int, float]:
         if not state:
             return dict(enumerate(self.tables.tests.tolist()))
-        done, phase = divmod(len(state) - 1, 3)
-        if phase == 0:
-            scene_and_action = state[-3:-1] if done else (self.scenes, 0)
-            return dict(enumerate(self.tables.scenes[scene_and_action].tolist()))
-        tester, (scene, action) = state[0] // self.rounds, state[-2:]
-        failure = float(self.tables.risk[tester, done, scene, action])
+        # After the tester, a state has scene, action and result of each round.
+        round_, event = divmod(len(state) - 1, 3)
+        if event == SCENE:
+            last_scene, last_action = state[-3:-1] if round_ else (self.scenes, 0)
+            return dict(enumerate(self.tables.scenes[last_scene, last_action].tolist()))
+        tester = state[0] // self.rounds
+        scene, action = state[-2:]
+        failure = float(self.tables.risk[tester, round_, scene, action])
         return {0: failure, 1: 1.0 - failure}
 
     def next(self, state: History, action: int) -> History:
@@ -102,19 +111,20 @@ class Trials(GameRules):
         return f"round {(len(state) - 1) // 3} scene {state[-1]}"
 
     def payoffs(self, state: History) -> list[float]:
-        done, phase = divmod(len(state) - 1, 3)
-        if phase == 0:
+        round_, event = divmod(len(state) - 1, 3)
+        if event == SCENE:  # a test was failed
             return [0.0]
-        tester, (scene, action) = state[0] // self.rounds, state[-2:]
-        return [float(self.tables.gain[tester, done, scene, action])]
+        tester = state[0] // self.rounds
+        scene, action = state[-2:]
+        return [float(self.tables.gain[tester, round_, scene, action])]
 
 
 class _InterviewTables(NamedTuple):
-    """What chance and ends of `Interview` are: K kinds, R rounds, Q questions."""
+    """Probabilities and costs of `Interview`: K kinds, R rounds, Q questions."""
 
-    prior: Floats  # (K,)
-    yes: Floats  # (R, K, Q), probability of this answer
-    cost: Floats  # (R, Q)
+    prior: Floats  # (K,), probability of each kind
+    yes: Floats  # (R, K, Q), probability of the answer yes
+    cost: Floats  # (R, Q), of a question
 
 
 @register_game("interview")
@@ -137,7 +147,7 @@ class Interview(GameRules):
 
     @cached_property
     def tables(self) -> _InterviewTables:
-        """All numbers that are drawn."""
+        """Probabilities and costs, drawn at random by the parameters and the seed."""
         random = np.random.default_rng([2, self.kinds, self.rounds, self.questions, self.seed])
         shares = random.integers(1, 9, self.kinds)
         yes = random.integers(1, 32, (self.rounds, self.kinds, self.questions)) / 32
@@ -145,16 +155,16 @@ class Interview(GameRules):
         return _InterviewTables(shares / shares.sum(), yes, cost)
 
     def initial(self) -> History:
-        # The hidden kind, then in turn a question and its answer, and last the guess.
         return ()
 
     def to_move(self, state: History) -> int:
+        # A state has the hidden kind, then question and answer by round, and last the guess.
         if not state:
             return CHANCE
-        done, asked = divmod(len(state) - 1, 2)
-        if not asked:
+        round_, has_chosen = divmod(len(state) - 1, 2)
+        if not has_chosen:
             return 0
-        return END if done == self.rounds else CHANCE
+        return END if round_ == self.rounds else CHANCE
 
     def actions(self, state: History) -> Sequence[int]:
         return range(self.questions if len(state) - 1 < 2 * self.rounds else self.kinds)
@@ -172,16 +182,17 @@ class Interview(GameRules):
         return f"round {(len(state) - 1) // 2} last {[*state[1:][-2:]]}"
 
     def payoffs(self, state: History) -> list[float]:
-        kind, *past = state
-        paid = sum(self.tables.cost[number, past[2 * number]] for number in range(self.rounds))
-        return [float((past[-1] == kind) - paid)]
+        kind, *questions_and_answers, guess = state
+        questions = questions_and_answers[::2]
+        cost = sum(self.tables.cost[round_, question] for round_, question in enumerate(questions))
+        return [float((guess == kind) - cost)]
 
 
 class _RandomTables(NamedTuple):
-    """Rows and ends of `RandomTree`."""
+    """Rows and payoffs of `RandomTree`."""
 
-    rows: list[Ints]  # of the nodes of each round
-    payoffs: Floats  # of the ends
+    rows: list[Ints]  # for each round, the row of each of its nodes
+    payoffs: Floats  # of the terminal nodes
 
 
 @register_game("random_tree")
@@ -200,33 +211,33 @@ class RandomTree(GameRules):
 
     @cached_property
     def tables(self) -> _RandomTables:
-        """All numbers that are drawn."""
+        """Rows and payoffs, drawn at random by the parameters and the seed."""
         random = np.random.default_rng([3, self.depth, self.options, self.rows, self.seed])
-        width = 2 * self.options
-        rows = [random.integers(0, self.rows, width**done * 2) for done in range(self.depth)]
+        width = 2 * self.options  # plays that a round makes of one
+        rows = [random.integers(0, self.rows, width**round_ * 2) for round_ in range(self.depth)]
         return _RandomTables(rows, random.integers(0, 1025, width**self.depth) / 1024)
 
-    def initial(self) -> Place:
+    def initial(self) -> Position:
         return 0, 0, 0
 
-    def to_move(self, state: Place) -> int:
-        _, done, is_tossed = state
-        if done == self.depth:
+    def to_move(self, state: Position) -> int:
+        _, round_, is_tossed = state
+        if round_ == self.depth:
             return END
         return 0 if is_tossed else CHANCE
 
-    def actions(self, state: Place) -> Sequence[int]:
+    def actions(self, state: Position) -> Sequence[int]:
         return range(self.options if state[2] else 2)
 
-    def next(self, state: Place, action: int) -> Place:
-        place, done, is_tossed = state
+    def next(self, state: Position, action: int) -> Position:
+        number, round_, is_tossed = state
         if is_tossed:
-            return self.options * place + action, done + 1, 0
-        return 2 * place + action, done, 1
+            return self.options * number + action, round_ + 1, 0
+        return 2 * number + action, round_, 1
 
-    def knows(self, state: Place, player: int) -> str:  # noqa: ARG002 - there is one
-        place, done, _ = state
-        return f"round {done} row {self.tables.rows[done][place]}"
+    def knows(self, state: Position, player: int) -> str:  # noqa: ARG002 - there is one
+        number, round_, _ = state
+        return f"round {round_} row {self.tables.rows[round_][number]}"
 
-    def payoffs(self, state: Place) -> list[float]:
+    def payoffs(self, state: Position) -> list[float]:
         return [float(self.tables.payoffs[state[0]])]

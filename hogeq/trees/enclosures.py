@@ -38,11 +38,12 @@ from hogeq.trees.shuffling import solving_form
 MOST_NODES: Final = 2_000  # of a tree that is valued in fractions: a fifth of a second
 MOST_WORK: Final = 1_000_000  # nodes times depth, choices or decisions times depth and components
 MOST_BITS: Final = 4096  # of the denominators of chance in a play
-MEANT: Final = 1000  # denominators of probabilities that a program gives with an error
-NEAR: Final = 1e-10  # of probabilities to fractions that may be meant
-ROUNDING: Final = 2.0**-53  # u
+# A program gives 1/3 with an error: probabilities are rounded to fractions that are near.
+DENOMINATORS: Final = 1000  # at most
+NEAR: Final = 1e-10  # largest distance
+ROUNDING: Final = 2.0**-53  # u, the largest relative error of one operation on doubles
 TINY: Final = 1e-300  # more than a product loses by underflow
-SAFE: Final = 1.0 + 1e-6  # more than the roundings of a margin itself come to
+SAFE: Final = 1.0 + 1e-6  # factor of margins, for the roundings of their own computation
 PACES: Final = 64  # steps in fractions between two looks at the time
 
 Fractions = list[Fraction]
@@ -50,7 +51,7 @@ Item = TypeVar("Item")
 
 
 def gamma(count: float) -> float:
-    """Bound the relative error of so many roundings."""
+    """Bound the relative error of n roundings: n u / (1 - n u), or infinity if n u >= 1/2."""
     return count * ROUNDING / (1.0 - count * ROUNDING) if count * ROUNDING < 0.5 else np.inf
 
 
@@ -63,9 +64,9 @@ def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
 
 
 def shortened(strategy: Strategy) -> Strategy:
-    """Round distributions of a mixture to fractions of small denominators that are all but they.
+    """Round the distributions of a mixture to short fractions that are very near.
 
-    A program gives 1/3 with an error, which is all that keeps the ends of some games apart.
+    A program gives 1/3 with an error, which alone keeps the bounds on some games' values apart.
     """
     rows = [[_shortened(row) for row in policy] for policy in strategy.policies.tolist()]
     policies = np.array(rows).reshape(strategy.policies.shape)
@@ -74,7 +75,7 @@ def shortened(strategy: Strategy) -> Strategy:
 
 def _shortened(probabilities: list[float]) -> list[float]:
     """Round a distribution to short fractions; give it back if they are far or miss the sum 1."""
-    short = [Fraction(probability).limit_denominator(MEANT) for probability in probabilities]
+    short = [Fraction(probability).limit_denominator(DENOMINATORS) for probability in probabilities]
     pairs = zip(short, probabilities, strict=True)
     are_near = all(abs(fraction - probability) <= NEAR for fraction, probability in pairs)
     return [*map(float, short)] if are_near and sum(short) == 1 else probabilities
@@ -135,20 +136,25 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
 
 
 def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> Plan:
-    """Compute the realisation plan of a flow (C,) through a belief DAG, which may be inexact."""
-    shares = dag.normalised(flow)
-    tree, weights = dag.form.tree, dag.sequences @ dag.flow(shares)
-    is_pure = bool((dag.sequences.data == 1.0).all())
-    if is_pure and fits(tree) and len(dag.row) * len(tree.levels) <= MOST_WORK:
+    """Compute the realisation plan of a flow, (C,), through a belief DAG; it may be inexact.
+
+    The plan is a fraction as well if the tree is small, time is left, and choices take whole
+    sequences. Those of a draw of policies take shares of them.
+    """
+    probabilities = dag.normalised(flow)
+    tree = dag.form.tree
+    weights = dag.sequences @ dag.flow(probabilities)
+    takes_whole_sequences = bool((dag.sequences.data == 1.0).all())
+    if takes_whole_sequences and fits(tree) and len(dag.row) * len(tree.levels) <= MOST_WORK:
         with suppress(TooSlowError):
-            return Plan(dag.form, weights, 0, _exact_plan_of_shares(dag, shares, deadline))
-    # A sum and a quotient make a share, a sum and a product a choice, a sum a sequence.
-    steps = len(dag.source) + len(dag.allowed) + len(dag.row) * 4
-    return Plan(dag.form, weights, steps + len(dag.row) + 3 * len(tree.levels) + 8)
+            return Plan(dag.form, weights, 0, _exact_plan_of_shares(dag, probabilities, deadline))
+    # A probability takes a sum and a quotient, a choice a sum and a product, a sequence a sum.
+    roundings = len(dag.source) + len(dag.allowed) + len(dag.row) * 4
+    return Plan(dag.form, weights, roundings + len(dag.row) + 3 * len(tree.levels) + 8)
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
-    """Realisation weights (S,) in fractions, of probabilities (C,) of choices at decisions."""
+    """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,)."""
     choices_into: list[list[int]] = [[] for _ in dag.row]
     for choice, decision in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
         choices_into[decision].append(choice)
@@ -159,8 +165,8 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
         probabilities = distribution(shares[begin:end].tolist())
         flow += [inflow * probability for probability in probabilities]
     weights = [Fraction()] * dag.sequences.shape[0]
-    taken = dag.sequences.tocoo()
-    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    entries = dag.sequences.tocoo()
+    pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if flow[choice]:
             weights[sequence] += flow[choice]
@@ -173,9 +179,9 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
 class Numbers(NamedTuple):
     """The numbers of a tree in fractions."""
 
-    chance: Fractions  # by which chance lets play come to each end, (E,)
-    paid: Fractions  # to player 0 there
-    total: Fraction  # both players' payoffs
+    chance: Fractions  # (E,), reach probability of each terminal node by the moves of chance
+    paid: Fractions  # (E,), payoff to player 0
+    total: Fraction  # sum of both players' payoffs
 
 
 def fits(tree: FlatTree) -> bool:
@@ -185,26 +191,26 @@ def fits(tree: FlatTree) -> bool:
 
 @lru_cache(maxsize=4)
 def numbers_of(tree: FlatTree) -> Numbers | None:
-    """Convert the numbers of a small tree to fractions; None if they would be too long."""
-    if tree.is_rounded or tree.num_nodes > MOST_NODES:
-        return None
-    if tree.num_nodes * len(tree.levels) > MOST_WORK:
+    """Convert the numbers of a tree to fractions, once; None if it or they would be too large."""
+    is_small = tree.num_nodes <= MOST_NODES and tree.num_nodes * len(tree.levels) <= MOST_WORK
+    if tree.is_rounded or not is_small:
         return None
     probabilities = _exact_chance(tree)
     level = Fraction(tree.shift + tree.centre)
-    paid = [meant(one + float(level)) if level else meant(one) for one in tree.paid.tolist()]
+    offset = float(level)
+    paid = [meant(number + offset) if level else meant(number) for number in tree.paid.tolist()]
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
-    step = [Fraction(1)] * tree.num_nodes  # probability of the step to each node
+    step = [Fraction(1)] * tree.num_nodes  # probability of chance's step to each node, else 1
     for node, probability in zip(tree.after_chance.tolist(), probabilities, strict=True):
         step[node] = probability
-    reached = step[:1]
+    reach_by_chance = step[:1]  # the root's; parents come before their children
     for node, parent in enumerate(tree.parent[1:].tolist(), 1):
-        is_sure = step[node] == 1
-        reached.append(reached[parent] if is_sure else reached[parent] * step[node])
+        before = reach_by_chance[parent]
+        reach_by_chance.append(before if step[node] == 1 else before * step[node])
     ends = np.flatnonzero(tree.player == TERMINAL).tolist()
-    return Numbers([reached[end] for end in ends], paid, meant(2.0 * tree.shift))
+    return Numbers([reach_by_chance[end] for end in ends], paid, meant(2.0 * tree.shift))
 
 
 def _exact_chance(tree: FlatTree) -> Fractions:
@@ -228,10 +234,10 @@ def _bits_of_denominators(numbers: Fractions) -> int:
 class Payoffs:
     """Payoffs of a player's sequences against a plan of the other, in the game's own units.
 
-    A strategy gets `level` and, for each sequence, `unit` times `middle`, which is off by `radius`
-    at most: (S,) each. In fractions `exact` has the payoffs and `lost` what each sequence loses to
-    the best one at its information set, (S,) each; the level is what a player gets who remembers
-    the own past. When the time is over, no more is done in fractions.
+    A strategy gets `level` plus the sum over its sequences of `unit` times a number between
+    `middle` - `radius` and `middle` + `radius`, (S,) each. In fractions, `exact` has the payoffs of
+    sequences, and `lost` what each sequence loses to the best one at its information set, (S,)
+    each; the level is then the payoff with perfect recall. Without time there are no fractions.
     """
 
     def __init__(
@@ -242,6 +248,7 @@ class Payoffs:
         deadline: Deadline = FOREVER,
         form: SequenceForm | None = None,  # of the player; by default its `solving_form`
     ) -> None:
+        """Compute the payoffs: in fractions if the tree and its plans allow it, else in float64."""
         self.deadline = deadline
         self.form = form or solving_form(tree, player)
         numbers = numbers_of(tree)
@@ -249,15 +256,15 @@ class Payoffs:
         self.exact: Fractions | None = None
         if numbers is not None and plan.exact is not None and self.form.size <= MOST_WORK:
             with suppress(TooSlowError):
-                self.exact = self._exactly(numbers, player, plan)
-                self.lost = self._take_off(self.exact)
+                self.exact = self._payoffs_in_fractions(numbers, player, plan)
+                self.lost = self._subtract_best(self.exact)
                 self.rescale(max(map(abs, self.lost)))
                 return
             self.exact = None
-        self._with_margins(tree, player, plan)
+        self._set_intervals(tree, player, plan)
 
-    def _exactly(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
-        """Payoffs (S,) of sequences in fractions, given the other player's exact plan."""
+    def _payoffs_in_fractions(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
+        """Compute the payoffs of sequences, (S,), in fractions, by the other's exact plan."""
         payoffs, other_weights = [Fraction()] * self.form.size, plan.exact or []
         sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
         ends = zip(*sequences, numbers.chance, numbers.paid, strict=True)
@@ -273,11 +280,11 @@ class Payoffs:
         ends = np.flatnonzero(self.form.tree.player == TERMINAL)
         return self.form.at[ends], plan.form.at[ends]
 
-    def _take_off(self, payoffs: Fractions) -> Fractions:
-        """Take off each sequence the best at its information set, by backward induction.
+    def _subtract_best(self, payoffs: Fractions) -> Fractions:
+        """Subtract from each sequence the best at its information set, by backward induction.
 
-        That is added to the sequence before; so the level becomes the payoff of a best response of
-        a player who remembers the own past, and what is left, (S,), is 0 or a loss, below 0.
+        The best is added to the sequence before. So the level becomes the payoff of a best response
+        with perfect recall, and a loss is left to each sequence, (S,): 0, or below 0.
         """
         losses = [*payoffs]
         sequences = pairwise(self.form.start.tolist())  # of each: first, and one after the last
@@ -291,14 +298,15 @@ class Payoffs:
         losses[0] = Fraction()
         return losses
 
-    def _with_margins(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set the payoffs of sequences in float64, and the radius that bounds all roundings."""
+    def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
+        """Set `level`, `unit`, `middle` and `radius`, which bounds the roundings of float64."""
         size = self.form.size
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
         sign = 1 - 2 * player  # the payoffs of the tree are player 0's
-        come = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
-        come = np.where(tree.possible, come, 0.0)[ends] * plan.weights[other_sequence]
+        by_chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
+        # (E,), reach of terminal nodes by chance and the other player.
+        end_reach = np.where(tree.possible, by_chance, 0.0)[ends] * plan.weights[other_sequence]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
         by_chance_alone = np.flatnonzero((own_sequence == 0) & (other_sequence == 0))
         is_counted = np.ones(len(ends), bool)
@@ -306,7 +314,7 @@ class Payoffs:
             self.level += sign * paid_in(tree, by_chance_alone)
             is_counted[by_chance_alone] = False
         self.unit = Fraction(tree.largest_payoff) * Fraction(tree.expected)
-        weighted_payoffs = sign * is_counted * come * (tree.shares[ends] / tree.expected)
+        weighted_payoffs = sign * is_counted * end_reach * (tree.shares[ends] / tree.expected)
         self.middle = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
         # Roundings of numbers, their sums, products and the quotient; then of those that add up.
         num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
@@ -317,14 +325,15 @@ class Payoffs:
         level = abs(tree.shift) + abs(tree.centre)
         if level:  # centring had rounded some of each payoff away
             missed_by_centring = 4.0 * ROUNDING * level / float(self.unit)
-            self.radius += missed_by_centring * np.bincount(own_sequence, come, size)
+            self.radius += missed_by_centring * np.bincount(own_sequence, end_reach, size)
         self.radius *= SAFE
 
     def rescale(self, unit: Fraction) -> None:
-        """Measure losses in fractions by a unit, and cut them off at twice that.
+        """Convert the exact losses to doubles, in units of `unit`, cut off at two units.
 
-        No sequence of a pure strategy that loses a unit or less changes by this, and every other
-        pure strategy still loses more than a unit.
+        Sets `middle` and `radius`, centre and half width of the interval of each loss. No sequence
+        of a pure strategy that loses a unit or less is cut off, and every other pure strategy still
+        loses more than a unit.
         """
         self.unit = unit or Fraction(1)
         cut_off = -2 * self.unit
@@ -332,7 +341,7 @@ class Payoffs:
             [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.lost]
         )
         self.radius = 2.0 * ROUNDING * np.abs(self.middle) + (self.middle < 0.0) * TINY
-        self.radius[self.middle == -2.0] = 0.0
+        self.radius[self.middle == -2.0] = 0.0  # cut off: the number is exact
 
     @property
     def most_each(self) -> Floats:
@@ -341,7 +350,7 @@ class Payoffs:
         return np.where(self.radius > 0.0, upper, self.middle)
 
     def payoff(self, share: float) -> Fraction:
-        """Payoff of so many units."""
+        """Convert a number of units to a payoff in the game's own units."""
         return self.level + self.unit * Fraction(share)
 
     def most(self, dag: BeliefDag) -> Fraction:
@@ -349,20 +358,22 @@ class Payoffs:
         if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
             with suppress(TooSlowError):
                 return self.level + _exact_best_response(dag, self.lost, self.deadline)
-        taken = dag.sequences
-        most_taken = int(np.bincount(taken.indices, minlength=1).max(initial=1))  # by one choice
-        radius = self.radius + gamma(most_taken + 2) * (np.abs(self.middle) + self.radius)
-        upper = np.nextafter(taken.T @ self.middle + SAFE * (taken.T @ radius), np.inf)
+        sequences = dag.sequences  # (S, C), by choices
+        # A choice sums so many products, each of which is rounded.
+        num_products = int(np.bincount(sequences.indices, minlength=1).max(initial=1))
+        radius = self.radius + gamma(num_products + 2) * (np.abs(self.middle) + self.radius)
+        upper = np.nextafter(sequences.T @ self.middle + SAFE * (sequences.T @ radius), np.inf)
         return self.payoff(dag.most(upper))
 
     def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
-        """Bound the payoff of any strategy here by a bound for other payoffs of the sequences.
+        """Bound the payoff of any strategy by a `bound` that holds for other payoffs of sequences.
 
-        The others, (S,), and their bound are in units of `unit`. The two payoffs differ for no
-        strategy by more than for a player who remembers the own past.
+        These, (S,), and their bound are in units of `unit`. For no strategy do the two payoffs
+        differ by more than the best response with perfect recall to their differences gets: that is
+        added to the bound.
         """
         exact_unit = Fraction(unit)
-        if self.exact is not None:
+        if self.exact is not None:  # these payoffs contain the level
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
                 differences = [
@@ -383,7 +394,10 @@ class Payoffs:
         return self.payoff_bounds(plan)[0]
 
     def payoff_bounds(self, plan: Plan) -> tuple[Fraction, Fraction]:
-        """Bound the payoff that the player's own plan gets: equal bounds in fractions."""
+        """Bound the payoff of the player's own plan from below and above; in fractions both agree.
+
+        Without an exact plan, losses must not be cut off: those of a copy are converted anew.
+        """
         if self.exact is not None and plan.exact is not None:
             with suppress(TooSlowError):
                 pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
@@ -416,8 +430,8 @@ def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline)
        that leads there. Choice 0 is the begin, so it has the value at last.
     """
     values = [Fraction()] * len(dag.allowed)  # of each choice, with all that follows it
-    taken = dag.sequences.tocoo()
-    pairs = zip(taken.row.tolist(), taken.col.tolist(), strict=True)
+    entries = dag.sequences.tocoo()
+    pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]

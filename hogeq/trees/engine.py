@@ -34,14 +34,15 @@ class TreeEngine(PlainEngine):
     seats_share_rows = pays_wins = False
 
     def __init__(self, tree: FlatTree) -> None:
+        """Rank the rows of a tree; refuse absent-mindedness, and rows without an order in plays."""
         self.tree = tree
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
-        first, second = (form.rank for form in self.forms)
+        first_rank, second_rank = (form.rank for form in self.forms)
         for form in self.forms:
             form.require_once()
-        if first is None or second is None:
+        if first_rank is None or second_rank is None:
             raise HogeqError(f"{tree.name}: allowed: games whose information sets have an order")
-        self.rank: Ints = np.where(tree.seat == 0, first, second)
+        self.rank: Ints = np.where(tree.seat == 0, first_rank, second_rank)  # (R,)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,38 +86,44 @@ class TreeEngine(PlainEngine):
 
     @cached_property
     def sequences(self) -> "Sequences":
-        """The tree as kernels take it: of each seat, by rank, then by row."""
+        """The tree as kernels take it: sequences of both seats, each by rank, then by row.
+
+        Refined information sets of both seats have one numbering, and so have their sequences: the
+        empty sequence of seat 0, its other ones, then those of seat 1.
+        """
         from hogeq.kernels.sequences import Sequences
 
         tree, forms = self.tree, self.forms
-        # Refined information sets of both, (J,): by seat, rank and row in place of their forms.
+        # Sort the refined information sets, (J,), by seat, rank and row.
         row = np.concatenate([form.row for form in forms])
         order = np.lexsort((row, self.rank[row], tree.seat[row]))
-        place, row = np.argsort(order), row[order]
+        new_number = np.argsort(order)  # of each, by its number in the forms
+        row = row[order]
         legal, seat = tree.num_legal[row], tree.seat[row]
-        members = np.flatnonzero(np.diff(row, prepend=-1))
-        first = 1 + seat + np.cumsum(legal) - legal  # sequence of each; the roots lie before
-        roots = np.array([0, 1 + legal[seat == 0].sum(), 2 + legal.sum()])
+        members = np.flatnonzero(np.diff(row, prepend=-1))  # first refined set of each row
+        first = 1 + seat + np.cumsum(legal) - legal  # (J,), first sequence; after the empty ones
+        roots = np.array([0, 1 + legal[seat == 0].sum(), 2 + legal.sum()])  # empty ones; number
         before, at, refined = [], [], []
-        places = np.split(place, [len(forms[0].row)])
-        for form, root, new_place in zip(forms, roots, places, strict=False):
+        new_numbers = np.split(new_number, [len(forms[0].row)])
+        for form, root, new_refined in zip(forms, roots, new_numbers, strict=False):
             # From the numbers of sequences in the form, (S,), to those of the kernels.
-            shift = np.append(root, first[new_place] - form.start[:-1])
+            shift = np.append(root, first[new_refined] - form.start[:-1])
             new_sequence = shift[1 + form.owner] + np.arange(form.size)
             before.append(new_sequence[form.before])
             at.append(new_sequence[form.at])
-            refined.append(np.append(new_place, -1)[form.refined])
-        chance = reach(tree, np.ones(self.shape))
+            refined.append(np.append(new_refined, -1)[form.refined])  # -1 stays -1
+        chance = reach(tree, np.ones(self.shape))  # by the moves of chance alone
         ends = np.flatnonzero((tree.player == TERMINAL) & (tree.shares != 0.0))
         payoffs = csr_array(
             (chance[ends] * tree.shares[ends], (at[0][ends], at[1][ends])), (roots[2], roots[2])
         )
         payoffs = csr_array(payoffs - payoffs.T)  # of both players, each against the other
+        # Reach of each refined information set, by chance, with each sequence of the other player.
         nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
-        met_refined = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
-        met_other = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
+        at_refined = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
+        at_other = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
         meetings = csr_array(
-            (chance[np.concatenate(nodes)], (met_refined, met_other)), (len(row), roots[2])
+            (chance[np.concatenate(nodes)], (at_refined, at_other)), (len(row), roots[2])
         )
         index = np.int32
         return Sequences(
@@ -145,11 +152,14 @@ class TreePasses(CheckedPasses):
         self._rows, self._values = np.zeros(engine.shape[0]), np.zeros(engine.shape)
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
-        """Compute the reach of every row of player 0, (R,), and the weights of all sequences."""
+        """Compute the reach of every row of player 0, (R,), and the weights of all sequences.
+
+        `policies`, (P, R, K), are player 0's and those of its opponents, with their weights.
+        """
         return self._forward(policies, weights, self._rows)
 
     def _forward(self, policies: Floats, weights: Floats | None, rows: Floats) -> Reach:
-        """Pass forward as `forward` does; `rows` takes the reach, or none if it is empty."""
+        """Compute the reach into `rows`, (R,), or that of sequences alone if `rows` is empty."""
         shares = self._shares(weights)
         self._loops.forward(self._plain(policies), shares, rows)
         self._latest = Reach(rows, shares)
@@ -168,31 +178,38 @@ class TreePasses(CheckedPasses):
         temperature: float = 1.0,
         damping: float = 1.0,
     ) -> Valued:
-        """Compute values, player 0 acting by its role."""
+        """Compute win rates and action values after `forward`, player 0 acting by its role.
+
+        The roles ASCEND and SOFTMAX change the rows of player 0, ``policies[0]``, in place.
+        """
         self._require_latest(reach)
-        played = self._plain(policies)
-        changes, won = self._loops.backward(
-            role, played, reach.rows, self._values, float(temperature), float(damping)
+        plain_policies = self._plain(policies)  # contiguous ones, as compiled loops read them
+        changes, payoffs = self._loops.backward(
+            role, plain_policies, reach.rows, self._values, float(temperature), float(damping)
         )
-        if played is not policies and role in {Role.ASCEND, Role.SOFTMAX}:
-            policies[0] = played[0]
-        if len(policies) == 1 and role in {Role.ASCEND, Role.SOFTMAX}:
+        changes_rows = role in {Role.ASCEND, Role.SOFTMAX}
+        if plain_policies is not policies and changes_rows:
+            policies[0] = plain_policies[0]
+        if len(policies) == 1 and changes_rows:
             rate = self.win_rate(policies)  # of new rows against new rows
             return Valued(rate.first, rate.first, changes, self._values)
-        first = float(0.5 + won[0] / 2.0)
-        other = first if len(policies) == 1 else float(0.5 - won[1] / 2.0)
+        first = float(0.5 + payoffs[0] / 2.0)
+        other = first if len(policies) == 1 else float(0.5 - payoffs[1] / 2.0)
         return Valued(first, other, changes, self._values)
 
     def win_rate(
         self, policies: Floats, role: Role = Role.EVALUATE, weights: Floats | None = None
     ) -> WinRate:
-        """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
-        if role == Role.FULL_MEMORY and len(policies) > 2:  # against each, of whom it then knows
+        """Compute the exact win rate of player 0, whose role is EVALUATE or FULL_MEMORY.
+
+        With full memory it knows which opponent was drawn: the rate is the mean over opponents.
+        """
+        if role == Role.FULL_MEMORY and len(policies) > 2:
             shares = self._shares(weights)
             pair = TreePasses(self._engine, 2)
             opponents = range(1, 1 + len(shares))
             rates = [pair.win_rate(policies[[0, opponent]], role) for opponent in opponents]
             return WinRate(*(float(mean) for mean in shares @ rates))
         reach = self._forward(policies, weights, self._rows[:0])
-        met = self.backward(reach, policies, role)
-        return WinRate.from_starts(met.first, met.other)
+        values = self.backward(reach, policies, role)
+        return WinRate.from_starts(values.first, values.other)

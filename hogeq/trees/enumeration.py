@@ -1,4 +1,4 @@
-"""Best responses where few rows are shared: all of these are set, depth first."""
+"""Best responses where few rows are shared: branch and bound over their actions, depth first."""
 
 from typing import Final
 
@@ -10,8 +10,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.enclosures import gamma
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-PARTS: Final = 2**22  # of an enumeration: about a second
-SLICE: Final = 2**23  # numbers of parts that are set before the time is looked at
+PARTS: Final = 2**22  # most nodes of a search tree: about a second
+SLICE: Final = 2**23  # numbers to be set, R * K for a node, before the time is looked at
 
 
 def enumerated(
@@ -21,52 +21,55 @@ def enumerated(
     value: float,
     deadline: Deadline = FOREVER,
 ) -> tuple[Ints, float, float]:
-    """Improve a response as long as enumeration can; give its payoff, and a bound on all.
+    """Improve a pure response, (R,), by enumeration; return it, its payoff and a bound on all.
 
-    A response is an action of each row, (R,).
+    `payoffs`, (S,), are those of sequences, and `value` is the payoff of `response`.
 
-    This is depth-first branch and bound: rows are set in the order in which plays meet them. Those
-    that are set say which refined information sets are met next, of those between which no row is
-    open. A row acts alike in all of these; so the most that one action gets there, if the player
-    remembers everything from then on, bounds what the row can still add; what follows an open row
-    counts in that. The sum over rows bounds all responses that begin so, and none of them is looked
-    at if it is no more than the best response known; when all rows are set, it is exact.
+    Depth-first branch and bound for a response above the value, from the start again after each:
 
-    The bound is infinite if that takes too long. It holds whatever is rounded: what is added up are
-    the payoffs of one plan of a player with perfect recall, in fewer than four steps for each of
-    its refined information sets and two for each row.
+    1. Set the action of the next row, in the order in which plays meet rows.
+    2. Find the refined information sets that the actions so far lead to. A row acts alike in all of
+       its own. So its best action there, with perfect recall from then on, bounds what it can add;
+       what follows a row that is not set counts in that.
+    3. The sum over rows bounds all responses that begin so; once all rows are set, it is exact.
+       Leave these responses out if it is no more than the value.
+
+    The bound is infinite if the enumeration takes too long. It holds in spite of rounding: its
+    terms are payoffs of one plan of a player with perfect recall, added up in fewer than four steps
+    for each of the plan's refined information sets and two for each row.
     """
     plays = form.plays
-    count, actions = len(plays.rows), form.tree.num_actions
-    remembered = form.remember(payoffs)[0]  # (S,), most that follows each sequence
-    size = float(form.remember(np.abs(payoffs))[0][0])  # of the payoffs of any plan
-    margin = 2.0 * gamma(4 * len(form.row) + 2 * count + 8) * size
+    num_rows, num_actions = len(plays.rows), form.tree.num_actions
+    remembered = form.remember(payoffs)[0]  # (S,), most that a player can get after each sequence
+    size = float(form.remember(np.abs(payoffs))[0][0])  # bounds the payoffs of a plan, by size
+    margin = 2.0 * gamma(4 * len(form.row) + 2 * num_rows + 8) * size
     while True:
         progress = Progress(
             np.zeros(len(plays.row), np.int64),
-            np.zeros((count + 1, count), np.int64),
-            np.zeros((count + 1, count, actions)),
-            np.zeros(count + 1),
+            np.zeros((num_rows + 1, num_rows), np.int64),
+            np.zeros((num_rows + 1, num_rows, num_actions)),
+            np.zeros(num_rows + 1),
         )
-        chosen, bound = np.full(count, -1), np.full(1, -np.inf)  # both are filled by the search
+        chosen = np.full(num_rows, -1)  # changed by the search: a better response
+        bound = np.full(1, -np.inf)  # changed by the search: bound on the responses left out
         target = value + LEAST_GAIN
-        # How many rows are set: -1 at first, and when all responses are bounded.
-        rows_set, parts_left = -1, PARTS
-        slice_parts = max(1, SLICE // (count * actions))
-        while parts_left > 0:
-            parts = min(slice_parts, parts_left)
+        rows_set = -1  # to begin a search; -1 again when all responses are bounded
+        nodes_left = PARTS
+        nodes_in_slice = max(1, SLICE // (num_rows * num_actions))
+        while nodes_left > 0:
+            num_nodes = min(nodes_in_slice, nodes_left)
             rows_set = search_rows(
-                plays, progress, payoffs, remembered, chosen, bound, target, rows_set, parts
+                plays, progress, payoffs, remembered, chosen, bound, target, rows_set, num_nodes
             )
-            if rows_set < 0 or rows_set == count or deadline.is_over:
+            if rows_set < 0 or rows_set == num_rows or deadline.is_over:
                 break
-            parts_left -= parts
-        if rows_set < count:
+            nodes_left -= num_nodes
+        if rows_set < num_rows:  # no better response
             highest = float(bound[0]) + margin if rows_set < 0 else np.inf
             return response, value, max(value, highest)
         better = response.copy()
         better[plays.rows] = chosen
         better_value = float(form.pure(better) @ payoffs)
-        if better_value <= value:  # it is above the target by rounding alone
+        if better_value <= value:  # it was above the target by rounding alone
             return response, value, np.inf
         response, value = better, better_value

@@ -16,8 +16,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.short_fractions import WHOLE, meant
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
-BITS: Final = 120  # of probabilities that are quotients
-MOST_EXACT: Final = 50_000  # plays that are valued in fractions, in some two seconds
+BITS: Final = 120  # significant bits of probabilities that are quotients
+MOST_EXACT: Final = 50_000  # most plays that are valued in fractions, in some two seconds
 
 Fractions = list[Fraction]
 
@@ -31,96 +31,107 @@ def is_held(number: Fraction | float) -> bool:
 
 def are_held(chances: Sequence[Fraction | float]) -> bool:
     """Whether the doubles nearest to probabilities stand for them."""
-    if not any(isinstance(one, Fraction) for one in chances):
+    if not any(isinstance(chance, Fraction) for chance in chances):
         return True
     return distribution(map(float, chances)) == [*chances]
 
 
 def distribution(numbers: Iterable[float]) -> Fractions:
-    """Give the probabilities that numbers stand for, of sum 1."""
-    given = [*numbers]
-    short = [meant(one) for one in given]
+    """Return the probabilities, of sum 1, that numbers of a distribution stand for.
+
+    They are short fractions if those sum to 1. Else each number is divided by the sum of all, and
+    the largest probability takes what rounding leaves.
+    """
+    numbers = [*numbers]
+    short = [meant(number) for number in numbers]
     if sum(short) == 1 or not short:
         return short
-    total = sum(map(Fraction, given)) or Fraction(1)
-    found = [_long(Fraction(one) / total) for one in given]
-    largest = max(range(len(found)), key=found.__getitem__)
-    found[largest] += 1 - sum(found)
-    return found
+    total = sum(map(Fraction, numbers)) or Fraction(1)  # numbers may all be 0
+    quotients = [_rounded(Fraction(number) / total) for number in numbers]
+    largest = max(range(len(quotients)), key=quotients.__getitem__)
+    quotients[largest] += 1 - sum(quotients)
+    return quotients
 
 
-def _long(quotient: Fraction) -> Fraction:
-    """Round to a fraction of more bits than show, whose denominator is a power of two."""
+def _rounded(quotient: Fraction) -> Fraction:
+    """Round a fraction to `BITS` significant bits; its denominator is then a power of two."""
     places = BITS + quotient.denominator.bit_length() - quotient.numerator.bit_length()
     return Fraction(round(quotient * 2**places), 2**places)
 
 
 def missed(tree: FlatTree, strategy: Strategy) -> float:
-    """Most roundings by which probabilities of a row may miss the sum 1.
+    """Bound by how many roundings of 2**-53 the probabilities of a row may miss the sum 1.
 
-    Rows of zeros are those to which a plan never comes.
+    Rows of zeros are left out: a realisation plan never comes to them.
     """
     sums = strategy.policies.sum(axis=2)
     return tree.missed_by(sums[sums > 0.0])
 
 
 class ExactReach:
-    """Probability, in fractions, with which one mover's steps lead to nodes of a tree.
+    """Reach probabilities of nodes of a tree, in fractions, by the steps of one mover alone.
 
     The mover is a player with a policy, (R, K), or chance.
     """
 
     def __init__(self, tree: FlatTree, mover: int, policy: Floats | None = None) -> None:
         self.tree, self.mover, self.policy = tree, mover, policy
-        self.reached = {0: Fraction(1)}
-        self.steps: dict[int, Fractions] = {}  # by information set, or by node of chance
+        self.reached = {0: Fraction(1)}  # by node, computed once
+        self.distributions: dict[int, Fractions] = {}  # by information set, or by node of chance
 
     def of(self, node: int) -> Fraction:
-        """Give the probability of a node."""
-        tree, path = self.tree, list[int]()
+        """Return the reach probability of a node: the product of the mover's steps on its path."""
+        tree = self.tree
+        path: list[int] = []  # nodes not yet known, from the last one up
         while node not in self.reached:
             path.append(node)
             node = int(tree.parent[node])
-        come = self.reached[node]
-        for after in reversed(path):
-            if come and tree.player[node] == self.mover:
-                come *= self._step(node, after)
-            self.reached[after] = come
-            node = after
-        return come
+        probability = self.reached[node]
+        for child in reversed(path):
+            if probability and tree.player[node] == self.mover:
+                probability *= self._step(node, child)
+            self.reached[child] = probability
+            node = child
+        return probability
 
-    def _step(self, node: int, after: int) -> Fraction:
+    def _step(self, node: int, child: int) -> Fraction:
+        """Return the probability of the mover's step from a node to one of its children."""
         tree = self.tree
-        first = int(np.searchsorted(tree.parent, np.int32(node)))
-        number = node if self.policy is None else int(tree.row[node])
-        if number not in self.steps:
+        # Children of a node lie side by side, so the parents of all nodes are in rising order.
+        first_child = int(np.searchsorted(tree.parent, np.int32(node)))
+        key = node if self.policy is None else int(tree.row[node])
+        if key not in self.distributions:
             end = int(np.searchsorted(tree.parent, np.int32(node), side="right"))
             if self.policy is None:
-                given = tree.chance[first:end]
+                probabilities = tree.chance[first_child:end]
             else:
-                given = self.policy[number, : end - first]
-            self.steps[number] = distribution(given.tolist())
-        return self.steps[number][after - first]
+                probabilities = self.policy[key, : end - first_child]
+            self.distributions[key] = distribution(probabilities.tolist())
+        return self.distributions[key][child - first_child]
 
 
 def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
-    """Sum up what plays, numbers of ends, pay player 0 beyond the level of all, in fractions.
+    """Sum the payoffs to player 0 at some terminal nodes, each by its reach probability.
 
-    Each counts by the chance that it comes with, if both players have strategies; else by that of
-    the moves of chance.
+    `plays` are numbers of terminal nodes in their order. The level of all payoffs,
+    ``tree.shift + tree.centre``, is left out. With strategies of both players they count in the
+    reach; without any, the moves of chance count alone.
     """
-    ends, level = np.flatnonzero(tree.player == TERMINAL)[plays], tree.shift + tree.centre
-    passes = [[(Fraction(1), ExactReach(tree, CHANCE))]]
-    for player, one in enumerate(strategies):
-        weights = distribution(one.chances.tolist())
-        steps = [ExactReach(tree, player, policy) for policy in one.policies]
-        passes.append([*zip(weights, steps, strict=True)])
+    ends = np.flatnonzero(tree.player == TERMINAL)[plays]
+    level = tree.shift + tree.centre
+    # For chance and each strategy, its components: weight and reach by their steps.
+    movers = [[(Fraction(1), ExactReach(tree, CHANCE))]]
+    for player, strategy in enumerate(strategies):
+        weights = distribution(strategy.chances.tolist())
+        reaches = [ExactReach(tree, player, policy) for policy in strategy.policies]
+        movers.append([*zip(weights, reaches, strict=True)])
     total = Fraction()
     for end, paid in zip(ends.tolist(), tree.paid[plays].tolist(), strict=True):
-        come = Fraction(1)
-        for parts in passes:
-            if come:
-                come *= sum((weight * one.of(end) for weight, one in parts), Fraction())
-        if come:
-            total += come * (meant(paid + level) - Fraction(level))
+        probability = Fraction(1)
+        for components in movers:
+            if probability:
+                steps = (weight * reach.of(end) for weight, reach in components)
+                probability *= sum(steps, Fraction())
+        if probability:
+            total += probability * (meant(paid + level) - Fraction(level))
     return total

@@ -28,7 +28,7 @@ Dealt = tuple[tuple[int, ...], str]  # cards or dice dealt, and the first letter
 Rolled = tuple[tuple[int, ...], tuple[str, ...]]  # dice and bids
 Bids = tuple[tuple[int, ...], tuple[int, ...]]  # prizes shown and cards bid
 
-ENOUGH: Final = 30  # raises of more than two players for which no tree is small
+ENOUGH: Final = 30  # most raises that are counted: no tree of three players with more is small
 
 PAPERS: Final = {
     "K": "kuhn(players={},ranks={})",
@@ -47,10 +47,11 @@ def full_name(name: str) -> str:
         return name.replace("liar", "liars", 1)
     if re.match(r"goofspiel\(([^)]*,)?\s*cards\s*=", name):
         return name.replace("goofspiel", "gops", 1)
-    numbers = re.fullmatch(r"([2-9])(?:([KD])(\d+)|(L)(\d)(\d)(\d))", name.upper())
-    if numbers is None:
+    # Players, family and sizes: 3K4, 3D3 or 3L133.
+    match = re.fullmatch(r"([2-9])(?:([KD])(\d+)|(L)(\d)(\d)(\d))", name.upper())
+    if match is None:
         return name
-    players, family, *sizes = filter(None, numbers.groups())
+    players, family, *sizes = filter(None, match.groups())  # of two alternatives one has no groups
     return PAPERS[family].format(players, *map(int, sizes))
 
 
@@ -61,7 +62,7 @@ class Bets(NamedTuple):
     """The betting after some bets."""
 
     paid: tuple[int, ...]  # by each player
-    left: tuple[int, ...]  # players that have not folded
+    active: tuple[int, ...]  # players that have not folded
     waiting: tuple[int, ...]  # those who must act before the round ends, the next one first
     raises: int = 0  # in this round, the bet among them
     words: str = ""  # bets by their first letters, rounds with a stroke between
@@ -70,44 +71,55 @@ class Bets(NamedTuple):
 
 @lru_cache(None)
 def betting(players: int, most: int, sizes: tuple[int, ...], bets: str) -> Bets:
-    """Replay bets: all ante 1, then rounds have bets of their sizes, each at most so many."""
+    """Return the betting after some bets, which are given by their first letters.
+
+    All players ante 1. Each round has a size of its bets, and at most so many bets and raises.
+    """
     everybody = tuple(range(players))
     if not bets:
         return Bets((1,) * players, everybody, everybody, actions=("check", "bet"))
     before = betting(players, most, sizes, bets[:-1])
+    last_bet = bets[-1]
     player, *others = before.waiting
-    paid, left, waiting = [*before.paid], before.left, tuple(others)
+    waiting = tuple(others)
+    paid = [*before.paid]
+    active = before.active
     raises = before.raises
-    words = before.words + bets[-1]
-    if bets[-1] == "f":
-        left = tuple(other for other in left if other != player)
-    else:
+    words = before.words + last_bet
+    if last_bet == "f":
+        active = tuple(other for other in active if other != player)
+    else:  # whoever does not fold pays as much as the highest so far
         paid[player] = max(paid)
-    if bets[-1] in "br":  # a bet or a raise: all others act again, from the next one around
+    if last_bet in "br":  # all others act again, from the next one around
         paid[player] += sizes[words.count("/")]
-        others_after = tuple(other for other in left if other > player)
-        waiting = others_after + tuple(other for other in left if other < player)
+        others_after = tuple(other for other in active if other > player)
+        waiting = others_after + tuple(other for other in active if other < player)
         raises += 1
-    if len(left) == 1:
+    if len(active) == 1:
         waiting = ()
-    elif not waiting and words.count("/") < len(sizes) - 1:
-        waiting, raises, words = left, 0, f"{words}/"
+    elif not waiting and words.count("/") < len(sizes) - 1:  # the next round begins
+        waiting = active
+        raises = 0
+        words += "/"
     actions = ["fold", "call"] if raises else ["check"]
     if raises < most:
         actions.append("raise" if raises else "bet")
-    return Bets(tuple(paid), left, waiting, raises, words, tuple(actions))
+    return Bets(tuple(paid), active, waiting, raises, words, tuple(actions))
 
 
 @lru_cache(None)
-def _ends(left: int, waiting: int, raises_left: int, *, is_bet: bool = False) -> int:
-    """Count the ways in which a round can end."""
-    if left == 1 or not waiting:
+def _ends(active: int, waiting: int, raises_left: int, *, has_bet: bool = False) -> int:
+    """Count the ways in which a round of bets can end.
+
+    `active` players have not folded; `waiting` ones must still act, if nobody bets or raises.
+    """
+    if active == 1 or not waiting:
         return 1
-    ends = _ends(left, waiting - 1, raises_left, is_bet=is_bet)
-    if is_bet:
-        ends += _ends(left - 1, waiting - 1, raises_left, is_bet=True)
-    if raises_left:
-        ends += _ends(left, left - 1, raises_left - 1, is_bet=True)
+    ends = _ends(active, waiting - 1, raises_left, has_bet=has_bet)  # check or call
+    if has_bet:  # fold
+        ends += _ends(active - 1, waiting - 1, raises_left, has_bet=True)
+    if raises_left:  # bet or raise: all others act again
+        ends += _ends(active, active - 1, raises_left - 1, has_bet=True)
     return ends
 
 
@@ -130,22 +142,24 @@ class Poker(GameRules):
         """Count ways to deal all cards, or fewer."""
 
     def fewest_nodes(self) -> int:
-        """Give a number of nodes that the tree surely has: ends of the last round of every deal."""
+        """Bound the number of nodes from below: ways to end one round of bets, for every deal."""
         ends = _ends(self.players, self.players, min(self.bets, ENOUGH))
         return max(self.deals(), 1) * max(ends, self.bets)
 
     def now(self, state: Dealt) -> Bets:
-        """Find the betting of a state."""
+        """Return the betting at a state."""
         return betting(self.players, self.bets, self.sizes, state[1])
 
     def initial(self) -> Dealt:
         return (), ""
 
     def to_move(self, state: Dealt) -> int:
+        dealt, _ = state
         now = self.now(state)
         if not now.waiting:
             return END
-        return now.waiting[0] if len(state[0]) >= self.needed(now.words.count("/")) else CHANCE
+        round_ = now.words.count("/")
+        return now.waiting[0] if len(dealt) >= self.needed(round_) else CHANCE
 
     def actions(self, state: Dealt) -> Sequence[str]:
         return self.now(state).actions
@@ -155,25 +169,26 @@ class Poker(GameRules):
         return (dealt, bets + action[0]) if isinstance(action, str) else ((*dealt, action), bets)
 
     def payoffs(self, state: Dealt) -> list[float]:
+        dealt, _ = state
         now = self.now(state)
-        winners = now.left
-        if len(winners) > 1:
-            hands = [self.strength(state[0], player) for player in winners]
+        winners = now.active
+        if len(winners) > 1:  # the best hands share the pot
+            hands = [self.strength(dealt, player) for player in winners]
             best = max(hands)
             winners = tuple(
                 winner for winner, hand in zip(winners, hands, strict=True) if hand == best
             )
-        share = sum(now.paid) / len(winners)
-        won = [share if player in winners else 0.0 for player in range(self.players)]
+        pot_share = sum(now.paid) / len(winners)
+        won = [pot_share if player in winners else 0.0 for player in range(self.players)]
         return [gain - paid for gain, paid in zip(won, now.paid, strict=True)]
 
 
 @lru_cache(None)
 def _deck(ranks: int, suits: int, dealt: tuple[int, ...]) -> Mapping[int, float]:
-    """Chances of the next card's rank."""
-    left = {rank: suits - dealt.count(rank) for rank in range(ranks)}
-    total = sum(left.values())
-    return {rank: number / total for rank, number in left.items() if number}
+    """Return the probability of each rank of the next card, after some cards were dealt."""
+    num_cards = {rank: suits - dealt.count(rank) for rank in range(ranks)}
+    total = sum(num_cards.values())
+    return {rank: number / total for rank, number in num_cards.items() if number}
 
 
 @register_game("kuhn")
@@ -343,13 +358,14 @@ class LiarsDice(GameRules):
         return " ".join((str(state[0][player]), *state[1]))
 
     def payoffs(self, state: Rolled) -> list[int]:
-        dice, bids = state
+        dice, bids = state  # the last bid is `liar`, which challenges the one before
         bid_number, face = map(int, bids[-2].split("-"))
         number = sum(die == face or (self.wild and die == self.sides) for die in dice)
         bidder = (len(bids) - 2) % self.players
         caller = (len(bids) - 1) % self.players
         winner, loser = (bidder, caller) if number >= bid_number else (caller, bidder)
-        return [(player == winner) - (player == loser) for player in range(self.players)]
+        payoffs = {winner: 1, loser: -1}
+        return [payoffs.get(player, 0) for player in range(self.players)]
 
 
 @register_game("gops")
@@ -375,45 +391,52 @@ class Goofspiel(GameRules):
         return tuple(shown[self.order]), ()
 
     def to_move(self, state: Bids) -> int:
-        turn, player = divmod(len(state[1]), self.players)
-        if turn >= min(self.turns or self.cards, self.cards - 1):
+        prizes, bids = state
+        turn, player = divmod(len(bids), self.players)
+        if turn >= min(self.turns or self.cards, self.cards - 1):  # nobody chooses the last card
             return END
-        return CHANCE if turn >= len(state[0]) else player
+        return CHANCE if turn >= len(prizes) else player
 
     def actions(self, state: Bids) -> Sequence[int]:
         prizes, bids = state
         turn, player = divmod(len(bids), self.players)
-        return self._left(prizes if turn >= len(prizes) else bids[player :: self.players])
+        if turn >= len(prizes):  # chance draws a prize
+            return self._cards_without(prizes)
+        return self._cards_without(bids[player :: self.players])
 
-    def _left(self, gone: tuple[int, ...]) -> list[int]:
-        return [card for card in range(1, self.cards + 1) if card not in gone]
+    def _cards_without(self, used: tuple[int, ...]) -> list[int]:
+        """List the ranks of a suit without those that were used."""
+        return [card for card in range(1, self.cards + 1) if card not in used]
 
     def next(self, state: Bids, action: int) -> Bids:
         prizes, bids = state
-        drawn = len(bids) // self.players >= len(prizes)
-        return ((*prizes, action), bids) if drawn else (prizes, (*bids, action))
+        is_prize = len(bids) // self.players >= len(prizes)
+        return ((*prizes, action), bids) if is_prize else (prizes, (*bids, action))
 
     def knows(self, state: Bids, player: int) -> str:
         prizes, bids = state
         turn = len(bids) // self.players
-        seen = bids[: turn * self.players]  # of turns that are over
-        shown = f"prizes {prizes[: turn + 1]}"
+        past_bids = bids[: turn * self.players]  # those of this turn are not shown yet
+        prize_text = f"prizes {prizes[: turn + 1]}"
         if self.hidden:
-            return f"{shown} bids {seen[player :: self.players]} winners {self._winners(seen)}"
-        return f"{shown} bids {seen}"
+            own_bids, winners = past_bids[player :: self.players], self._winners(past_bids)
+            return f"{prize_text} bids {own_bids} winners {winners}"
+        return f"{prize_text} bids {past_bids}"
 
     def _winners(self, bids: tuple[int, ...]) -> list[int | None]:
-        """Give the one who bids most in each turn; None where two do."""
+        """List the player of the highest bid in each turn; None where two have it."""
         turns = [bids[start : start + self.players] for start in range(0, len(bids), self.players)]
         return [turn.index(max(turn)) if turn.count(max(turn)) == 1 else None for turn in turns]
 
     def payoffs(self, state: Bids) -> list[float]:
         prizes, bids = state
-        if (self.turns or self.cards) >= self.cards:
-            last = [self._left(bids[player :: self.players])[0] for player in range(self.players)]
-            prizes = (*prizes, *self._left(prizes))
-            bids = (*bids, *last)
+        if (self.turns or self.cards) >= self.cards:  # all turns: play the last cards out
+            players = range(self.players)
+            last_bids = [self._cards_without(bids[player :: self.players])[0] for player in players]
+            prizes = (*prizes, *self._cards_without(prizes))
+            bids = (*bids, *last_bids)
         won = [0] * self.players
+        # There may be more prizes than turns.
         for prize, winner in zip(prizes, self._winners(bids), strict=False):
             if winner is not None:
                 won[winner] += prize

@@ -30,8 +30,8 @@ CHANCE: Final = -1
 TERMINAL: Final = -2
 LARGEST: Final = 1e300  # no payoff is larger; and the largest, unless 0, is 1 / LARGEST or more
 IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
-MANY: Final = 10_000  # nodes from which on payoffs are added up by pairs
-PAIRWISE: Final = 64  # most roundings of such a sum, of numpy along an axis
+MANY: Final = 10_000  # nodes from which on payoffs are added up by numpy's pairwise summation
+PAIRWISE: Final = 64  # most roundings of a pairwise sum
 
 Indices = NDArray[np.int32]
 
@@ -70,20 +70,21 @@ class FlatTree(Rows):
     name: str
     player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
     parent: Indices  # (N,), the node before, -1 for the root
-    row: Indices  # (N,), information set of the player to move, -1 where none moves
+    row: Indices  # (N,), information set of the player to move, -1 if no player moves
     paid: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
-    seat: NDArray[np.int8]  # (R,), whose row it is
-    num_legal: Ints  # (R,)
+    seat: NDArray[np.int8]  # (R,), player of each row
+    num_legal: Ints  # (R,), number of actions of each row
     moves: Indices  # (R, K), numbers of actions in the game that the tree was made of
     drawn: Indices  # (C,), such numbers of the C steps of chance, in the order of the nodes
-    odds: Floats  # (C,), and their probabilities
-    names: Sequence[Any]  # (R,), what the player knows there, in the game's words
+    odds: Floats  # (C,), probabilities of the steps of chance
+    names: Sequence[Any]  # (R,), what the player knows, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
     num_players: int = 2  # 1 against nature: then player 1 has no rows
-    shift: float = 0.0  # half the sum of payoffs, which each player's own are larger by
-    centre: float = 0.0  # and by which player 0's own are larger besides, player 1's smaller
-    sides: Sides | None = None  # which of two teams each player is in, if there are teams
+    # The game's own payoffs: of player 0 paid + centre + shift, of player 1 -paid - centre + shift.
+    shift: float = 0.0  # half the sum of both players' payoffs
+    centre: float = 0.0
+    sides: Sides | None = None  # the team, 0 or 1, of each player, if there are teams
     is_rounded: bool = False  # whether the game has numbers that no double stands for
 
     def __repr__(self) -> str:
@@ -117,35 +118,42 @@ class FlatTree(Rows):
 
     @cached_property
     def families(self) -> list[tuple[slice, Ints, Indices]]:
-        """Levels below the root's, each with where siblings start in it and their parents."""
+        """Levels below the root's, from top to bottom: the nodes, first siblings, and parents.
+
+        First siblings are indices into the level, where the children of the next parent begin.
+        """
         families = []
         for level in self.levels[1:]:
             parents = self.parent[level]  # children of one node lie side by side
-            starts = np.flatnonzero(np.diff(parents, prepend=-1))
-            families.append((level, starts, parents[starts]))
+            first_siblings = np.flatnonzero(np.diff(parents, prepend=-1))
+            families.append((level, first_siblings, parents[first_siblings]))
         return families
 
     @property
     def action(self) -> Indices:
-        """Place of each node among its siblings, the action that leads there; 0 for the root."""
+        """Action that leads to each node, its number among its siblings; 0 for the root, (N,)."""
         nodes = np.arange(self.num_nodes, dtype=np.int32)
         first = np.where(np.diff(self.parent, prepend=np.int32(-2)) != 0, nodes, 0)
         return nodes - np.maximum.accumulate(first)
 
     @cached_property
     def edge(self) -> Indices:
-        """Step to each node: an index of a flattened strategy (R * K), then of chance (C,).
+        """Number of the move into each node, (N,): row * K + action of a player's move.
 
-        The last one is that to the root.
+        The C moves of chance have R * K and the numbers after it; R * K + C stands for the root.
         """
-        size, by_chance = prod(self.shape), self.mover == CHANCE
+        num_cells, by_chance = prod(self.shape), self.mover == CHANCE
         edge = self.row[self.parent] * np.int32(self.num_actions) + self.action
-        edge[by_chance] = size - 1 + np.arange(np.count_nonzero(by_chance))  # the root's is none
-        edge[0] = size + len(self.odds)
+        # Chance counts as mover of the root, which is the first: so its own moves begin one lower.
+        edge[by_chance] = num_cells - 1 + np.arange(np.count_nonzero(by_chance))
+        edge[0] = num_cells + len(self.odds)
         return edge
 
     def by_step(self, chosen: NDArray[Any], drawn: NDArray[Any], root: float) -> NDArray[Any]:
-        """Gather numbers of steps, of players' actions (R, K) and of chance (C,), for each node."""
+        """Give each node the number of the move into it, (N,).
+
+        Moves of players have numbers (R, K), those of chance (C,); the root has one of its own.
+        """
         return np.concatenate([chosen.ravel(), drawn, np.full(1, root, drawn.dtype)])[self.edge]
 
     @cached_property
@@ -192,26 +200,28 @@ class FlatTree(Rows):
 
     @cached_property
     def expected(self) -> float:
-        """Most that players can expect together if they see all, a share of the largest payoff.
+        """Largest expected size of a payoff that players can affect, as a share of the largest.
 
-        What nobody can change is left out: lotteries count by their means, and those that chance
-        alone comes to by nothing. 1 if nothing is left.
+        Both players choose what makes it large. A lottery after the last decision counts by its
+        mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean = self.shares.copy()  # (N,), expected payoff where no player decides any more
-        decides_below = self.row >= 0  # at the node or below
-        for level, starts, parents in reversed(self.families):
-            drawn = np.add.reduceat(self.chance[level] * mean[level], starts)
+        mean = self.shares.copy()  # (N,), expected payoff after the last decision
+        decides_below = self.row >= 0  # (N,), at the node or below
+        for level, first_siblings, parents in reversed(self.families):
+            drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
             mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
-            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], starts)
-        decides_above = self.row >= 0  # at the node or above
+            decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
+        decides_above = self.row >= 0  # (N,), at the node or above
         for level in self.levels[1:]:
             decides_above[level] |= decides_above[self.parent[level]]
+        # From the last decisions up: sizes of means, drawn by chance and chosen by players.
         size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
-        for level, starts, parents in reversed(self.families):
-            drawn = np.add.reduceat(self.chance[level] * size[level], starts)
-            chosen = np.maximum.reduceat(size[level], starts)
+        for level, first_siblings, parents in reversed(self.families):
+            drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
+            chosen = np.maximum.reduceat(size[level], first_siblings)
             most = np.where(self.player[parents] == CHANCE, drawn, chosen)
             size[parents] = np.where(decides_below[parents], most, size[parents])
+        # Payoffs whose share of the largest underflows to 0 are still worth something.
         underflows = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
 
@@ -228,24 +238,24 @@ class FlatTree(Rows):
 
     @cached_property
     def missed(self) -> float:
-        """Most roundings by which probabilities of a node of chance may miss the sum 1."""
+        """Bound, in roundings of 2**-53, on how far a node's chances may be from the sum 1."""
         starts = np.flatnonzero(np.diff(self.parent[self.after_chance], prepend=-1))
         sums = np.add.reduceat(self.odds, starts) if len(starts) else np.ones(1)
         return self.missed_by(sums)
 
     def missed_by(self, sums: Floats) -> float:
-        """Most roundings by which sums, taken by numpy, and those they stand for may miss 1."""
+        """Bound, in roundings of 2**-53, how far exact sums are from 1, by sums in float64."""
         return float(np.abs(sums - 1.0).max(initial=0.0)) * 2.0**53 + min(self.widest, PAIRWISE)
 
     @cached_property
     def rounding(self) -> tuple[int, float]:
-        """Most roundings that make a payoff of two policies, and the most that one moves it by.
+        """Most roundings that make a payoff of two policies, and the largest error of one.
 
         ``docs/theory.md`` counts them.
         """
-        plays = PAIRWISE if self.num_nodes > MANY else len(self.paid)
+        of_sum = PAIRWISE if self.num_nodes > MANY else len(self.paid)
         misses = max(2 * self.widest, math.ceil(self.missed))
-        count = len(self.levels) * (misses + 4) + plays + 16
+        count = len(self.levels) * (misses + 4) + of_sum + 16
         size = self.largest_payoff + 4.0 * (abs(self.shift) + abs(self.centre))
         return count, 2.0**-53 * size * (1.0 + 1e-6)
 
@@ -276,7 +286,7 @@ class FlatTree(Rows):
 
     @cached_property
     def labels(self) -> list[list[str]]:
-        """Names of each row's actions."""
+        """Names of each row's actions, (R, number of its actions)."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
         nodes = self.first_after  # by row, then by action
         number, words = self.words(nodes)
@@ -286,29 +296,31 @@ class FlatTree(Rows):
 
     @property
     def first_after(self) -> Indices:
-        """First node after each action of each row, one row after another."""
+        """First node after each legal action of each row, row by row."""
         first = np.full(self.moves.size + len(self.odds) + 1, -1, np.int32)
-        first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]  # of many the last one stays
+        # Assigned from the last node to the first: of many after one action the first stays.
+        first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]
         return first[: self.moves.size][self.legal.ravel()]
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
-        """Name the steps to nodes, (n,): a number of a word for each, (n,), and all words."""
-        number, words = np.full(self.num_nodes, -1, np.int32), {"": 0}
+        """Name the moves into nodes, (n,): the index of a word for each, (n,), and all words."""
+        number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
+        numbers = {"": 0}  # by word
         number[0] = 0
         with phase("names of actions", len(nodes)) as progress:
-            for node in np.sort(nodes)[::-1]:  # the deepest first: they name those on the way
+            for node in np.sort(nodes)[::-1]:  # deepest first: each names its whole path
                 progress.step()
                 if number[node] < 0:
                     path = _path(self.parent, node)
                     path_words = self.describe(self.move[path].tolist())
-                    number[path] = [words.setdefault(word, len(words)) for word in path_words]
-        return number[nodes], [*words]
+                    number[path] = [numbers.setdefault(word, len(numbers)) for word in path_words]
+        return number[nodes], [*numbers]
 
     def digest(self) -> str:
-        """Hash of all but the name: equal for equal games, in any process; hexadecimal."""
+        """Hash all but the tree's name: equal for equal games, in any process; hexadecimal."""
         digest = sha256()
-        for whole in (self.player, self.parent, self.row, self.action, self.seat):
-            digest.update(np.asarray(whole, "<i4").tobytes())
+        for integers in (self.player, self.parent, self.row, self.action, self.seat):
+            digest.update(np.asarray(integers, "<i4").tobytes())
         for numbers in (self.chance, self.payoff, [self.shift, self.centre]):
             digest.update(np.asarray(numbers, "<f8").tobytes())
         for name in self.names:
@@ -328,7 +340,7 @@ class FlatTree(Rows):
         }
 
     def history(self, node: int) -> History:
-        """Write the history of a node in the game's words."""
+        """List the moves to a node, in the game's words."""
         path = _path(self.parent, node)
         steps = []
         for child, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
@@ -350,21 +362,22 @@ def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
 
 
 def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
-    """Probability that play comes to each node, (N,), where both players play by `joint`, (R, K).
+    """Compute the reach probability of each node, (N,), if both players play by `joint`, (R, K).
 
-    A `player`, if given, has its own actions count 1: this is the counterfactual reach.
+    With a `player` its own actions count 1: this is the player's counterfactual reach.
     """
-    reached = tree.by_step(joint, tree.odds, 1.0)  # first the probability of each step alone
+    probability = tree.by_step(joint, tree.odds, 1.0)  # at first of the last step alone
     if player is not None:
-        reached[tree.mover == player] = 1.0
+        probability[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
-        reached[level] *= reached[tree.parent[level]]
-    return reached
+        probability[level] *= probability[tree.parent[level]]
+    return probability
 
 
 def payoff(tree: FlatTree, first: Floats, second: Floats) -> float:
     """Compute the payoff to player 0 of a policy (R, K) at seat 0 against one at seat 1."""
-    reached = reach(tree, np.where(tree.seat[:, None] == 0, first, second))
-    # A product of vectors may have as many roundings as plays.
-    total = (reached * tree.payoff).sum() if tree.num_nodes > MANY else reached @ tree.payoff
+    probability = reach(tree, np.where(tree.seat[:, None] == 0, first, second))
+    # A product of vectors may have as many roundings as there are plays; a pairwise sum has few.
+    by_pairs = tree.num_nodes > MANY
+    total = (probability * tree.payoff).sum() if by_pairs else probability @ tree.payoff
     return float(total) + (tree.shift + tree.centre)

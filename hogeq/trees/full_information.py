@@ -48,7 +48,7 @@ class FullInformation:
     values: Enclosure = field(repr=False)
     """Bounds on the payoff to player 0 in every state."""
     missed: float = 0.0
-    """Most by which payoffs and their sum miss what was given, where no double stands for it."""
+    """Bound on the rounding of payoffs and of their sum, if no doubles stand for them."""
 
     def __repr__(self) -> str:
         """Say the value and its error."""
@@ -120,12 +120,12 @@ class PositionAnalysis(NamedTuple):
 
     def table(self, units: Units) -> Table:
         """Lay out a line for each action."""
-        rows = [(str(one.action), *map(units.exact, one[1:])) for one in self.actions]
+        rows = [(str(name), *map(units.exact, numbers)) for name, *numbers in self.actions]
         return Table(rows, ("action", "payoff", "loss"), left=1)
 
     def _repr_html_(self) -> str:
         """Write the actions, in a notebook."""
-        rows = [(str(one.action), f"{one.value:.9g}", f"{one.loss:.3g}") for one in self.actions]
+        rows = [(str(name), f"{value:.9g}", f"{loss:.3g}") for name, value, loss in self.actions]
         return html.table(rows, ("action", "payoff", "loss"), f"Player {self.player} to move")
 
 
@@ -133,30 +133,34 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     """Value every action of the player to move at a state, who sees everything."""
     try:
         position = positions.numbers.get(state)
-    except TypeError:
+    except TypeError:  # a state without a hash is none
         position = None
     graph = positions.graph
     if position is None or graph.player[position] == NATURE:
-        moves = int(np.argmax(graph.player != NATURE))
-        allowed = f"a state at which a player moves, {positions.states[moves]!r} say"
+        example = positions.states[int(np.argmax(graph.player != NATURE))]
+        allowed = f"a state at which a player moves, {example!r} say"
         raise BadInputError(refusal("state", state, allowed))
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
-    worth, error = list[float](), 0.0
+    values: list[float] = []  # of actions, to the player
+    error = 0.0
     for number in range(len(actions)):
-        there = int(graph.next[graph.place[position] + number])
-        if there < 0:
-            lower = upper = float(graph.payoff[-1 - there])
+        next_position = int(graph.next[graph.place[position] + number])
+        if next_position < 0:  # the game ends with a payoff
+            lower = upper = float(graph.payoff[-1 - next_position])
         else:
-            lower, upper = solved.values.lower[there, 0], solved.values.upper[there, 0]
-        paid, error = (lower + upper) / 2, max(error, float(upper - lower) / 2)
-        worth.append(float(paid if player == 0 else graph.total - paid))
-    best = max(worth)
-    found = [
+            bounds = solved.values
+            lower, upper = bounds.lower[next_position, 0], bounds.upper[next_position, 0]
+        middle = (lower + upper) / 2
+        error = max(error, float(upper - lower) / 2)
+        values.append(float(middle if player == 0 else graph.total - middle))
+    best = max(values)
+    action_values = [  # a loss within the error may be none
         ActionValue(action, value, best - value if best - value > 2 * error else 0.0)
-        for action, value in zip(actions, worth, strict=True)
+        for action, value in zip(actions, values, strict=True)
     ]
-    return PositionAnalysis(state, player, tuple(sorted(found, key=lambda one: one.loss)), error)
+    action_values.sort(key=lambda action: action.loss)
+    return PositionAnalysis(state, player, tuple(action_values), error)
 
 
 # --- strategies -----------------------------------------------------------------------------------
@@ -172,99 +176,114 @@ class InSeat(NamedTuple):
 
 def payoff_in_seat(
     positions: Positions,
-    mine: Floats | None,
+    own_policy: Floats | None,
     target: Strategy,
     seat: int,
     deadline: Deadline = FOREVER,
 ) -> InSeat:
-    """Bound what a policy, or a player who sees everything (None), gets from a strategy in a seat.
+    """Bound the payoff to a policy, (R, K), in a seat against a strategy in the other seat.
 
-    Who sees everything knows what was drawn from a mixture, too. Bounds hold whenever time is over.
+    Without a policy, None, it is a best responder who sees everything, also the policy that was
+    drawn from a mixture. The bounds hold, further apart, if the time is over early.
     """
-    graph, least, most = positions.graph, Fraction(), Fraction()
-    for weight, theirs in zip(distribution(target.chances.tolist()), target.policies, strict=True):
-        pair = (mine, theirs) if seat == 0 else (theirs, mine)
+    graph = positions.graph
+    least, most = Fraction(), Fraction()
+    weights = distribution(target.chances.tolist())
+    for weight, other_policy in zip(weights, target.policies, strict=True):
+        pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
         values = enclose(graph, pair, deadline=deadline)
-        lower, upper = map(Fraction, start_of(graph, values))
+        lower, upper = map(Fraction, start_of(graph, values))  # of player 0
         if seat == 1:
             lower, upper = meant(graph.total) - upper, meant(graph.total) - lower
-        least, most = least + weight * lower, most + weight * upper
+        least += weight * lower
+        most += weight * upper
     return InSeat(least, most, values)
 
 
 def value(positions: Positions, a: Strategy, b: Strategy) -> Value:
-    """Payoff to a strategy against another one, in either seat.
+    """Compute the payoff to strategy `a` against `b`, in either seat, with proved bounds.
 
-    It is the middle of proved bounds. Where play goes on for so long that these are apart, it is
-    what elimination finds, which loses no digit.
+    It is the middle of the bounds. If play goes on for so long that they are far apart, it is by
+    elimination in a system of linear equations, which loses no digits.
     """
     a, b = a.whole(), b.whole()
-    each = [[Fraction()] * 3, [Fraction()] * 3]  # in each seat: at least, found, at most
-    for share, mine in zip(distribution(a.chances.tolist()), a.policies, strict=True):
-        for chance, theirs in zip(distribution(b.chances.tolist()), b.policies, strict=True):
+    by_seat = [[Fraction()] * 3, [Fraction()] * 3]  # lower bound, payoff, upper bound
+    for own_weight, own_policy in zip(distribution(a.chances.tolist()), a.policies, strict=True):
+        for weight, other_policy in zip(distribution(b.chances.tolist()), b.policies, strict=True):
             for seat in (0, 1):
-                part = _payoff(positions, mine, theirs, seat)
-                weighed = (share * chance * one for one in part)
-                each[seat] = [*map(add, each[seat], weighed)]
-    first, second = ((least, most) for least, _, most in each)
-    return Value.between(first, second, found=[found for _, found, _ in each])
+                payoffs = _payoff(positions, own_policy, other_policy, seat)
+                weighed = (own_weight * weight * payoff for payoff in payoffs)
+                by_seat[seat] = [*map(add, by_seat[seat], weighed)]
+    first, second = ((least, most) for least, _, most in by_seat)
+    return Value.between(first, second, found=[payoff for _, payoff, _ in by_seat])
 
 
 def _payoff(
-    positions: Positions, mine: Floats, theirs: Floats, seat: int
+    positions: Positions, own_policy: Floats, other_policy: Floats, seat: int
 ) -> tuple[Fraction, Fraction, Fraction]:
-    """Payoff in a seat: at least, as found, at most."""
-    pair, graph = ((mine, theirs) if seat == 0 else (theirs, mine)), positions.graph
+    """Compute the payoff to a policy, (R, K), in a seat: lower bound, payoff, upper bound.
+
+    1. Enclose it; the payoff is the middle.
+    2. If the bounds differ visibly and no position recurs, compute it in fractions.
+    3. Else, if they are too far apart, eliminate; `HogeqError` if its error is as large.
+    """
+    graph = positions.graph
+    pair = (own_policy, other_policy) if seat == 0 else (other_policy, own_policy)
     lower, upper = start_of(graph, enclose(graph, pair))
-    ends, apart = (Fraction(lower), Fraction(upper)), PROVED * positions.units.per_rate
-    found = (ends[0] + ends[1]) / 2
+    bounds = Fraction(lower), Fraction(upper)
+    payoff = (bounds[0] + bounds[1]) / 2
+    largest_gap = PROVED * positions.units.per_rate
     can_be_exact = not graph.recurring.any() and not positions.is_rounded
     if upper - lower > UNSEEN and can_be_exact and len(graph.next) <= MOST_ENDS:
-        found = _payoff_in_fractions(graph, pair)
-        ends = found, found
-    elif upper - lower > apart:
+        payoff = _payoff_in_fractions(graph, pair)
+        bounds = payoff, payoff
+    elif upper - lower > largest_gap:
         passes = GraphPasses(positions.graph)
         starts, _ = passes.backward(Role.EVALUATE, np.stack(pair), np.ones(1))
-        found = Fraction(float(starts[0] @ positions.graph.start_chance))
-        if passes.error > apart:
+        payoff = Fraction(float(starts[0] @ positions.graph.start_chance))
+        if passes.error > largest_gap:
             allowed = "strategies that end it sooner"
             raise HogeqError(
                 f"{positions.name}: play goes on for too long to be valued: from {lower:.6g} to "
                 f"{upper:.6g}; allowed: {allowed}"
             )
     if seat == 0:
-        return ends[0], found, ends[1]
-    total = meant(graph.total)
-    return total - ends[1], total - found, total - ends[0]
+        return bounds[0], payoff, bounds[1]
+    total = meant(graph.total)  # of both players' payoffs
+    return total - bounds[1], total - payoff, total - bounds[0]
 
 
 def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
-    """Payoff to player 0 of two policies, (R, K), where no position recurs and there is no memory.
+    """Compute the payoff to player 0 of two policies, (R, K), by backward induction in fractions.
 
-    Numbers are what they stand for in a tree, too.
+    No position recurs, and there is one memory. Doubles count as the short fractions that they
+    stand for, as they do in trees.
     """
-    worth = [Fraction()] * graph.positions
-    paid = [*map(meant, graph.payoff.tolist())]
+    values = [Fraction()] * graph.positions
+    payoffs = [*map(meant, graph.payoff.tolist())]
 
     def value_of_way(position: int, way: int) -> Fraction:
-        total, (first, last) = Fraction(), graph.first[way : way + 2]
+        """Average the values of the outcomes of a way to play at a position."""
+        total = Fraction()
+        first, last = graph.first[way : way + 2]
         chances = distribution(graph.chance[first:last].tolist())
         for outcome, chance in zip(range(first, last), chances, strict=True):
-            after = int(graph.next[graph.place[position] + graph.end[outcome]])
-            total += chance * (worth[after] if after >= 0 else paid[-1 - after])
+            # A position, or -1 - (number of a payoff).
+            following = int(graph.next[graph.place[position] + graph.end[outcome]])
+            total += chance * (values[following] if following >= 0 else payoffs[-1 - following])
         return total
 
-    for position in range(graph.positions - 1, -1, -1):
+    for position in range(graph.positions - 1, -1, -1):  # positions that follow come later
         player, row = int(graph.player[position]), int(graph.row[position])
         policy = graph.fixed[row] if player == NATURE else pair[player][row]
-        ways = graph.way[graph.situation[position], 0]
-        taken = [action for action in np.flatnonzero(policy).tolist() if ways[action] >= 0]
-        shares = distribution(policy[taken].tolist())
-        values = [value_of_way(position, int(ways[action])) for action in taken]
-        worth[position] = sum(map(mul, shares, values), Fraction())
-    starts = distribution(graph.start_chance.tolist())
-    begun = zip(starts, graph.start[:, 0].tolist(), strict=True)
-    return sum((chance * worth[one] for chance, one in begun), Fraction())
+        ways = graph.way[graph.situation[position], 0]  # of each action, -1 if it is not legal
+        actions = [action for action in np.flatnonzero(policy).tolist() if ways[action] >= 0]
+        probabilities = distribution(policy[actions].tolist())
+        action_values = [value_of_way(position, int(ways[action])) for action in actions]
+        values[position] = sum(map(mul, probabilities, action_values), Fraction())
+    start_chances = distribution(graph.start_chance.tolist())
+    starts = zip(start_chances, graph.start[:, 0].tolist(), strict=True)
+    return sum((chance * values[position] for chance, position in starts), Fraction())
 
 
 def bound(positions: Positions, target: Strategy) -> float:
@@ -276,10 +295,11 @@ def bound(positions: Positions, target: Strategy) -> float:
 def respond_in_positions(
     positions: Positions, engine: GraphEngine, target: Strategy, budget: Budget
 ) -> Response:
-    """Best response in either seat: exact where nothing is hidden, elsewhere searched for.
+    """Find a best response in either seat: exactly if nothing is hidden, else by a search.
 
-    The best actions of a responder that sees everything hang on the position alone. If that is its
-    row, they are a strategy; if not, what they get is a bound. Both ends hold whatever was rounded.
+    A responder that sees everything has a best action for each position. If nothing is hidden,
+    positions are rows, and these actions are a strategy; else what they get is an upper bound. Both
+    payoff and bound are rounded outward.
     """
     if budget.exact_seconds:
         allowed = "games that have a tree: a game by its positions has no integer program"
@@ -291,25 +311,26 @@ def respond_in_positions(
         for seat, share in enumerate((0.5, 1.0))
     ]
     has_choice = positions.graph.legal.sum(axis=1).max(initial=0) > 1
-    joint = target.policies[0].copy()
-    if positions.is_open and target.kind != "mixture":
+    response = target.policies[0].copy()
+    if positions.is_open and target.kind != "mixture":  # nothing is hidden
         for seat in (0, 1):
-            _choose(joint, positions, best[seat].values, seat)
+            _choose(response, positions, best[seat].values, seat)
     elif has_choice and not are_passes_slow(positions, bounding):
-        searching = deadline.share(0.5)
-        if searching.left < inf and _annealing_step(positions, joint, searching) > searching.left:
+        limit = deadline.share(0.5)
+        if limit.left < inf and _annealing_step(positions, response, limit) > limit.left:
             budget = replace(budget, anneal_steps=0)
-        search = attack(engine, target, budget, deadline=searching)
-        if search.win_rate >= 0.5 or target.kind == "mixture":  # else the strategy itself wins more
-            joint = playable(positions, engine.legal, search.matrix, "response").policy
+        search = attack(engine, target, budget, deadline=limit)
+        # A response that wins less than half is worse than a copy of the target, which is a tie.
+        if search.win_rate >= 0.5 or target.kind == "mixture":
+            response = playable(positions, engine.legal, search.matrix, "response").policy
     first, second = (
-        payoff_in_seat(positions, joint, target, seat, deadline.share(share)).least
+        payoff_in_seat(positions, response, target, seat, deadline.share(share)).least
         for seat, share in enumerate((0.5, 1.0))
     )
     value, bound = below((first + second) / 2), above((best[0].most + best[1].most) / 2)
     units = positions.units
     return Response(
-        strategy=Strategy.unchecked(joint),
+        strategy=Strategy.unchecked(response),
         value=value,
         bound=bound,
         full_memory=bound,
@@ -333,9 +354,10 @@ def are_passes_slow(positions: Positions, bounding: Deadline) -> bool:
 
 
 def _annealing_step(positions: Positions, policy: Floats, clock: Deadline) -> float:
-    """Estimate the seconds of a step of annealing, which nothing interrupts.
+    """Estimate the seconds of a step of annealing, which nothing interrupts; 0 if none recurs.
 
-    It values a block of positions that lead to each other anew after each row of it.
+    Where positions lead back to each other, a step values all of them again for every row: so it
+    takes as many passes as there are rows. One pass is timed.
     """
     passes = GraphPasses(positions.graph)
     if not passes.lists.recurs.any():
@@ -346,28 +368,32 @@ def _annealing_step(positions: Positions, policy: Floats, clock: Deadline) -> fl
 
 
 def optimal(positions: Positions, deadline: Deadline) -> tuple[Strategy, int]:
-    """Optimal play of a game in which nothing is hidden, which is pure; and the rounds it took."""
-    found, joint = enclose(positions.graph, deadline=deadline), positions.uniform()
+    """Compute optimal play of a game in which nothing is hidden, and the rounds that it took.
+
+    It is pure; rows for which there was no time are uniform.
+    """
+    values = enclose(positions.graph, deadline=deadline)
+    joint = positions.uniform()
     for seat in (0, 1):
-        _choose(joint, positions, found, seat)
-    return Strategy.unchecked(joint), found.rounds
+        _choose(joint, positions, values, seat)
+    return Strategy.unchecked(joint), values.rounds
 
 
 def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Interval:
-    """Bound the value of a game: what each side's part of a profile secures, whoever answers it.
+    """Bound the value of a game by what each player's part of a profile secures.
 
-    The answers see everything, and what was drawn from a mixture, too.
+    Responders see everything, also the policy that was drawn from a mixture.
     """
-    theirs = [
+    against_second, against_first = (
         payoff_in_seat(positions, None, profile, seat, deadline.share(share)).most
         for seat, share in enumerate((0.5, 1.0))
-    ]
-    return Interval(below(meant(positions.graph.total) - theirs[1]), above(theirs[0]))
+    )
+    return Interval(below(meant(positions.graph.total) - against_first), above(against_second))
 
 
-def _choose(joint: np.ndarray, positions: Positions, found: Enclosure, seat: int) -> None:
-    """Set the rows of a player to the actions that were chosen; others stay."""
+def _choose(joint: np.ndarray, positions: Positions, values: Enclosure, seat: int) -> None:
+    """Set a player's rows of `joint`, (R, K), in place to the best actions found so far."""
     graph = positions.graph
-    moves = (graph.player == seat) & (found.chosen[:, 0] >= 0)
-    joint[graph.row[moves]] = 0.0
-    joint[graph.row[moves], found.chosen[moves, 0]] = 1.0
+    is_chosen = (graph.player == seat) & (values.chosen[:, 0] >= 0)
+    joint[graph.row[is_chosen]] = 0.0
+    joint[graph.row[is_chosen], values.chosen[is_chosen, 0]] = 1.0

@@ -37,11 +37,11 @@ from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Known, Sides, paid_to, sides_of
 
 MOST_BYTES: Final = 2**28  # of a file
-LONGEST_NUMBER: Final = 500  # characters, and highest power of ten
+LONGEST_NUMBER: Final = 500  # most characters of a number, and its highest power of ten
 MOST_BITS: Final = 4096  # of numerator and denominator of a sum
 ROUNDING: Final = Fraction(1, 10**9)  # by which the sum of decimal probabilities may miss 1
-LARGEST: Final = Fraction(1e300)  # number, and 1 / LARGEST is the smallest other than 0
-PLAIN: Final = 900  # bits of a number's size that are in range
+LARGEST: Final = Fraction(1e300)  # largest size of a number; 1 / LARGEST is the smallest but 0
+PLAIN: Final = 900  # numbers from about 2**-900 to 2**900 are surely in range
 IN_RANGE: Final = "allowed: 0, or sizes from 1e-300 to 1e300"
 
 # A quoted text, a brace, a comma, a word, or the end. White space is that of C, as in Gambit.
@@ -68,7 +68,7 @@ class Infoset(NamedTuple):
 def from_efg(
     path: str | os.PathLike[str], *, forget: str | Forget | None = None, teams: Teams = None
 ) -> FlatTree:
-    """Read a game of one player, or a constant-sum game of two players or teams.
+    """Read a game of one player, or a constant-sum game of two players or teams, from a file.
 
     `ValueError` says in one line where a file is wrong, and how.
     """
@@ -79,7 +79,7 @@ def from_efg(
         raise HogeqError(unreadable(path, error)) from None
     with refusals_of(printable(path), HogeqError):
         text = text_of(data)
-    del data
+    del data  # a large file is not held twice
     reader = _Reader(printable(path), text)
     reader.head(teams)
     reader.body()
@@ -89,27 +89,28 @@ def from_efg(
 class _Reader:
     """Reads the text of a file, one token ahead; then holds the game.
 
-    Its N nodes come as a walk through the tree meets them: after each node, all that is below its
-    first action, then all that is below its second.
+    Its N nodes are in depth-first order: after each node come all that are below its first action,
+    then all that are below its second.
     """
 
     def __init__(self, where: str, text: str) -> None:
+        """Begin to read a text; `where` names the file in error messages."""
         self.where, self.text = where, text
-        self.start = self.end = 0  # of the next token
-        self.ahead = ""
-        self.players: list[str] = []
-        self.sides: Sides | None = None
+        self.start = self.end = 0  # of the next token in the text
+        self.ahead = ""  # the next token
+        self.players: list[str] = []  # their names
+        self.sides: Sides | None = None  # the team of each player, if there are teams
         self.infosets: list[Infoset] = []
-        self.nodes = array("i")  # (N,), index of the information set, -1 at ends
-        self.ends: list[Node] = []
-        self.places: dict[tuple[int, int], int] = {}  # player and number: index
+        self.nodes = array("i")  # (N,), index of the information set, -1 at terminal nodes
+        self.ends: list[Node] = []  # the terminal nodes
+        self.rows: dict[tuple[int, int], int] = {}  # index of an infoset by player and number
         self.paid: dict[int, Payoffs] = {}  # by the number of an outcome
-        self.numbers: dict[str, Fraction] = {}
-        self.total: Fraction | None = None  # of the payoffs at each end
+        self.numbers: dict[str, Fraction] = {}  # by their text, each converted once
+        self.total: Fraction | None = None  # sum of the payoffs at each terminal node
         self.step()
 
     def head(self, teams: Teams) -> None:
-        """Read what comes before the nodes."""
+        """Read all that comes before the nodes: the form, the title, the players, a comment."""
         for what, allowed in (("file", ("EFG",)), ("version", ("2",)), ("numbers", ("R", "D"))):
             if self.ahead not in allowed:
                 self.refuse(what, " or ".join(allowed))
@@ -126,13 +127,15 @@ class _Reader:
             self.quoted("comment")
 
     def body(self) -> None:
-        """Read all nodes."""
-        waiting = [(Fraction(),) * len(self.players)]  # paid on the way to nodes still to come
+        """Read all nodes. Outcomes may stand at any node; a play is paid the sum of its own."""
+        waiting = [(Fraction(),) * len(self.players)]  # payoffs on the way to nodes still to come
         while waiting:
             if len(self.nodes) == MOST_NODES:
                 raise HogeqError(f"{self.where}: has more than {MOST_NODES:,} nodes")
-            start, total = self.start, waiting.pop()
-            row, paid = self.node(), self.payment()
+            start = self.start
+            total = waiting.pop()
+            row = self.node()
+            paid = self.payment()
             if paid is not None:
                 total = tuple(map(operator.add, total, paid))
                 if not all(map(_is_short, total)):
@@ -144,10 +147,13 @@ class _Reader:
                 self.ends.append(self.end_of(total, start))
         if self.ahead:
             self.refuse("after the last node", "the end of the file")
-        self.text = ""
+        self.text = ""  # to save memory
 
     def end_of(self, paid: Payoffs, start: int) -> Node:
-        """Make an end; refuse payoffs of no constant sum."""
+        """Make a terminal node of its payoffs; refuse them if they have another sum than before.
+
+        `start` is where the node stands in the text, for the message.
+        """
         if not all(map(_is_in_range, paid)):
             self.fail(start, f"payoffs add up out of range; {IN_RANGE}")
         sums = paid if self.sides is None else paid_to(paid, self.sides)
@@ -164,17 +170,23 @@ class _Reader:
 
     @cached_property
     def children(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Where the children of each node begin in a list, (N,), and that list, (N - 1,)."""
+        """List of all children, (N - 1,), after the index of each node's first child in it, (N,).
+
+        Nodes are in depth-first order: the first child follows its parent at once, and each other
+        child follows the subtree of the one before.
+        """
         begins = array("i", [0]) * len(self.nodes)
         children = array("i")
-        sizes = array("i", [1]) * len(self.nodes)  # number of nodes from each node on
+        sizes = array("i", [1]) * len(self.nodes)  # nodes of each subtree
         for node in range(len(sizes) - 1, -1, -1):
-            row, child = self.nodes[node], node + 1
+            row = self.nodes[node]
+            actions = self.infosets[row].actions if row >= 0 else ()
             begins[node] = len(children)
-            for _ in self.infosets[row].actions if row >= 0 else ():
+            child = node + 1
+            for _ in actions:
                 children.append(child)
                 child += sizes[child]
-            sizes[node] = child - node  # the child after the last is the next node
+            sizes[node] = child - node
         return begins, children
 
     @cached_property
@@ -184,18 +196,25 @@ class _Reader:
 
     @cached_property
     def moves(self) -> list[list[int]]:
-        """Numbers of moves by their labels, as OpenSpiel has them; of equal ones others."""
-        of_players: dict[tuple[str, int], int] = {}  # by label, and how many equal ones are before
+        """Number of each action of each information set: equal labels have one, as in OpenSpiel.
+
+        Equal labels within an information set have different numbers. Players and chance have
+        numbers of their own.
+        """
+        # Numbers by label, and by how many equal ones come before in the information set.
+        of_players: dict[tuple[str, int], int] = {}
         of_chance: dict[tuple[str, int], int] = {}
-        numbers: list[list[int]] = []
+        moves: list[list[int]] = []
         for infoset in self.infosets:
-            met: Counter[str] = Counter()
-            known = of_chance if infoset.player == CHANCE else of_players
-            numbers.append([])
+            repeats: Counter[str] = Counter()
+            numbers = of_chance if infoset.player == CHANCE else of_players
+            infoset_moves = []
             for label in infoset.actions:
-                numbers[-1].append(known.setdefault((label, met[label]), len(known)))
-                met[label] += 1
-        return numbers
+                key = label, repeats[label]
+                infoset_moves.append(numbers.setdefault(key, len(numbers)))
+                repeats[label] += 1
+            moves.append(infoset_moves)
+        return moves
 
     @cached_property
     def actions_of(self) -> list[dict[int, int]]:
@@ -203,9 +222,10 @@ class _Reader:
         return [{move: action for action, move in enumerate(moves)} for moves in self.moves]
 
     def words(self, moves: Sequence[int]) -> list[str]:
-        """Write the moves of a history in the words of the file."""
+        """Write the moves of a history, which are numbers, in the words of the file."""
         begins, children = self.children
-        node, words = 0, []
+        node = 0
+        words = []
         for move in moves:
             row = self.nodes[node]
             action = self.actions_of[row][move]
@@ -216,7 +236,11 @@ class _Reader:
     # --- nodes ------------------------------------------------------------------------------------
 
     def node(self) -> int:
-        """Read a node up to its outcome; give the index of its information set, -1 at an end."""
+        """Read a node up to its outcome; return the index of its information set.
+
+        At a terminal node that is -1. An information set lists its actions at its first node; other
+        nodes may repeat them and its name.
+        """
         kind = self.ahead
         if kind not in ("c", "p", "t"):
             self.refuse("node", "c, p or t")
@@ -229,10 +253,10 @@ class _Reader:
         number = self.whole("information set", 0)
         name = self.quoted("name") if self.is_quoted else ""
         listed = self.actions(chance=kind == "c") if self.ahead == "{" else None
-        row = self.places.setdefault((player, number), len(self.infosets))
+        row = self.rows.setdefault((player, number), len(self.infosets))
         who = "chance" if kind == "c" else f"player {player + 1}"
         what = f"information set {number} of {who}"
-        if row == len(self.infosets):
+        if row == len(self.infosets):  # a new one
             if listed is None:
                 self.refuse(f"{what}, its first node", "a list of actions, { ... }", at=start)
             self.infosets.append(Infoset(player, number, name, *listed))
@@ -249,19 +273,22 @@ class _Reader:
         return row
 
     def actions(self, *, chance: bool) -> tuple[tuple[str, ...], tuple[Fraction, ...]]:
-        """Read a list of actions, with probabilities if they are of chance."""
+        """Read a list of actions, with probabilities if they are of chance: labels, probabilities.
+
+        Decimal probabilities may miss the sum 1 by rounding; all are divided by their sum.
+        """
         labels: list[str] = []
-        written: list[str] = []
+        texts: list[str] = []  # of the probabilities
         chances: list[Fraction] = []
         start = self.start
         self.step()
         while self.ahead != "}":
             labels.append(self.quoted("action's name"))
             if chance:
-                written.append(self.ahead)
+                texts.append(self.ahead)
                 chances.append(self.number("probability"))
                 if not 0 <= chances[-1] <= 1:
-                    self.refuse("probability", "0 to 1", written[-1])
+                    self.refuse("probability", "0 to 1", texts[-1])
         if not labels:
             self.refuse("actions", "one or more")
         self.step()
@@ -272,14 +299,17 @@ class _Reader:
             total += chance_of_action
             if not _is_short(total):
                 self.refuse("sum of probabilities", f"a fraction of {MOST_BITS} bits", at=start)
-        has_decimals = not all(text.isdecimal() or "/" in text for text in written)
+        has_decimals = not all(text.isdecimal() or "/" in text for text in texts)
         if abs(total - 1) > (ROUNDING if has_decimals else 0):
             allowed = "1, which decimals may miss by 1e-9" if has_decimals else "1"
             self.refuse("sum of probabilities", allowed, str(total), start)
         return tuple(labels), tuple(chance_of_action / total for chance_of_action in chances)
 
     def payment(self) -> Payoffs | None:
-        """Read the outcome of a node; give what it pays."""
+        """Read the outcome of a node and return its payoffs, None without an outcome, 0.
+
+        An outcome lists its payoffs at its first node; other nodes may repeat them.
+        """
         start = self.start
         number = self.whole("outcome", 0)
         if self.is_quoted:
@@ -316,18 +346,21 @@ class _Reader:
         return self.ahead.startswith('"')
 
     def step(self) -> str:
-        """Go to the next token, "" at the end of the file; give the one before."""
-        before, found = self.ahead, _TOKEN.match(self.text, self.end)
-        if found is None:
-            self.start = self.text.index('"', self.end)  # all else is a token
+        """Go to the next token, "" at the end of the file; return the token before it."""
+        token = self.ahead
+        match = _TOKEN.match(self.text, self.end)
+        if match is None:  # a quote that is not closed: all other texts begin with a token
+            self.start = self.text.index('"', self.end)
             self.refuse(
                 "quoted text", "a quote at its end", self.text[self.start : self.start + 100]
             )
-        self.ahead, self.start, self.end = found[1], found.start(1), found.end()
-        return before
+        self.ahead = match[1]
+        self.start = match.start(1)
+        self.end = match.end()
+        return token
 
     def quoted(self, what: str) -> str:
-        """Read a text in quotes; a backslash is before a quote or another backslash in it."""
+        """Read a text in quotes, `what` it is for the message; backslashes escape quotes in it."""
         if not self.is_quoted:
             self.refuse(what, 'text in quotes, "..."')
         text = self.step()[1:-1]
@@ -377,17 +410,21 @@ class _Reader:
 
 
 def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
-    """Lay out the game that was read; its information sets have the names of OpenSpiel, too."""
-    infosets, names, sides = game.infosets, _names(game.infosets), game.sides
-    keys: list[Any] = [f"{row.player}-{row.player}-{row.number}-{row.name}" for row in infosets]
+    """Build the flat tree of a game; rows have the names of the file, and those of OpenSpiel."""
+    infosets, sides = game.infosets, game.sides
+    names = _names(infosets)
+    keys: list[Any] = [  # as OpenSpiel writes them
+        f"{infoset.player}-{infoset.player}-{infoset.number}-{infoset.name}" for infoset in infosets
+    ]
     name_of = dict(zip(keys, names, strict=True))
     if callable(forget):
-        keys = [forget(row.player, name) for row, name in zip(infosets, names, strict=True)]
+        pairs = zip(infosets, names, strict=True)
+        keys = [forget(infoset.player, name) for infoset, name in pairs]
     inner = []  # the node of each information set, and of each event of chance
-    for row, key, moves in zip(infosets, keys, game.moves, strict=True):
-        chances: Sequence[Fraction | float] = row.chances or [1.0] * len(moves)
-        after = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
-        inner.append(Node(row.player, key, moves=after))
+    for infoset, key, moves in zip(infosets, keys, game.moves, strict=True):
+        chances: Sequence[Fraction | float] = infoset.chances or [1.0] * len(moves)
+        node_moves = [(move, chance, None) for move, chance in zip(moves, chances, strict=True)]
+        inner.append(Node(infoset.player, key, moves=node_moves))
     nodes, ends = iter(game.nodes), iter(game.ends)
 
     def look(_: None) -> Node:
@@ -407,7 +444,7 @@ def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
 
 
 def _names(infosets: Sequence[Infoset]) -> list[str]:
-    """Name the information sets, no two of a player alike."""
+    """Name the information sets, so that no two of a player have the same name."""
     names = [""] * len(infosets)
     for player in {infoset.player for infoset in infosets}:
         rows = [row for row, infoset in enumerate(infosets) if infoset.player == player]
@@ -418,24 +455,25 @@ def _names(infosets: Sequence[Infoset]) -> list[str]:
 
 
 def _distinct(labels: Mapping[int, str]) -> list[str]:
-    """Write labels; where one is missing, or not the only one of its kind, with its number."""
+    """Return labels, with their numbers in brackets if they are empty or not the only ones."""
     words = [printable(label) for label in labels.values()]
     numbered = [f"{word} ({number})".lstrip() for number, word in zip(labels, words, strict=True)]
-    often, taken = Counter(words), set(numbered)
+    counts, numbered_words = Counter(words), set(numbered)
     return [
-        word if word and often[word] == 1 and word not in taken else other
-        for word, other in zip(words, numbered, strict=True)
+        # A label may look like another one with its number.
+        word if word and counts[word] == 1 and word not in numbered_words else numbered_word
+        for word, numbered_word in zip(words, numbered, strict=True)
     ]
 
 
 def _listed(actions: Sequence[str], chances: Sequence[Fraction]) -> str:
-    """Write the actions of an information set for a message."""
-    both = zip_longest(actions, chances, fillvalue="")
-    return one_line(", ".join(f"{action} {chance}".rstrip() for action, chance in both))
+    """Write the actions of an information set, with probabilities if any, for a message."""
+    pairs = zip_longest(actions, chances, fillvalue="")
+    return one_line(", ".join(f"{action} {chance}".rstrip() for action, chance in pairs))
 
 
 def _is_short(number: Fraction) -> bool:
-    """Whether sums of such numbers take no long time."""
+    """Whether a fraction has at most `MOST_BITS` bits, so that sums do not take long."""
     return max(number.numerator.bit_length(), number.denominator.bit_length()) <= MOST_BITS
 
 
@@ -443,8 +481,8 @@ def number_of(text: str) -> Fraction:
     """Read a whole number, a fraction or a decimal; `ValueError` says what is allowed."""
     if len(text) > LONGEST_NUMBER:
         raise HogeqError(f"numbers of at most {LONGEST_NUMBER} characters")
-    found = _NUMBER.fullmatch(text)
-    if found is None or int(found[1] or 0) > LONGEST_NUMBER:
+    match = _NUMBER.fullmatch(text)
+    if match is None or int(match[1] or 0) > LONGEST_NUMBER:  # group 1 is the power of ten
         raise HogeqError("a number: 2, -1/3 or 0.5e-3 say")
     number = Fraction(text)
     if not _is_in_range(number):
@@ -453,7 +491,8 @@ def number_of(text: str) -> Fraction:
 
 
 def _is_in_range(number: Fraction) -> bool:
+    """Whether a number is 0, or its size is from 1 / `LARGEST` to `LARGEST`."""
     size = number.numerator.bit_length() - number.denominator.bit_length()
-    if abs(size) < PLAIN:  # nearly all: a comparison of fractions takes longer than their reading
+    if abs(size) < PLAIN:  # nearly all: it takes long to compare fractions
         return True
     return not number or 1 / LARGEST <= abs(number) <= LARGEST

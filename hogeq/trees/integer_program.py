@@ -13,69 +13,77 @@ from hogeq.trees.beliefs import remembering
 from hogeq.trees.sequences import SequenceForm, first_of_most, ranges
 
 FINE: Final = 2.0**16
-"""What shares of payoffs are multiplied by for HiGHS, whose tolerances are absolute: it ends a
-search at a gap of 1e-6, and takes coefficients below 1e-9 for 0."""
-CHAINING: Final = 0.5  # share of a program's time in which chains of pasts are found
-PRESOLVED: Final = (
-    16  # entries in the time that HiGHS takes to begin, for each sequence of a program
-)
+"""Factor of payoffs for HiGHS, whose tolerances are absolute: it ends a search at a gap of 1e-6,
+and takes coefficients below 1e-9 for 0."""
+CHAINING: Final = 0.5  # share of a program's time for finding chains of pasts
+PRESOLVED: Final = 16  # presolving takes the time of so many sparse entries for each sequence
 SOLVED: Final = 0  # a status of HiGHS
-ENDED: Final = (SOLVED, 1)  # 1: at a limit of time
+ENDED: Final = (SOLVED, 1)  # 1: at the limit of time
 
 
 def by_program(
     form: SequenceForm, payoffs: Floats, limit: float | Deadline
 ) -> tuple[Ints | None, float]:
-    """Give the best strategy met within a time limit, actions (R,) or None, and the proved bound.
+    """Find a best response by HiGHS: its actions, (R,), and an upper bound on all payoffs.
 
-    The payoff is linear in the realisation weights of sequences, with coefficients `payoffs`, (S,).
-    One binary for each action of a shared row makes the player act alike in all its refined
-    information sets; without binaries the player has full memory.
+    Maximise the payoff, which is linear in the realisation weights, with coefficients `payoffs`,
+    (S,), over weights and one binary for each action of a shared row:
+
+    1. The weights are those of a player with perfect recall (flows of the sequence form).
+    2. Each shared row takes one action.
+    3. A chain is a list of refined information sets of one row of which a play meets one at most.
+       Over a chain, the weights of an action sum to no more than its binary: the row acts alike.
+
+    Without time there are no actions, None, and the bound may be infinite.
     """
-    shared, sequences = form.shared, len(payoffs)
+    shared = form.shared
+    num_sequences = len(payoffs)
     counts = form.tree.num_legal[shared]
-    first, binaries = np.cumsum(counts) - counts, int(counts.sum())
+    first = np.cumsum(counts) - counts  # first binary of each shared row
+    num_binaries = int(counts.sum())
     limit = Deadline.of(limit)
     chains = form.chains_within(limit.share(CHAINING))
-    if limit.is_over or chains is None or not limit.allows(PRESOLVED * sequences):
+    if limit.is_over or chains is None or not limit.allows(PRESOLVED * num_sequences):
         return None, np.inf
     flow = remembering(form).equations()
-    once = (np.arange(flow.shape[0]) == 0).astype(float)
-    constraints = [LinearConstraint(hstack([flow, csr_array((len(once), binaries))]), once, once)]
+    unit = (np.arange(flow.shape[0]) == 0).astype(float)  # (1, 0, 0, ...)
+    of_weights = hstack([flow, csr_array((len(unit), num_binaries))])
+    constraints = [LinearConstraint(of_weights, unit, unit)]
     if len(shared):
-        # Every shared row has one action.
-        places = np.repeat(np.arange(len(shared)), counts), sequences + np.arange(binaries)
-        one = csr_array((np.ones(binaries), places), (len(shared), sequences + binaries))
-        # Pasts of a chain give an action no more weight in all than its row: a line for each.
-        row_number = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
+        row_of_binary = np.repeat(np.arange(len(shared)), counts)
+        entries = row_of_binary, num_sequences + np.arange(num_binaries)
+        shape = len(shared), num_sequences + num_binaries
+        of_rows = csr_array((np.ones(num_binaries), entries), shape)
+        # An inequality for each action of each chain.
+        chain_row = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
         chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
-        sizes = counts[row_number]
-        lines = ranges((np.cumsum(sizes) - sizes)[chain_of_past], sizes[chain_of_past])
-        weights = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
-        choices = ranges(first[row_number], sizes)
-        size = len(choices)
-        coupled = hstack(
-            [
-                coo_array((np.ones(len(lines)), (lines, weights)), (size, sequences)),
-                coo_array((-np.ones(size), (np.arange(size), choices)), (size, binaries)),
-            ]
-        )
-        constraints += [LinearConstraint(one, 1.0, 1.0), LinearConstraint(coupled, -np.inf, 0.0)]
+        sizes = counts[chain_row]  # inequalities of each chain
+        inequality = ranges((np.cumsum(sizes) - sizes)[chain_of_past], sizes[chain_of_past])
+        sequence = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
+        binary = ranges(first[chain_row], sizes)
+        size = len(binary)
+        ones = np.ones(len(inequality))
+        of_sequences = coo_array((ones, (inequality, sequence)), (size, num_sequences))
+        of_binaries = coo_array((-np.ones(size), (np.arange(size), binary)), (size, num_binaries))
+        of_chains = hstack([of_sequences, of_binaries])
+        constraints.append(LinearConstraint(of_rows, 1.0, 1.0))
+        constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
     answer = interruptible(
         milp,
-        np.concatenate([-FINE * payoffs, np.zeros(binaries)]),
-        integrality=(np.arange(sequences + binaries) >= sequences).astype(int),
+        np.concatenate([-FINE * payoffs, np.zeros(num_binaries)]),
+        integrality=(np.arange(num_sequences + num_binaries) >= num_sequences).astype(int),
         bounds=Bounds(0.0, 1.0),
         constraints=constraints,
         options={"time_limit": max(limit.left, 0.01), "mip_rel_gap": 0.0},
     )
-    # A program may end without any of these, or fail.
-    bound, chosen = np.inf, answer.x
+    # At the limit of time HiGHS may have no solution, or no bound.
+    bound = np.inf
     if answer.status in ENDED and answer.mip_dual_bound is not None:
         bound = -float(answer.mip_dual_bound) / FINE
     bound = bound if np.isfinite(bound) else np.inf
-    if chosen is None or not np.isfinite(chosen).all():
+    solution = answer.x
+    if solution is None or not np.isfinite(solution).all():
         return None, bound
-    acts = form.acts(chosen[:sequences])
-    acts[shared] = first_of_most(chosen[sequences:], first) - first
-    return acts, bound
+    actions = form.acts(solution[:num_sequences])
+    actions[shared] = first_of_most(solution[num_sequences:], first) - first
+    return actions, bound

@@ -26,7 +26,10 @@ class SortedSet(frozenset[Any]):
 
 
 def lasting(name: Any) -> Hashable:
-    """Give an equal object whose text lasts: in sets, and in tuples of such, of any depth.
+    """Return an equal object whose text is the same in every process.
+
+    Frozen sets, also in tuples of any depth, are written in a fixed order. `NoLastingNameError` if
+    the object has no text but its address.
 
     Examples
     --------
@@ -43,20 +46,20 @@ def lasting(name: Any) -> Hashable:
             f"{one_line(kind.__name__)}: names an information set or an action, but has no text of "
             "its own; allowed: texts, numbers, tuples and frozen sets, or classes with __repr__"
         )
-    str(name)  # which may raise, and is to do it where the history is known
-    made: Hashable = name
-    return made
+    str(name)  # an error of its own is to come here, where messages know the history
+    hashable: Hashable = name
+    return hashable
 
 
 def in_lasting_order(names: Iterable[Hashable]) -> Iterable[Hashable]:
-    """Give names as they come, but those of a set, which has no lasting order, by their texts."""
+    """Sort the names of a set by their texts, as it has no lasting order; leave others as given."""
     if isinstance(names, set | frozenset):
         return sorted(names, key=lambda name: str(lasting(name)))
     return names
 
 
 def number_of(name: Hashable, numbers: dict[Hashable, int]) -> int:
-    """Give the number of a name, which is entered with a lasting text if it is not there yet."""
+    """Return the number of a name; a new name gets the next one, and a lasting text as its key."""
     number = numbers.get(name)
     if number is None:
         number = numbers[lasting(name)] = len(numbers)

@@ -32,32 +32,35 @@ ALLOWED: Final = (
 def find_game(
     given: Any, forget: Any = None, trust: bool = False, teams: Teams = None
 ) -> "Rules | FlatTree | Positions":
-    """Find the game: of a path its file, of a name an edition, a registered game, OpenSpiel's.
+    """Load the game that a path, a name or an object stands for.
 
-    ``openspiel:NAME`` is always a game of OpenSpiel.
+    A path means its file. A name means an edition of Hog, a registered game or a game of OpenSpiel,
+    in this order; ``openspiel:NAME`` is always a game of OpenSpiel. A mapping holds parts of Hog's
+    rules. `forget` makes information sets coarser, `teams` joins players; both are for games other
+    than Hog. `trust` permits running the Python plugins that a run or a file of rules names.
     """
     if isinstance(given, str | os.PathLike):
-        found = _written(os.fspath(given), forget, trust, teams)
+        game = _game_of_text(os.fspath(given), forget, trust, teams)
     elif isinstance(given, Rules):
-        found = given
+        game = given
     elif isinstance(given, Mapping):
-        found = rules_from(given)
+        game = rules_from(given)
     else:
-        found = _of_object(given, forget, teams)
+        game = _game_of_object(given, forget, teams)
     for name, option in (("forget", forget), ("teams", teams)):
-        if option is not None and isinstance(found, Rules):
+        if option is not None and isinstance(game, Rules):
             raise HogeqError(refusal(name, option, "for games other than Hog"))
-    return found
+    return game
 
 
-def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
-    """Take a tree or positions as they are; lay out rules, or a game of OpenSpiel."""
+def _game_of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
+    """Return a tree or positions as they are; build them from rules or a game of OpenSpiel."""
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.positions import Positions
     from hogeq.trees.rules import GameRules
 
     if isinstance(given, FlatTree | Positions):
-        _require_none(teams)
+        _require_no_teams(teams)
         return given
     if isinstance(given, GameRules):
         return _of_rules(given, None, forget, teams)
@@ -67,10 +70,11 @@ def _of_object(given: Any, forget: Any, teams: Teams) -> "FlatTree | Positions":
 def _of_rules(
     rules: "GameRules", name: str | None, forget: Any, teams: Teams
 ) -> "FlatTree | Positions":
-    """Take `FEW_POSITIONS` in place of a tree of more than `FEW_NODES`; elsewhere build the tree.
+    """Build the tree of a game, or the graph of its positions where the tree would be large.
 
-    Where that is endless or too large, it is the positions again, however many. What players
-    forget, and teams, need the tree.
+    1. With `forget`, teams or three players and more it is always the tree.
+    2. At most `FEW_POSITIONS` positions that stand for more than `FEW_NODES` nodes: positions.
+    3. Otherwise the tree; if that is endless or too large, the positions, however many they are.
     """
     from hogeq.trees.building import NoTreeError
     from hogeq.trees.positions import TooManyError, of_rules
@@ -78,7 +82,7 @@ def _of_rules(
 
     if forget is not None or teams is not None or rules.players > 2:
         return from_rules(rules, name=name, forget=forget, teams=teams)
-    with suppress(HogeqError):  # a tree names faults of rules by their first history
+    with suppress(HogeqError):  # building the tree names a fault of the rules by its first history
         positions = of_rules(rules, name, FEW_POSITIONS)
         if positions.num_histories > FEW_NODES:
             return positions
@@ -91,25 +95,32 @@ def _of_rules(
             raise HogeqError(f"{no_tree}, and {error}") from error
 
 
-def _require_none(teams: Teams) -> None:
+def _require_no_teams(teams: Teams) -> None:
+    """Refuse teams for a tree that is built already."""
     if teams is not None:
         raise HogeqError(refusal("teams", teams, "none for a tree that is built"))
 
 
-def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
-    """Load the game of a run, of a file by its suffix, or of a name."""
-    config = GameName(name).config
+def _game_of_text(
+    name: str, forget: Any, trust: bool, teams: Teams
+) -> "Rules | FlatTree | Positions":
+    """Load the game of a run's folder, of a file by its suffix, or of a name.
+
+    A run's game is built with the run's own `forget` and `teams`; others are refused, and so is a
+    game that has changed since the run.
+    """
+    config = GameName(name).config  # of the run, empty if the text names none
     if config.get("game"):
-        how = GameName(name).how
-        for option, given in (("forget", forget), ("teams", teams and teams_text(teams))):
-            if given not in {None, how[option]}:
-                allowed = f"{how[option] or 'nothing'}, as the run does"
-                raise HogeqError(refusal(option, given, allowed))
+        run_options = GameName(name).how
+        for option, value in (("forget", forget), ("teams", teams and teams_text(teams))):
+            if value not in {None, run_options[option]}:
+                allowed = f"{run_options[option] or 'nothing'}, as the run does"
+                raise HogeqError(refusal(option, value, allowed))
         GameName(name).load_plugins(trust)
-        found = _written(config["game"], how["forget"], trust, how["teams"])
-        if not isinstance(found, Rules):
-            GameName(name).require_unchanged(found.digest())
-        return found
+        game = _game_of_text(config["game"], run_options["forget"], trust, run_options["teams"])
+        if not isinstance(game, Rules):
+            GameName(name).require_unchanged(game.digest())
+        return game
     suffix = GameName(name).tree_suffix
     if suffix == ".efg":
         from hogeq.trees.gambit import from_efg
@@ -123,7 +134,7 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
         from hogeq.trees.forgetting import coarser
         from hogeq.trees.saved import load_tree_file
 
-        _require_none(teams)
+        _require_no_teams(teams)
         if callable(forget):
             raise HogeqError(refusal("forget", forget, "texts, where a tree was saved"))
         return coarser(load_tree_file(name), forget)
@@ -131,12 +142,13 @@ def _written(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | Flat
 
 
 def require_game(name: str) -> None:
-    """Refuse a text that names no game other than Hog; nothing is built."""
-    if GameName(name).config.get("game") or name.startswith(OPENSPIEL):
+    """Raise `HogeqError` unless a text names a game other than Hog; build nothing."""
+    is_run = GameName(name).config.get("game")
+    if is_run or name.startswith(OPENSPIEL):
         return
-    if GameName(name).tree_suffix:
+    if GameName(name).tree_suffix:  # a file: it must exist
         try:
-            os.stat(name)  # noqa: PTH116 - as a reader would
+            os.stat(name)  # noqa: PTH116 - raises what reading the file would
         except (OSError, ValueError) as error:
             raise HogeqError(unreadable(Path(name), error)) from error
         return
@@ -145,17 +157,18 @@ def require_game(name: str) -> None:
     from hogeq.trees.families import full_name
     from hogeq.trees.rules import GAMES
 
-    called = full_name(name).partition("(")[0]  # without parameters
-    known, lacking = [*GAMES], ""
-    if called in known:
+    base_name = full_name(name).partition("(")[0]  # without parameters
+    known_names = [*GAMES]
+    if base_name in known_names:
         return
+    openspiel_fault = ""  # why OpenSpiel's games are not known: it is not installed
     try:
-        known += _openspiel().pyspiel.registered_names()
+        known_names += _openspiel().pyspiel.registered_names()
     except ValueError as error:
-        lacking = f"; {error}"
-    if called not in known:
-        near = nearest(called, [*EDITIONS, *ALIASES, *known])
-        raise HogeqError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{lacking}")
+        openspiel_fault = f"; {error}"
+    if base_name not in known_names:
+        near = nearest(base_name, [*EDITIONS, *ALIASES, *known_names])
+        raise HogeqError(f"game: got {shown(name)}; allowed: {ALLOWED}{near}{openspiel_fault}")
 
 
 def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTree | Positions":
@@ -163,7 +176,7 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
     if name.startswith(OPENSPIEL):
         return _of_openspiel(name.removeprefix(OPENSPIEL), forget, teams)
     if name.lower().endswith(".py"):
-        require_game(name)
+        require_game(name)  # raises: a file of code is no game
     if GameName(name).is_hog:
         return GameName(name).rules(trust)
     from hogeq.trees.families import full_name
@@ -172,7 +185,7 @@ def _named(name: str, forget: Any, trust: bool, teams: Teams) -> "Rules | FlatTr
     rules = named_rules(full_name(name))
     if rules is not None:
         return _of_rules(rules, name, forget, teams)
-    require_game(name)
+    require_game(name)  # raises if OpenSpiel has no game of this name
     return _of_openspiel(name, forget, teams)
 
 
@@ -190,12 +203,12 @@ def _openspiel() -> Any:
 
 
 def load_tree(given: Any, forget: Any = None, teams: Teams = None) -> "FlatTree":
-    """Find a game other than Hog."""
+    """Load a game as a tree; raise `HogeqError` for Hog and for games known by positions only."""
     from hogeq.trees.flat import FlatTree
 
-    found = find_game(given, forget, teams=teams)
-    if isinstance(found, Rules):
-        raise HogeqError(refusal("game", found.name, "games other than Hog"))
-    if not isinstance(found, FlatTree):
-        raise HogeqError(refusal("game", found.name, "games that have a tree"))
-    return found
+    game = find_game(given, forget, teams=teams)
+    if isinstance(game, Rules):
+        raise HogeqError(refusal("game", game.name, "games other than Hog"))
+    if not isinstance(game, FlatTree):
+        raise HogeqError(refusal("game", game.name, "games that have a tree"))
+    return game

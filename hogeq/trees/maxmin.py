@@ -22,7 +22,7 @@ found by sequential linear programs from the program's plans, and from random po
 
 from collections.abc import Iterable
 from heapq import heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from scipy.optimize import linprog
@@ -32,73 +32,28 @@ from scipy.sparse.linalg import spsolve_triangular
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import BeliefDag, whole_dag
+from hogeq.trees.beliefs import BeliefDag
+from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, Solved, next_step
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.integer_program import FINE, SOLVED
 from hogeq.trees.restricted import Mixed, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
+from hogeq.trees.whole_dags import whole_dag
 
-MEETING: Final = 1e-7  # largest gap at which the bounds meet, a share of the stakes
-TARGET: Final = MEETING / 2.0  # a box that may hold so much more than the best is not split
-EDGE: Final = 0.2  # share of a side of a box that each half has at least
-AGAIN: Final = 0.1  # shrinking of a side after which a box is bounded again ...
-ROUNDS: Final = 3  # ... so often at most
-BUILDING: Final = 0.2  # of the time for the opponent's belief DAG
-THIN: Final = 1e-12  # side of a box that is not split
-RESPONSES: Final = 20  # most by which the opponent's part grows at a box
-STEPS: Final = 100  # most of an ascent
-LONGEST: Final = 0.25  # step of an ascent, in probability
-SHORTEST: Final = 1e-7
+SMALL_GAP: Final = 1e-7  # bounds that are no further apart have met; a share of the stakes
+LEAST_IMPROVEMENT: Final = SMALL_GAP / 2.0  # a box must promise more than that to be split
+EDGE_SHARE: Final = 0.2  # share of the width of a box that each half has at least
+LEAST_SHRINKING: Final = 0.1  # of a probability: a box that shrinks more is bounded again, ...
+MOST_ROUNDS: Final = 3  # ... this many times in all
+DAG_TIME_SHARE: Final = 0.2  # share of the time for the opponent's belief DAG
+THIN_SIDE: Final = 1e-12  # narrowest side of a box that is still split
+MOST_RESPONSES: Final = 20  # that are added to the opponent's part for one box
+MOST_STEPS: Final = 100  # of one ascent
+LONGEST_STEP: Final = 0.25  # first step of an ascent, in probability
+SHORTEST_STEP: Final = 1e-7  # an ascent ends below it
 LEAST_GAIN: Final = 1e-11  # that a step of an ascent promises
-
-
-class Box(NamedTuple):
-    """Policies whose probabilities lie between two ends."""
-
-    lower: Floats  # (R, K)
-    upper: Floats
-
-
-class Coupled(NamedTuple):
-    """Constraints on rows x and on realisation weights r, for a linear program."""
-
-    box: Box  # ends of x
-    least: Floats  # (S,), ends of r
-    most: Floats
-    coupling: csr_array  # (n, S + R * K), coefficients of r and x, ...
-    sides: Floats  # ... and what their sums are at most, or equal to
-
-
-class Optimum(NamedTuple):
-    """Solution of a linear program, and its dual variables."""
-
-    weights: Floats  # (S,), realisation weights of sequences
-    rows: Floats  # (R, K), probabilities
-    value: float
-    opponent: Floats  # the opponent's weights of sequences, a mixture
-    coupled: Floats  # (n,), multipliers of the constraints that couple weights and rows
-    equal: Floats  # (E,), and of equations
-
-
-class Bounded(NamedTuple):
-    """Upper bound on what policies of a box secure."""
-
-    bound: float
-    slopes: Floats  # (R, K): moving a probability off its better end loses so much of the bound
-    policy: Floats  # (R, K), nearest to the program's plan
-    relaxation_gaps: Floats  # (S,), what relaxing the product of each sequence adds to the bound
-
-
-class Solved(NamedTuple):
-    """A policy, what it secures at least, and what no policy exceeds, shares of the stakes."""
-
-    policy: Floats  # (R, K)
-    lower: float
-    upper: float
-    boxes: int  # bounded
-    programs: int  # solved
 
 
 class Maxmin:
@@ -106,62 +61,80 @@ class Maxmin:
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
         self.tree, self.deadline = tree, Deadline.of(limit)
-        self.own = tree.seat == player  # (R,)
+        self.own = tree.seat == player  # (R,), which rows are this side's
         form = self.form = solving_form(tree, player)
         opponent_form = solving_form(tree, 1 - player)
         payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
-        # To this side, by own sequence and the opponent's.
+        # Payoff to this side, (S, T), by its own sequence and the opponent's.
         self.payoffs = csr_array(payoffs if player == 0 else -payoffs.T)
-        time_to_build = self.deadline.share(BUILDING)
+        time_to_build = self.deadline.share(DAG_TIME_SHARE)
         self.opponent = Side(opponent_form, whole_dag(opponent_form, deadline=time_to_build))
-        # The last steps of all sequences but the empty one: T = S - 1 actions at pasts.
+        # The last steps of all sequences but the empty one: n = S - 1 actions at pasts.
         refined = form.owner[1:]
-        self.after = np.arange(1, form.size)  # (T,), the sequence with the step
-        self.before = form.before[refined]  # (T,), and the one without it
-        self.cell = np.flatnonzero(tree.legal)[form.cells]  # (T,), row * K + action
-        self.is_shared = np.isin(form.row, form.shared)[refined]  # (T,): the row has more pasts
-        self.sizes = form.size, tree.legal.size  # S and R * K, a program's own variables
+        self.after = np.arange(1, form.size)  # (n,), sequence with the step
+        self.before = form.before[refined]  # (n,), sequence without it
+        self.cell = np.flatnonzero(tree.legal)[form.cells]  # (n,), row * K + action of the step
+        # (n,): whether the step's row joins several pasts, so that r(sa) = r(s) x(I, a) must hold.
+        self.is_shared = np.isin(form.row, form.shared)[refined]
+        self.sizes = form.size, tree.legal.size  # S and R * K, numbers of variables r and x
         self.equations, self.equation_sides = self._equations()
-        terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
-        self.rounding = 4.0 * np.finfo(float).eps * (terms + 8 * len(tree.levels))
-        self.best, self.policy = -np.inf, tree.uniform()  # most known to be secured, and by what
-        self.programs, self.responses_added = 0, 0  # solved; to the opponent's part
+        num_terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
+        # Relative error of the sums that bounds are made of, by rounding.
+        self.rounding = 4.0 * np.finfo(float).eps * (num_terms + 8 * len(tree.levels))
+        self.best = -np.inf  # most that a policy is known to secure
+        self.policy = tree.uniform()  # the policy that secures it
+        self.programs = 0  # linear programs solved
+        self.responses_added = 0  # responses that the opponent's part has grown by
         self.random = np.random.default_rng(0)
         self._program_dag: BeliefDag | None = None
-        # Programs have all mixtures of an opponent who remembers; of another a part, which grows.
+        # A program holds all mixtures of an opponent with perfect recall. Of any other it holds
+        # those of a few pure strategies, and best responses to its solutions are added.
         against_uniform = self._response_payoffs(tree.uniform())
-        first = self.opponent.best(against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline)
+        response = self.opponent.best(
+            against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline
+        )
         if self.opponent.whole is None:
-            self.opponent.takes(first, self.deadline.share(BUILDING))
-        elif len(opponent_form.inflated.shared) and first.choices is not None:
-            self.opponent.restrict(first.choices)
+            self.opponent.add(response, self.deadline.share(DAG_TIME_SHARE))
+        elif len(opponent_form.inflated.shared) and response.choices is not None:
+            self.opponent.restrict(response.choices)
 
     def _equations(self) -> tuple[csr_array, Floats]:
-        """Give the equations of weights r and rows x: coefficients, (E, S + R * K), right sides.
+        """Make the linear equations that weights r and rows x of a policy satisfy.
 
-        The empty sequence has weight 1; sequences that go on from a refined information set sum to
-        the one before it; own rows sum to 1.
+        1. The empty sequence has weight 1.
+        2. At a refined information set the weights of the sequences that end there sum to that of
+           the sequence before it.
+        3. The probabilities of each own row sum to 1.
+
+        Returns coefficients, (E, S + R * K), those of r first, and right sides, (E,).
         """
-        form, actions = self.form, self.tree.num_actions
+        form = self.form
+        num_actions = self.tree.num_actions
         sequences, cells = self.sizes
-        infosets, own_rows = len(form.row), np.flatnonzero(self.own)
-        lines = np.append(1 + form.owner, 1 + np.arange(infosets))
-        columns = np.append(np.arange(sequences), form.before)
-        signs = np.append(np.ones(sequences), -np.ones(infosets))
+        num_refined = len(form.row)
+        own_rows = np.flatnonzero(self.own)
         width = sequences + cells
-        flow = csr_array((signs, (lines, columns)), (1 + infosets, width))
-        lines = np.arange(len(own_rows)).repeat(actions)
-        columns = sequences + (own_rows[:, None] * actions + np.arange(actions)).ravel()
+        # Equations 1 and 2. The empty sequence has owner -1, so that its equation is line 0.
+        lines = np.append(1 + form.owner, 1 + np.arange(num_refined))
+        columns = np.append(np.arange(sequences), form.before)
+        signs = np.append(np.ones(sequences), -np.ones(num_refined))
+        flow = csr_array((signs, (lines, columns)), (1 + num_refined, width))
+        # Equations 3.
+        lines = np.arange(len(own_rows)).repeat(num_actions)
+        columns = sequences + (own_rows[:, None] * num_actions + np.arange(num_actions)).ravel()
         row_sums = csr_array((np.ones(len(lines)), (lines, columns)), (len(own_rows), width))
-        sides = np.concatenate([[1.0], np.zeros(infosets), np.ones(len(own_rows))])
-        return csr_array(vstack([flow, row_sums])), sides
+        right_sides = np.concatenate([[1.0], np.zeros(num_refined), np.ones(len(own_rows))])
+        return csr_array(vstack([flow, row_sums])), right_sides
 
     def _sum_by_cell(self, figures: Floats) -> Floats:
-        """Sum figures of sequences, (S,), over all that pass through each cell, (R * K,)."""
+        """For each cell (row * K + action), sum `figures`, (S,), over the sequences with that step.
+
+        A sequence counts at all its steps, not at the last only. Returns (R * K,).
+        """
         sequences, cells = self.sizes
         # totals[s] = figures[s] + the totals of all sequences one step longer.
-        steps = np.ones(len(self.after)), (self.before, self.after)
-        system = eye_array(sequences, format="csr") - csr_array(steps, (sequences, sequences))
+        one_step = np.ones(len(self.after)), (self.before, self.after)
+        system = eye_array(sequences, format="csr") - csr_array(one_step, (sequences, sequences))
         totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
         return np.asarray(np.bincount(self.cell, totals[self.after], cells), np.float64)
 
@@ -173,11 +146,14 @@ class Maxmin:
         return np.where(is_used, rows / np.where(total > 0.0, total, 1.0), self.tree.uniform())
 
     def secured(self, policy: Floats) -> float:
-        """Bound what a policy secures from below; keep it if that is the most so far."""
-        program_limit = self.deadline.share(0.25)  # where the opponent responds by a program
-        answer = self.opponent.best(self._response_payoffs(policy), -self.best, program_limit)
-        self.responses_added += self.opponent.takes(answer, self.deadline)
-        value = float(-answer.bound - self.rounding)
+        """Bound what a policy secures from below, and update the best policy so far.
+
+        The bound is by the opponent's best response, which is also added to the opponent's part.
+        """
+        program_limit = self.deadline.share(0.25)  # if the response needs an integer program
+        response = self.opponent.best(self._response_payoffs(policy), -self.best, program_limit)
+        self.responses_added += self.opponent.add(response, self.deadline)
+        value = float(-response.bound - self.rounding)
         if value > self.best:
             self.best, self.policy = value, policy
         return value
@@ -187,17 +163,19 @@ class Maxmin:
         return np.asarray(-(self.payoffs.T @ self.form.realisation(policy)))
 
     def ascend(self, policy: Floats) -> float:
-        """Improve a policy by sequential linear programs; give what it secures in the end.
+        """Improve a policy by sequential linear programs; return what it secures in the end.
 
         1. A program with linearised products finds the best policy within a step of this one.
         2. Move there if a best response confirms that it secures more.
         3. Take smaller steps where that is much less than the program promised, else larger ones.
+
+        Stops at a local maximum, when steps are too small, or when the time is over.
         """
         policy = self.normalised(policy)
         value = self.secured(policy)
-        step = LONGEST
-        for _ in range(STEPS):
-            if step < SHORTEST or self.deadline.is_over:
+        step = LONGEST_STEP
+        for _ in range(MOST_STEPS):
+            if step < SHORTEST_STEP or self.deadline.is_over:
                 break
             optimum = self._linearised(policy, step)
             if optimum is None:
@@ -212,34 +190,40 @@ class Maxmin:
             if gained > 0.0:
                 policy, value = candidate, value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
-                continue  # the program did not know that response
-            if gained <= 0.0 and optimum.value <= self.best + TARGET:
-                break  # it is another local maximum, and no better one
+                continue  # the program lacked that response: solve it again, with the same step
+            if gained <= 0.0 and optimum.value <= self.best + LEAST_IMPROVEMENT:
+                break  # nothing nearby can be better than the best policy so far
             step = next_step(step, gained, promised)
         return value
 
     def _linearised(self, policy: Floats, step: float) -> Optimum | None:
-        """Maximise over policies within a step of one, r(sa) = r(s) x(I, a) linearised there."""
-        weights = self.form.realisation(policy)[self.before]
-        chances = policy.ravel()[self.cell]
-        every_step, ones = np.arange(len(chances)), np.ones(len(chances))
-        coupling = self._coupling(every_step, ones, -chances, -weights)
+        """Maximise what policies secure within `step` of one, with linearised products.
+
+        Near r', x' the product r(sa) = r(s) x(I, a) becomes
+        r(sa) - x'(I, a) r(s) - r'(s) x(I, a) = -r'(s) x'(I, a).
+        """
+        weights = self.form.realisation(policy)[self.before]  # r'
+        probabilities = policy.ravel()[self.cell]  # x'
+        every_step = np.arange(len(probabilities))
+        ones = np.ones(len(probabilities))
+        coupling = self._coupling(every_step, ones, -probabilities, -weights)
         legal = self.own[:, None] & self.tree.legal
         near = Box(np.clip(policy - step, 0.0, legal), np.clip(policy + step, 0.0, legal))
         no_weight = np.zeros(self.sizes[0])
-        coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * chances)
+        coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * probabilities)
         return self._program(coupled, is_equal=True)
 
     def bounded(self, box: Box) -> Bounded | None:
         """Bound what policies of a box secure; None if the program fails or is not done in time.
 
-        1. Solve the relaxation, again with the opponent's response to it as long as that gains.
+        1. Solve the relaxation; add the opponent's response to it and solve again, while that
+           response gains.
         2. Maximise the Lagrangian of the program's multipliers over the box.
         """
         relaxation, after = self._mccormick(box)
         optimum = self._program(relaxation)
-        for _ in range(RESPONSES):
-            if optimum is None or not self._grows(optimum):
+        for _ in range(MOST_RESPONSES):
+            if optimum is None or not self._adds_response(optimum):
                 break
             optimum = self._program(relaxation) or optimum
         if optimum is None:
@@ -253,74 +237,90 @@ class Maxmin:
         return Bounded(bound, slopes, policy, gaps)
 
     def _lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
-        """Maximise the Lagrangian over a box; give the maximum, rounded up, and slopes, (R, K).
+        """Maximise the Lagrangian of a program's multipliers over a box.
 
-        It is linear, so each weight and probability is at the end that its slope's sign says.
+        It is linear in r and x, so each of them is at its upper end if its slope is positive, else
+        at its lower end.
+
+        Returns the maximum, rounded up, and the slopes of x, (R, K).
         """
-        box, least, most, coupling, sides = relaxation
+        box, least, most, coupling, right_sides = relaxation
         sequences, cells = self.sizes
-        coupled, equal = optimum.coupled, optimum.equal
+        coupled_prices, equal_prices = optimum.coupled, optimum.equal
         slopes = np.append(self.payoffs @ optimum.opponent, np.zeros(cells))
-        slopes -= coupling.T @ coupled
-        slopes -= self.equations.T @ equal
+        slopes -= coupling.T @ coupled_prices
+        slopes -= self.equations.T @ equal_prices
         lower, upper = np.append(least, box.lower), np.append(most, box.upper)
         bound = np.where(slopes > 0.0, upper, lower) @ slopes
-        bound += coupled @ sides + equal @ self.equation_sides
-        # The same sums of sizes, which rounding errors are a share of.
+        bound += coupled_prices @ right_sides + equal_prices @ self.equation_sides
+        # The same sums with absolute values: the rounding error is a share of this size.
         sizes = np.append(abs(self.payoffs) @ optimum.opponent, np.zeros(cells))
-        sizes += abs(coupling).T @ coupled + abs(self.equations).T @ abs(equal)
-        size = sizes @ upper + coupled @ abs(sides) + abs(equal) @ self.equation_sides
+        sizes += abs(coupling).T @ coupled_prices + abs(self.equations).T @ abs(equal_prices)
+        size = sizes @ upper + coupled_prices @ abs(right_sides)
+        size += abs(equal_prices) @ self.equation_sides
         return float(bound + self.rounding * size), slopes[sequences:].reshape(box.lower.shape)
 
     def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
-        """Give McCormick's inequalities, and the sequence after the step that each is of, (n,)."""
-        least_weight, most_weight = self._products(box)
+        """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
+
+        Returns the relaxation, and for each of its inequalities the sequence sa, (n,).
+        """
+        least_weight, most_weight = self._weight_bounds(box)
         lower, upper = box.lower.ravel(), box.upper.ravel()
+        # At rows that join several pasts: l and u bound x(I, a), L and U bound r(s).
         shared = np.flatnonzero(self.is_shared)
-        low, high = lower[self.cell[shared]], upper[self.cell[shared]]
-        least, most = (ends[self.before[shared]] for ends in (least_weight, most_weight))
+        low = lower[self.cell[shared]]
+        high = upper[self.cell[shared]]
+        least = least_weight[self.before[shared]]
+        most = most_weight[self.before[shared]]
         ones = np.ones(len(low))
-        parts = [
+        blocks = [
             self._coupling(shared, -ones, low, least),  # (r - L)(x - l) >= 0
             self._coupling(shared, -ones, high, most),  # (U - r)(u - x) >= 0
             self._coupling(shared, ones, -high, -least),  # (r - L)(u - x) >= 0
             self._coupling(shared, ones, -low, -most),  # (U - r)(x - l) >= 0
         ]
-        sides = [least * low, most * high, -least * high, -most * low]
+        right_sides = [least * low, most * high, -least * high, -most * low]
         after = [self.after[shared]] * 4
-        # A row of one past needs no x: l r(s) <= r(sa) <= u r(s), where that says something.
+        # A row of one past needs no x: l r(s) <= r(sa) <= u r(s), unless l is 0 or u is 1.
         for sign, ends, trivial_end in ((-1.0, lower, 0.0), (1.0, upper, 1.0)):
-            cut = np.flatnonzero(~self.is_shared & (ends[self.cell] != trivial_end))
-            zeros = np.zeros(len(cut))
-            parts.append(self._coupling(cut, zeros + sign, -sign * ends[self.cell[cut]], zeros))
-            sides.append(zeros)
-            after.append(self.after[cut])
-        coupling = csr_array(vstack(parts))
-        relaxation = Coupled(box, least_weight, most_weight, coupling, np.concatenate(sides))
+            steps = np.flatnonzero(~self.is_shared & (ends[self.cell] != trivial_end))
+            zeros = np.zeros(len(steps))
+            before_terms = -sign * ends[self.cell[steps]]
+            blocks.append(self._coupling(steps, zeros + sign, before_terms, zeros))
+            right_sides.append(zeros)
+            after.append(self.after[steps])
+        coupling = csr_array(vstack(blocks))
+        relaxation = Coupled(box, least_weight, most_weight, coupling, np.concatenate(right_sides))
         return relaxation, np.concatenate(after)
 
-    def _grows(self, optimum: Optimum) -> bool:
-        """Take the response to a program's plan into the opponent's part, if it gains there."""
-        side = self.opponent
-        if side.whole is not None and side.kept is None:
-            return False  # all mixtures are in the program
+    def _adds_response(self, optimum: Optimum) -> bool:
+        """Add the opponent's best response to a program's plan; False if that gains nothing.
+
+        The program then holds mixtures of this response and of those it had.
+        """
+        opponent = self.opponent
+        if opponent.whole is not None and opponent.kept is None:
+            return False  # its whole belief DAG is in the program, with all mixtures
         payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
-        answer = side.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
-        if answer.payoff <= LEAST_GAIN + value or not side.takes(answer, self.deadline):
+        # No time for an integer program: a heuristic response will do.
+        response = opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
+        if response.payoff <= LEAST_GAIN + value or not opponent.add(response, self.deadline):
             return False
         self.responses_added += 1
         return True
 
-    def _products(self, box: Box) -> tuple[Floats, Floats]:
-        """Least and most weight of each sequence in a box, (S,) each, rounded outward."""
+    def _weight_bounds(self, box: Box) -> tuple[Floats, Floats]:
+        """Least and most realisation weight of each sequence in a box, (S,), rounded outward."""
         margin = 2.0 * len(self.tree.levels) * np.finfo(float).eps
         least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
         return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
 
     def narrowed(self, box: Box, bounded: Bounded) -> Box | None:
-        """Leave out policies that secure no more than the best; None if no other is left.
+        """Shrink a box to the policies that may secure more than the best so far.
 
-        At `width` from its better end a probability loses all by which the bound exceeds the best.
+        A probability that moves by `width` off its better end lowers the bound to the best known
+        value. Returns None if the box has no policy that may be better.
         """
         slopes = bounded.slopes
         slack = (bounded.bound - self.best) * (1.0 + 1e-9)
@@ -328,32 +328,36 @@ class Maxmin:
         lower = np.where(slopes > 0.0, box.upper - width, box.lower)
         upper = np.where(slopes < 0.0, box.lower + width, box.upper)
         lower, upper = np.maximum(lower, box.lower), np.minimum(upper, box.upper)
-        # Rows sum to 1: each probability is what the others leave.
-        least_left = 1.0 - upper.sum(axis=1, keepdims=True) + upper
-        most_left = 1.0 - lower.sum(axis=1, keepdims=True) + lower
-        error = 4.0 * np.finfo(float).eps * lower.shape[1]
-        own = self.own[:, None]
-        lower = np.where(own, np.maximum(lower, least_left - error), box.lower)
-        upper = np.where(own, np.minimum(upper, most_left + error), box.upper)
+        # Rows sum to 1: each probability is 1 minus the sum of the others.
+        least_by_sum = 1.0 - upper.sum(axis=1, keepdims=True) + upper
+        most_by_sum = 1.0 - lower.sum(axis=1, keepdims=True) + lower
+        rounding = 4.0 * np.finfo(float).eps * lower.shape[1]
+        is_own = self.own[:, None]
+        lower = np.where(is_own, np.maximum(lower, least_by_sum - rounding), box.lower)
+        upper = np.where(is_own, np.minimum(upper, most_by_sum + rounding), box.upper)
         return None if (lower > upper).any() else Box(lower, upper)
 
     def solve(self, starts: Iterable[Floats], ceiling: float) -> Solved:
-        """Search until bounds meet or the time is over; `ceiling` is a bound that is known.
+        """Search by branch and bound until bounds meet or the time is over.
 
-        Branch and bound, the box of the largest bound first. `starts` are policies, (R, K).
+        Of the waiting boxes, the one of the largest bound is halved first. `starts` are policies,
+        (R, K), to be tried first; `ceiling` is a known upper bound, a share of the stakes.
         """
         self.secured(self.tree.uniform())
         for start in starts:
             if not self.deadline.is_over:
                 self.secured(self.normalised(start))
-        if self.best + TARGET < ceiling and not self.deadline.is_over:
+        if self.best + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
             self.ascend(self.policy)
         legal = (self.tree.legal & self.own[:, None]).astype(float)
         root = Box(np.zeros_like(legal), legal)
-        waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]  # the bound negated
-        closed_bound = -np.inf  # of boxes that are not split
+        # A heap of boxes: smallest negated bound first, then the order in which they were made.
+        waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]
+        closed_bound = -np.inf  # largest bound of the boxes that are not split
         number = boxes = 0
-        while waiting and -waiting[0][0] > self.best + TARGET and not self.deadline.is_over:
+        while (
+            waiting and -waiting[0][0] > self.best + LEAST_IMPROVEMENT and not self.deadline.is_over
+        ):
             negated_bound, _, box = heappop(waiting)
             boxes += 1
             bound, halves = self._bound_and_halve(box, -negated_bound, boxes)
@@ -367,13 +371,14 @@ class Maxmin:
         return Solved(self.policy, self.best, bound, boxes, self.programs)
 
     def _bound_and_halve(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
-        """Bound, narrow and halve a box, the number `boxes`; there are no halves if it is closed.
+        """Bound, narrow and halve a box; return its bound, and no halves if it need not be split.
 
-        It is bounded again while that makes it much smaller. Policies are sought from its plan, at
-        the boxes 1, 2, 4, 8, ... even if that secures less than the best.
+        `bound` is the bound known so far, `boxes` the number of boxes up to this one. A box is
+        bounded again while narrowing makes it much smaller. A plan that secures more than the best
+        policy begins an ascent. At the boxes 1, 2, 4, 8, ... any plan does, and a random policy.
         """
         is_power_of_two = boxes.bit_count() == 1
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             bounded = self.bounded(box)
             if bounded is None:
                 break
@@ -383,27 +388,28 @@ class Maxmin:
                 self.ascend(bounded.policy)
             narrower = self.narrowed(box, bounded)
             if narrower is None:
-                return -np.inf, []
-            if bound <= self.best + TARGET:
+                return -np.inf, []  # no policy of the box is better than the best
+            if bound <= self.best + LEAST_IMPROVEMENT:
                 return bound, []
             shrinking = (box.upper - box.lower) - (narrower.upper - narrower.lower)
             box = narrower
-            if shrinking.max(initial=0.0) < AGAIN:
+            if shrinking.max(initial=0.0) < LEAST_SHRINKING:
                 break
         if is_power_of_two:
             self.ascend(self.random.exponential(size=self.tree.legal.shape))
         return bound, self._halves(box, bounded)
 
     def _halves(self, box: Box, bounded: Bounded | None) -> list[Box]:
-        """Split a box, near its policy, at the cell whose products raise the bound most.
+        """Split a box in two, at the cell whose relaxed products raise the bound most.
 
-        At the longest side if nothing is known of that; there are no halves if the box is thin.
+        The cut is at the program's policy, but not too near to an edge. Where no product is
+        relaxed, it is the box's longest side. A box whose sides are all thin is not split.
         """
-        sides = (box.upper - box.lower).ravel()
-        scores = np.where(sides > THIN, sides, 0.0)  # (R * K,)
-        middle = (box.lower + box.upper) / 2.0
+        widths = (box.upper - box.lower).ravel()
+        scores = np.where(widths > THIN_SIDE, widths, 0.0)  # (R * K,)
+        cut_policy = (box.lower + box.upper) / 2.0
         if bounded is not None:
-            middle = bounded.policy
+            cut_policy = bounded.policy
             gap_scores = scores * self._sum_by_cell(bounded.relaxation_gaps)
             if gap_scores.any():
                 scores = gap_scores
@@ -411,28 +417,35 @@ class Maxmin:
         if scores[cell] <= 0.0:
             return []
         low, high = box.lower.ravel()[cell], box.upper.ravel()[cell]
-        edge = EDGE * (high - low)
-        cut = min(max(float(middle.ravel()[cell]), low + edge), high - edge)
+        edge = EDGE_SHARE * (high - low)
+        cut = min(max(float(cut_policy.ravel()[cell]), low + edge), high - edge)
         lower, upper = box.lower.copy(), box.upper.copy()
-        lower.ravel()[cell] = upper.ravel()[cell] = cut
+        lower.ravel()[cell] = cut
+        upper.ravel()[cell] = cut
         return [Box(box.lower, upper), Box(lower, box.upper)]
 
     def _coupling(
         self, steps: Ints, after_terms: Floats, before_terms: Floats, cell_terms: Floats
     ) -> csr_array:
-        """Make a line for each of some steps, of coefficients of r(sa), r(s) and x(I, a), (n,)."""
-        after, before, cell = self.after[steps], self.before[steps], self.cell[steps]
-        columns = np.concatenate([after, before, self.sizes[0] + cell])
+        """Make one line of coefficients for each of n steps, (n, S + R * K).
+
+        The arguments are the coefficients, (n,), of r(sa), r(s) and x(I, a) of each step.
+        """
+        after, before = self.after[steps], self.before[steps]
+        columns = np.concatenate([after, before, self.sizes[0] + self.cell[steps]])
         lines = np.tile(np.arange(len(after)), 3)
         terms = np.concatenate([after_terms, before_terms, cell_terms])
         return csr_array((terms, (lines, columns)), (len(after), sum(self.sizes)))
 
     def _program(self, constraints: Coupled, *, is_equal: bool = False) -> Optimum | None:
-        """Maximise what weights r and rows x secure; None if that fails or is not done in time.
+        """Maximise by a linear program what weights r and rows x secure.
 
-        Other variables are the opponent's values at decisions of its belief DAG, the dual's.
+        Its variables are r, x, and the opponent's values at the decisions of its belief DAG: by
+        duality, what r secures is the largest value at the root such that no choice of the
+        opponent gains on these values. Constraints that couple r and x are inequalities, or
+        equations if `is_equal`. Returns None if the solver fails or is not done in time.
         """
-        box, least, most, coupling, sides = constraints
+        box, least, most, coupling, coupling_sides = constraints
         dag, time_left = self.opponent.dag, self.deadline.left
         if time_left <= 0.0:
             return None
@@ -443,17 +456,20 @@ class Maxmin:
             self._duals = csr_array(dag.equations().T)[dag.allowed]
         sequences, cells = self.sizes
         choices, values = self._duals.shape
+        # No choice of the opponent gains: its value, by the duals, less the payoff is at most 0.
         responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
         coupled = hstack([coupling, csr_array((coupling.shape[0], values))])
         equations = hstack([self.equations, csr_array((self.equations.shape[0], values))])
         at_most, at_most_sides = responses, np.zeros(choices)
         equal, equal_sides = equations, self.equation_sides
         if is_equal:
-            equal, equal_sides = vstack([coupled, equal]), np.append(sides, equal_sides)
+            equal = vstack([coupled, equal])
+            equal_sides = np.append(coupling_sides, equal_sides)
         else:
-            at_most, at_most_sides = vstack([at_most, coupled]), np.append(at_most_sides, sides)
+            at_most = vstack([at_most, coupled])
+            at_most_sides = np.append(at_most_sides, coupling_sides)
         goal = np.zeros(sequences + cells + values)
-        goal[sequences + cells] = -FINE  # the value at the root
+        goal[sequences + cells] = -FINE  # linprog minimises; this is the value at the root
         lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
         upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
         answer = interruptible(
@@ -483,12 +499,3 @@ class Maxmin:
             equal=prices[-len(self.equation_sides) :],
         )
         return optimum if all(np.isfinite(part).all() for part in optimum) else None
-
-
-def next_step(step: float, gained: float, promised: float) -> float:
-    """Size of a trust region after a step that gained so much of what a program promised."""
-    if gained <= 0.0:
-        return step / 4.0
-    if gained < promised / 10.0:
-        return step / 2.0
-    return min(2.0 * step, 1.0) if gained > 0.7 * promised else step

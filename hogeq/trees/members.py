@@ -52,63 +52,75 @@ class NashConv(NamedTuple):
         return {"nash_conv": {"lower": self.lower, "upper": self.upper}, "members": members}
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Lay out what sides and players gain, as the command prints them."""
-        units, ends = self.response.units, [self[:2], *(one[1:] for one in self.members)]
-        written = [
-            units.exact(pair[0]) if units.are_one(*pair) else units.gap(*pair) for pair in ends
+        """Make the rows that the command prints: label, gain, and what the gain is of."""
+        units = self.response.units
+        bounds = [(self.lower, self.upper), *((one.lower, one.upper) for one in self.members)]
+        gain_texts = [  # one number if both bounds print alike, otherwise both
+            units.exact(lower) if units.are_one(lower, upper) else units.gap(lower, upper)
+            for lower, upper in bounds
         ]
-        alone = [
+        member_rows = [
             (f"player {one.player}", gain, "gain of its side if it alone deviates")
-            for one, gain in zip(self.members, written[1:], strict=True)
+            for one, gain in zip(self.members, gain_texts[1:], strict=True)
         ]
-        return [("NashConv", written[0], "gains of both sides"), *alone]
+        return [("NashConv", gain_texts[0], "gains of both sides"), *member_rows]
 
 
 def nash_conv(
     tree: FlatTree, target: Strategy, respond: Callable[[], Response], limit: Deadline
 ) -> NashConv:
-    """Measure a policy by what sides gain, given their responses, and what players gain alone.
+    """Compute NashConv of a policy: gains of both sides, and of each player who deviates alone.
 
-    Players come first, in half of the time. After the responses come those that it was too short
-    for; who is still left gains no more than both sides.
+    1. Bound the gains of single players, within half of the time.
+    2. Find the best responses of both sides by `respond`.
+    3. Bound the gains of the players that step 1 had no time for. Those still without a bound gain
+       at least 0, and at most what both sides gain together.
+
+    Raises `HogeqError` if `target` is a mixture.
     """
     target.unmixed("NashConv")
     players = range(tree.num_players if tree.sides is None else len(tree.sides))
-    found: dict[int, Deviation] = {}
+    deviations: dict[int, Deviation] = {}  # by player
 
-    def deviate(deadline: Deadline) -> None:
+    def find_deviations(deadline: Deadline) -> None:
+        """Fill in `deviations`; players not yet in it share the time."""
         for player in players:
-            if player not in found and not deadline.is_over:
+            if player not in deviations and not deadline.is_over:
                 share = deadline.share(1.0 / (len(players) - player))
-                found[player] = _deviation(tree, target, player, share)
+                deviations[player] = _deviation(tree, target, player, share)
 
-    deviate(limit.share(0.5))
+    find_deviations(limit.share(0.5))
     response = respond()
-    deviate(limit)
+    find_deviations(limit)
+    # A response's value is the mean of both seats, so the sum of both gains is twice as much.
     lower, upper = (2.0 * end for end in tree.units.beyond(response.value, response.bound))
-    lower = max(lower, 0.0)  # a strategy answers itself with 0
-    members = tuple(found.get(player, Deviation(player, 0.0, upper)) for player in players)
+    lower = max(lower, 0.0)  # no gain is negative: the policy is a response to itself
+    members = tuple(deviations.get(player, Deviation(player, 0.0, upper)) for player in players)
     return NashConv(lower, upper, members, response)
 
 
 def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -> Deviation:
-    """Find what a player gains alone: all others keep to the policy."""
-    own = tree.member == player
-    if not own.any():
+    """Bound what a player gains by a best response while all others keep to the policy."""
+    own_rows = tree.member == player
+    if not own_rows.any():  # the player never moves
         return Deviation(player, 0.0, 0.0)
-    side = int(tree.seat[own][0])
-    alone = _against_all_others(tree, own, side)
+    side = int(tree.seat[own_rows][0])
+    two_player_tree = _against_all_others(tree, own_rows, side)
     # Others play a policy, and need no order in which they would forget less.
-    others = plan_of(sequence_form(alone, 1 - side), target, limit)
-    payoffs = Payoffs(alone, side, others, limit)
-    least, most = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
-    found = settle(payoffs, limit, deadline=limit)
-    gains = below(found.least - most), above(found.most - least)
-    return Deviation(player, *(max(0.0, gain) for gain in gains))
+    others_plan = plan_of(sequence_form(two_player_tree, 1 - side), target, limit)
+    payoffs = Payoffs(two_player_tree, side, others_plan, limit)
+    least_now, most_now = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
+    best = settle(payoffs, limit, deadline=limit)
+    lower = max(0.0, below(best.least - most_now))
+    upper = max(0.0, above(best.most - least_now))
+    return Deviation(player, lower, upper)
 
 
-def _against_all_others(tree: FlatTree, own: NDArray[np.bool_], side: int) -> FlatTree:
-    """Make one side of a player, whose rows are its own, and the other of all others."""
-    seat = np.where(own, side, 1 - side).astype(np.int8)
+def _against_all_others(tree: FlatTree, own_rows: NDArray[np.bool_], side: int) -> FlatTree:
+    """Turn a tree of several players into one of two: a player on `side`, all others opposite.
+
+    `own_rows`, (R,), says which information sets are that player's.
+    """
+    seat = np.where(own_rows, side, 1 - side).astype(np.int8)
     mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
     return replace(tree, player=mover, seat=seat, sides=None)

@@ -19,7 +19,7 @@ from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 2_000_000  # of a tree whose pasts are listed
-UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
+UNIT_ROUNDOFF: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 
 
 def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
@@ -35,13 +35,15 @@ def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
 
 
 def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
-    """Pose the problem of one player against a strategy of the other."""
+    """Pose the decision problem of one player against a strategy, perhaps mixed, of the other."""
     form = sequence_form(tree, player)
     components = zip(target.chances, target.policies, strict=True)
-    reached = [probability * reach(tree, policy, player) for probability, policy in components]
-    graph = _graph(form, _outcomes(form, np.sum(reached, axis=0)))
-    nothing = np.zeros((max(graph.rows, 1), tree.num_actions))
-    return Problem(graph, 0, nothing, 0.5, level=tree.shift, error=_error(tree, target, graph))
+    # (N,): probability of each node by chance and the other player, of every component.
+    others_reach = [probability * reach(tree, policy, player) for probability, policy in components]
+    graph = _graph(form, _outcomes(form, np.sum(others_reach, axis=0)))
+    opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
+    error = _error(tree, target, graph)
+    return Problem(graph, 0, opponent_rows, 0.5, level=tree.shift, error=error)
 
 
 class _Outcomes(NamedTuple):
@@ -53,19 +55,24 @@ class _Outcomes(NamedTuple):
     paid: Floats  # (S,), mean payoff where a sequence is the last
 
 
-def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
-    """List what follows sequences; `others`, (N,), is the reach by chance and the other player."""
+def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
+    """List the pasts and terminal nodes that can follow each sequence of a player.
+
+    `others_reach`, (N,), is the probability of each node by chance and the other player.
+    """
     tree = form.tree
     sign = 1.0 if form.player == 0 else -1.0
-    is_end, is_own = tree.player == TERMINAL, form.refined >= 0
-    mass_of_ends = np.bincount(form.at[is_end], others[is_end], form.size)
-    payoffs = sign * others[is_end] * tree.payoff[is_end]
+    is_end = tree.player == TERMINAL
+    is_own = form.refined >= 0
+    mass_of_ends = np.bincount(form.at[is_end], others_reach[is_end], form.size)
+    payoffs = sign * others_reach[is_end] * tree.payoff[is_end]
     sum_of_payoffs = np.bincount(form.at[is_end], payoffs, form.size)
-    mass_of_pasts = np.bincount(form.refined[is_own], others[is_own], len(form.row))
-    pasts, final = np.flatnonzero(mass_of_pasts > 0.0), np.flatnonzero(mass_of_ends > 0.0)
+    mass_of_pasts = np.bincount(form.refined[is_own], others_reach[is_own], len(form.row))
+    pasts = np.flatnonzero(mass_of_pasts > 0.0)
+    final = np.flatnonzero(mass_of_ends > 0.0)  # sequences that can be the last
     sequence = np.concatenate([form.before[pasts], final])
     order = np.argsort(sequence, kind="stable")
-    largest = np.abs(tree.payoff).max()  # which no mean exceeds, though rounded
+    largest = np.abs(tree.payoff).max()  # a mean is no larger; rounding must not make it so
     return _Outcomes(
         sequence=sequence[order],
         past=np.concatenate([pasts, np.full(len(final), -1)])[order],
@@ -77,31 +84,41 @@ def _outcomes(form: SequenceForm, others: Floats) -> _Outcomes:
 
 
 def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
-    """Make the graph: nature first, then all pasts that can be met, by the own actions before."""
-    actions, legal = form.tree.num_actions, form.tree.num_legal
-    is_met = np.zeros(len(form.row), bool)
-    is_met[outcomes.past[outcomes.past >= 0]] = True
-    levels = [level[is_met[level]] for level in form.levels]
+    """Make the graph of the pasts of one player against fixed others.
+
+    Position 0 is chance before the first past; then come all pasts of positive probability, sorted
+    by the number of own actions before them. Each *way*, a distribution of the position after an
+    action, is that of one sequence of the player.
+
+    Raises `HogeqError` if the probability of all that follows a sequence rounds to 0.
+    """
+    actions = form.tree.num_actions
+    is_reached = np.zeros(len(form.row), bool)
+    is_reached[outcomes.past[outcomes.past >= 0]] = True
+    levels = [level[is_reached[level]] for level in form.levels]
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
-    number = np.full(len(form.row) + 1, -1)  # position of each past; the last one is for no past
-    number[pasts] = 1 + np.arange(len(pasts))
-    # Sequences, which are the ways, position by position: the empty one, then those of each past.
-    start, count = form.start[pasts], legal[form.row[pasts]]
-    sequences = np.append(0, spans(start, start + count))
-    ways = np.append(1, count)
+    # Position of each past. The last entry is that of past -1, which stands for the end.
+    position = np.full(len(form.row) + 1, -1)
+    position[pasts] = 1 + np.arange(len(pasts))
+    # Sequences, position by position: the empty one, then those of each past.
+    start = form.start[pasts]
+    num_legal = form.tree.num_legal[form.row[pasts]]
+    sequences = np.append(0, spans(start, start + num_legal))
+    num_ways = np.append(1, num_legal)
     begin = np.searchsorted(outcomes.sequence, sequences)
     end = np.searchsorted(outcomes.sequence, sequences, "right")
     if (begin == end).any():
         raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
-    chosen = spans(begin, end)  # outcomes, way by way
-    first_outcome = np.append(0, np.cumsum(end - begin))
-    mass = outcomes.mass[chosen]
+    by_way = spans(begin, end)  # outcomes, way by way
+    first_outcome = np.append(0, np.cumsum(end - begin))  # of each way
+    mass = outcomes.mass[by_way]
     way_of_outcome = np.repeat(np.arange(len(sequences)), end - begin)
-    first_way = np.cumsum(ways) - ways  # of each position
-    place = first_outcome[first_way]
-    outcomes_at = np.add.reduceat(end - begin, first_way)
-    next_position = number[outcomes.past[chosen]]
-    is_end, payoff_code = outcomes.past[chosen] < 0, -1 - outcomes.sequence[chosen]
+    first_way = np.cumsum(num_ways) - num_ways  # of each position
+    first_move = first_outcome[first_way]  # of each position
+    num_moves = np.add.reduceat(end - begin, first_way)
+    next_position = position[outcomes.past[by_way]]
+    is_end = outcomes.past[by_way] < 0
+    payoff_code = -1 - outcomes.sequence[by_way]  # -1 - t stands for the end with payoff t
     way = first_way[:, None] + np.arange(actions)
     arrays: dict[str, Any] = {
         "level": np.cumsum([0, 1, *(len(level) for level in levels if len(level))]),
@@ -109,15 +126,15 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
         "row": np.append(0, form.row[pasts]),
         "fixed": np.eye(1, actions),
         "situation": np.arange(1 + len(pasts)),
-        "way": np.where(np.arange(actions) < ways[:, None], way, -1)[:, None],
-        "lane": np.zeros(1),
+        "way": np.where(np.arange(actions) < num_ways[:, None], way, -1)[:, None],
+        "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
         "following": np.zeros((1, 1)),
         "first": first_outcome,
         "chance": mass / np.bincount(way_of_outcome, mass)[way_of_outcome],
-        "end": np.arange(len(chosen)) - np.repeat(place, outcomes_at),
-        "place": place,
+        "end": np.arange(len(by_way)) - np.repeat(first_move, num_moves),
+        "place": first_move,
         "next": np.where(is_end, payoff_code, next_position),
-        "label": np.zeros(len(chosen)),
+        "label": np.zeros(len(by_way)),
         "payoff": outcomes.paid,
         "start": np.zeros((1, 2)),
         "start_chance": np.ones(1),
@@ -126,14 +143,15 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
 
 
 def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
-    """Bound what rounding, and rows that miss 1, change a payoff by.
+    """Bound the error of a payoff by rounding, and by rows that do not sum to exactly 1.
 
-    The probability of coming to a node has a relative error for each step to it, and a sum over
-    nodes one for each of these; a conditional probability has those of two. A mean payoff has them,
-    too, and a play has as many of all as levels.
+    The reach probability of a node has a relative error for each move to it, and a sum over nodes
+    one for each node. A conditional probability is a quotient of two, a mean payoff another. The
+    errors of all levels add up. A factor of 8 leaves a margin.
     """
-    misses = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT
-    steps = (tree.num_actions + 2) * misses + 4.0 * UNIT
-    relative = len(tree.levels) * steps + (tree.num_nodes + len(target.chances)) * UNIT
-    largest = float(np.abs(tree.payoff).max()) + abs(tree.shift) + abs(tree.centre)
-    return float(8.0 * (len(graph.level) + 1) * relative * largest)
+    worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT_ROUNDOFF
+    error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
+    num_terms = tree.num_nodes + len(target.chances)
+    relative_error = len(tree.levels) * error_of_move + num_terms * UNIT_ROUNDOFF
+    largest_payoff = float(np.abs(tree.payoff).max()) + abs(tree.shift) + abs(tree.centre)
+    return float(8.0 * (len(graph.level) + 1) * relative_error * largest_payoff)

@@ -13,25 +13,29 @@ from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.maxmin import MEETING, Maxmin
+from hogeq.trees.maxmin import SMALL_GAP, Maxmin
 from hogeq.trees.responses import settle
 from hogeq.trees.restricted import averaged
 from hogeq.trees.sequence_payoffs import stakes, unmoved
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import seated
 
-COMPONENTS: Final = 50  # of a mixture that are tried alone
-ENTRIES: Final = 2  # of each node, in the time in which a search begins and ends
-PROVING: Final = 0.1  # share of the time in which what was found is valued with a margin
+MOST_COMPONENTS: Final = 50  # components of a mixture that the search starts from
+ENTRIES_PER_NODE: Final = 2  # time to begin and end a search, in entries of sparse arrays
+PROOF_SHARE: Final = 0.1  # share of the time in which the bounds of the policy are proved
 
 
 def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) -> InPolicies:
-    """Enclose what each side secures by a policy; the value in mixtures is a bound of both."""
+    """Enclose the most that each side secures by a policy (its maxmin in policies).
+
+    `solved` is an equilibrium in mixtures: its bounds are bounds for both sides. Raises
+    `HogeqError` for games without decisions.
+    """
     if not tree.num_rows:
         raise HogeqError(f"{tree.name}: nobody decides; allowed: games with decisions")
     deadline = Deadline.of(limit)
-    shared = [len(solving_form(tree, player).shared) for player in (0, 1)]
-    first = int(shared[1] < shared[0])  # who forgets less, and may need no time
+    num_forgetful = [len(solving_form(tree, player).shared) for player in (0, 1)]
+    first = int(num_forgetful[1] < num_forgetful[0])  # it forgets less, and may leave time over
     first_value = one_side(tree, solved, first, deadline.share(0.5))
     # The value in mixtures is no worse for a side than what it secures by a policy.
     if first == 0:
@@ -46,18 +50,20 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
 def one_side(
     tree: FlatTree, solved: Equilibrium, player: int, limit: float | Deadline
 ) -> InPolicies:
-    """Enclose what one side secures by a policy, as payoffs to player 0.
+    """Enclose the most that one side secures by a policy, as payoffs to player 0.
 
-    The search begins with the side's mixture: components and average. Its ceiling is by `solved`.
-    Without time for a search, a mixture of one component is the policy, and has its ends already.
+    The search starts from the components of the side's mixture in `solved`, and from its average;
+    the bound of `solved` is its ceiling. Without time for a search, a mixture of one component is
+    the policy, with the bounds that it has in `solved`.
     """
-    deadline, sign = Deadline.of(limit), 1.0 - 2.0 * player
+    deadline = Deadline.of(limit)
+    sign = 1.0 - 2.0 * player  # 1 for player 0, -1 for player 1
     mixture = solved.strategies[player]
-    if len(mixture.chances) == 1 and not deadline.allows(ENTRIES * tree.num_nodes):
-        secured_ends = solved.secured or (solved.lower, solved.upper)
+    if len(mixture.chances) == 1 and not deadline.allows(ENTRIES_PER_NODE * tree.num_nodes):
+        secured_by_side = solved.secured or (solved.lower, solved.upper)
         return InPolicies(
-            lower=secured_ends[0] if player == 0 else solved.lower,
-            upper=secured_ends[1] if player == 1 else solved.upper,
+            lower=secured_by_side[0] if player == 0 else solved.lower,
+            upper=secured_by_side[1] if player == 1 else solved.upper,
             strategy=seated(tree, mixture, player),
             is_proved=solved.is_proved,
             method="branch and bound",
@@ -66,14 +72,17 @@ def one_side(
             seconds=deadline.spent,
             player=player,
         )
-    unit, level = stakes(tree), tree.shift + tree.centre
-    search = Maxmin(tree, player, deadline.share(1.0 - PROVING))
-    starts = np.concatenate([mixture.policies[:COMPONENTS], averaged(search.form, mixture)[None]])
-    known = solved.upper if player == 0 else solved.lower
+    unit = stakes(tree)
+    level = tree.shift + tree.centre  # the tree's payoffs are relative to it
+    search = Maxmin(tree, player, deadline.share(1.0 - PROOF_SHARE))
+    starts = np.concatenate(
+        [mixture.policies[:MOST_COMPONENTS], averaged(search.form, mixture)[None]]
+    )
+    known_bound = solved.upper if player == 0 else solved.lower
     # The search leaves out payoffs that come without a move: its bounds are widened by these.
     unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))
     worst_unmoved, best_unmoved = unmoved_ends if player == 0 else unmoved_ends[::-1]
-    ceiling = sign * (known - level - float(worst_unmoved)) / unit + search.rounding
+    ceiling = sign * (known_bound - level - float(worst_unmoved)) / unit + search.rounding
     result = search.solve(starts[::-1], ceiling)
     # The opponent's best response to the policy, rounded outward.
     policy = Strategy.unchecked(result.policy)
@@ -86,7 +95,7 @@ def one_side(
         lower=below(least),
         upper=above(greatest),
         strategy=seated(tree, policy, player),
-        is_proved=bool(result.upper - result.lower <= MEETING),
+        is_proved=bool(result.upper - result.lower <= SMALL_GAP),
         method="branch and bound",
         effort={"boxes": result.boxes, "programs": result.programs},
         mixtures=solved,

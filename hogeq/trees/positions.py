@@ -26,7 +26,7 @@ from hogeq.support.messages import HogeqError, raised, refusal, shown
 from hogeq.support.progress import phase
 from hogeq.support.workers import memory
 from hogeq.trees.building import (
-    LOOK_UP,
+    CHECK_INTERVAL,
     InformationSets,
     Node,
     NodeError,
@@ -41,7 +41,7 @@ from hogeq.trees.rules import GameRules, name_of, node_of
 
 MOST_POSITIONS: Final = 5_000_000
 POSITION_BYTES: Final = 700  # of a position while the graph is built: its state above all
-MOST_APART: Final = 16_000  # positions among which two equal ones must have met
+MOST_DISTINCT: Final = 16_000  # positions among which two equal ones must have met
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,10 +83,12 @@ class Positions(Rows):
 
     @property
     def _sizes(self) -> tuple[float, float, float]:
-        """Payoff of an even game, half of what payoffs differ by, and the largest beyond even."""
-        half, paid = self.graph.total / 2, self.graph.paid
-        largest = float(np.abs(paid - half).max(initial=0.0)) or 1.0
-        return half, (float(np.ptp(paid)) or 1.0) / 2.0, largest
+        """Payoff of an even game, half the range of payoffs, and the largest distance from even."""
+        even = self.graph.total / 2
+        payoffs = self.graph.paid
+        largest = float(np.abs(payoffs - even).max(initial=0.0)) or 1.0
+        half_range = (float(np.ptp(payoffs)) or 1.0) / 2.0
+        return even, half_range, largest
 
     def digest(self) -> str:
         """Hash of the graph and the names of its rows, in any process; hexadecimal."""
@@ -98,23 +100,25 @@ class Positions(Rows):
     def facts(self) -> dict[str, Any]:
         """Describe the positions for the manifest of a run, by the keys of trees."""
         sizes = {"positions": self.graph.positions, "infosets": self.num_rows}
+        # Half the range is stored as "largest_payoff", the largest distance as "scale".
         units = dict(zip(("even", "largest_payoff", "scale"), self._sizes, strict=True))
         return {"name": self.name, "tree_sha256": self.digest(), **sizes, **units}
 
     @cached_property
     def num_histories(self) -> float:
-        """Number of nodes of the tree; infinite where positions recur."""
+        """Number of nodes (histories) of the game tree; infinite if positions recur."""
         graph = self.graph
         if graph.recurring.any():
             return inf
-        position, entry = graph.ends  # of each move
-        after = graph.next[entry]  # position after it, below 0 at an end
-        histories = np.zeros(graph.positions)  # by which play can come to each position
+        position, entry = graph.ends  # by move: where it is made, and its index in `next`
+        after = graph.next[entry]  # position after each move, negative at the end of the game
+        histories = np.zeros(graph.positions)  # number of histories that lead to each position
         histories[graph.start[:, 0]] = 1.0
         for first_move, end_move in pairwise(np.searchsorted(position, graph.level)):
             goes_on = first_move + np.flatnonzero(after[first_move:end_move] >= 0)
             np.add.at(histories, after[goes_on], histories[position[goes_on]])
-        return float(histories.sum() + histories[position[after < 0]].sum())
+        num_terminal = histories[position[after < 0]].sum()
+        return float(histories.sum() + num_terminal)
 
     @cached_property
     def is_open(self) -> bool:
@@ -140,68 +144,82 @@ class _Walk:
     """Positions in the order in which a walk breadth first meets them."""
 
     def __init__(self, rules: GameRules, name: str, most: int) -> None:
-        self.rules, self.name, self.most = rules, name, most
+        self.rules = rules
+        self.name = name
+        self.most = most  # positions allowed
         self.sets = InformationSets()
         self.actions: dict[Hashable, int] = {}  # number of each action
-        self.position: dict[Hashable, int] = {}  # number of each state at which play goes on
-        self.states: list[Any] = []
-        self.payoffs: dict[float, int] = {}
-        self.player, self.row = array("b"), array("i")  # of each position
-        self.degree, self.after = array("i"), array("i")  # its moves; where each leads
-        self.drawn: dict[tuple[Any, ...], int] = {}  # number of chances, as they were given
-        self.chances: dict[tuple[float, ...], int] = {}  # and scaled to sum to 1
-        self.came_from, self.came_by = array("i"), array("i")  # first move to each position
+        # Number of the position of each state, -1 - t at an end with payoff number t.
+        self.position: dict[Hashable, int] = {}
+        self.states: list[Any] = []  # of each position
+        self.payoffs: dict[float, int] = {}  # number of each payoff
+        self.player = array("b")  # of each position
+        self.row = array("i")  # of each position: information set, or distribution of chance
+        self.degree = array("i")  # of each position: number of moves
+        self.after = array("i")  # of each move, position by position: the number it leads to
+        # Number of each distribution of chance: as the rules give it, and scaled to sum to 1.
+        self.drawn: dict[tuple[Any, ...], int] = {}
+        self.chances: dict[tuple[float, ...], int] = {}
+        self.came_from = array("i")  # of each position: the one before it in a shortest history
+        self.came_by = array("i")  # of each position: the move that leads there from that one
         self.merged = False  # whether two moves led to one position
-        self.is_rounded = False  # whether chance has numbers that no double stands for
+        self.is_rounded = False  # whether a double cannot hold a probability of chance exactly
 
     def run(self) -> None:
-        """Look at every position once."""
+        """Enter every position and its moves, breadth first; raise `HogeqError` for faulty rules.
+
+        The list of states is the queue: entering moves appends the new states after them.
+        """
+        no_position, no_move = -1, 0  # nothing leads to the start
         try:
-            start = self.number_of(self.rules.initial(), -1, 0)
+            start = self.number_of(self.rules.initial(), no_position, no_move)
         except Exception as error:
             raise HogeqError(f"{self.name}: at the start: {self.reason(error)}") from error
         if start < 0:
             raise HogeqError(f"{self.name}: at the start: the game is over")
-        looked = 0
+        entered = 0
         with phase(f"positions of {self.name}", unit="positions") as progress:
-            while looked < len(self.states):
+            while entered < len(self.states):
                 try:
-                    self.settle(looked, node_of(self.rules, self.states[looked]))
+                    self.enter(entered, node_of(self.rules, self.states[entered]))
                 except Exception as error:
-                    where = self.history(looked)
+                    where = self.history(entered)
                     raise HogeqError(f"{self.name}: {where}: {self.reason(error)}") from error
-                looked += 1
-                if looked % LOOK_UP == 0:
-                    progress.reach(looked)
-                    self.check_size(looked)
+                entered += 1
+                if entered % CHECK_INTERVAL == 0:
+                    progress.reach(entered)
+                    self.check_size(entered)
 
     @staticmethod
     def reason(error: Exception) -> str:
-        """Give the reason of a refusal; an error of the rules' own is named."""
-        is_told = isinstance(error, NodeError | NoLastingNameError)
-        return str(error) if is_told else raised(error)
+        """Give the message of our own errors, and class and message of an error of the rules."""
+        is_own = isinstance(error, NodeError | NoLastingNameError)
+        return str(error) if is_own else raised(error)
 
-    def check_size(self, looked: int) -> None:
-        """Refuse a game of too many positions, after so many were looked at."""
-        known = len(self.states)
-        if known > self.most:
+    def check_size(self, entered: int) -> None:
+        """Raise `TooManyError` for a game of too many positions, `entered` of them so far.
+
+        So many positions without two equal ones mean a tree, for which a graph saves nothing.
+        """
+        num_states = len(self.states)
+        if num_states > self.most:
             raise TooManyError(f"more than {self.most:,} positions")
-        if looked > MOST_APART and not self.merged:
-            raise TooManyError(f"no position of its first {looked:,} comes by two ways")
-        if known * POSITION_BYTES > memory():
+        if entered > MOST_DISTINCT and not self.merged:
+            raise TooManyError(f"no position of its first {entered:,} comes by two ways")
+        if num_states * POSITION_BYTES > memory():
             raise TooManyError("positions that need more memory than this machine has")
 
-    def settle(self, here: int, node: Node) -> None:
-        """Enter a position and where its moves lead."""
+    def enter(self, position: int, node: Node) -> None:
+        """Append a position, its information set or distribution, and where its moves lead."""
         moves = node.moves
         if node.player == CHANCE:
-            given = tuple([chance for _, chance, _ in moves])
-            if given not in self.drawn:
+            unscaled = tuple([chance for _, chance, _ in moves])
+            if unscaled not in self.drawn:
                 drawn = [chance for _, chance, _ in drawn_moves(moves)]
                 self.is_rounded = self.is_rounded or not are_held(drawn)
                 scaled = tuple(filter(None, map(float, drawn)))
-                self.drawn[given] = self.chances.setdefault(scaled, len(self.chances))
-            row = self.drawn[given]
+                self.drawn[unscaled] = self.chances.setdefault(scaled, len(self.chances))
+            row = self.drawn[unscaled]
         else:
             numbers = [
                 (number_of(action, self.actions), chance, after) for action, chance, after in moves
@@ -209,14 +227,17 @@ class _Walk:
             row = self.sets.row_of(node._replace(moves=numbers))
         self.player.append(NATURE if node.player == CHANCE else node.player)
         self.row.append(row)
-        # A branch of probability 0, as a double, is no way out, and is left out.
+        # A move of chance whose probability is 0 as a double is left out.
         followed = [(number, move[2]) for number, move in enumerate(moves) if float(move[1])]
         self.degree.append(len(followed))
         for number, state in followed:
-            self.after.append(self.number_of(state, here, number))
+            self.after.append(self.number_of(state, position, number))
 
-    def number_of(self, state: Any, here: int, move: int) -> int:
-        """Give the number of the position after a move, or -1 - t for payoff t at an end."""
+    def number_of(self, state: Any, position: int, move: int) -> int:
+        """Look up the state that a move from a position leads to; append it if it is new.
+
+        Returns the number of its position, or -1 - t at an end with payoff number t.
+        """
         try:
             known = self.position.get(state)
         except TypeError:
@@ -227,38 +248,46 @@ class _Walk:
             return known
         if self.rules.to_move(state) == TERMINAL:
             end = node_of(self.rules, state)
-            paid = self.sets.payoff_of(end)
+            payoff = self.sets.payoff_of(end)
             if self.sets.is_rounded:
                 allowed = "payoffs, and a sum of both players', that a double can hold"
                 raise NodeError(refusal("payoffs", [*map(str, end.payoffs)], allowed))
-            number = -1 - self.payoffs.setdefault(paid, len(self.payoffs))
+            number = -1 - self.payoffs.setdefault(payoff, len(self.payoffs))
         else:
             number = len(self.states)
             self.states.append(state)
-            self.came_from.append(here)
+            self.came_from.append(position)
             self.came_by.append(move)
         self.position[state] = number
         return number
 
-    def history(self, here: int) -> str:
-        """Name the shortest history to a position, by its moves."""
+    def history(self, position: int) -> str:
+        """Write the shortest history of a position by its moves, traced back to the start."""
         moves: list[str] = []
         movers: list[int] = []
-        while here > 0:
-            here, move = self.came_from[here], self.came_by[here]
-            node = node_of(self.rules, self.states[here])
+        while position > 0:
+            move = self.came_by[position]
+            position = self.came_from[position]
+            node = node_of(self.rules, self.states[position])
             moves.append(str(node.moves[move][0]))
             movers.append(node.player)
         numbers = range(len(moves))
         return history(movers[::-1], numbers, lambda _: moves[::-1])
 
     def compiled(self) -> Positions:
-        """Put the positions into levels, and lay out the arrays."""
-        known, seat, numbers = self.sets.sorted_rows()
-        names = list(self.actions)
-        actions = [tuple(names[move] for move in self.sets.legal[row]) for row in numbers]
-        new_row = np.zeros(len(known) + 1, np.int64)  # of each row as the walk met it
-        new_row[numbers] = np.arange(len(known))
+        """Sort the positions into levels, and lay out the arrays of their graph.
+
+        1. Number rows by player, and positions level by level: play goes from a level to a later
+           one, or stays in it if positions recur.
+        2. Make the *situations* of positions: each number of actions, and each distribution of
+           chance, is one. Their *ways* are the actions by number, then the distributions.
+        """
+        row_names, seat, old_rows = self.sets.sorted_rows()
+        action_names = list(self.actions)
+        actions = [tuple(action_names[move] for move in self.sets.legal[row]) for row in old_rows]
+        # Of each row as the walk met it; the last entry is for chance, which has row -1 below.
+        new_row = np.zeros(len(row_names) + 1, np.int64)
+        new_row[old_rows] = np.arange(len(row_names))
         player = np.frombuffer(self.player, np.int8)
         degree = np.frombuffer(self.degree, np.int32).astype(np.int64)
         after = np.frombuffer(self.after, np.int32).astype(np.int64)
@@ -274,17 +303,16 @@ class _Walk:
         after = np.where(after >= 0, new_number[np.maximum(after, 0)], after)
         player, row, degree = player[order], row[order], degree[order]
         nature = player == NATURE
-        drawn = [chance for chances in self.chances for chance in chances]
-        most = int(degree[~nature].max(initial=1))
-        # Situations are the numbers of actions, then the distributions of chance. Ways are the
-        # actions by their place, then again the distributions.
-        sizes = np.unique(degree[~nature])
-        kinds = len(sizes) + len(self.chances)
-        require_cells(self.name, "kinds of positions", kinds, most)
-        way = np.full((kinds, 1, most), -1)
+        most = int(degree[~nature].max(initial=1))  # actions of a position
+        sizes = np.unique(degree[~nature])  # numbers of actions that occur
+        num_situations = len(sizes) + len(self.chances)
+        require_cells(self.name, "kinds of positions", num_situations, most)
+        way = np.full((num_situations, 1, most), -1)  # of each action of a situation, -1 for none
         way[: len(sizes), 0] = np.where(np.arange(most) < sizes[:, None], np.arange(most), -1)
         way[len(sizes) :, 0, 0] = most + np.arange(len(self.chances))
-        num_outcomes = np.array([1] * most + [len(chances) for chances in self.chances])
+        chances = [chance for distribution in self.chances for chance in distribution]
+        # An action of a player has one outcome.
+        num_outcomes = np.array([1] * most + [len(distribution) for distribution in self.chances])
         level_of = np.repeat(np.arange(len(levels.start) - 1), np.diff(levels.start))
         source = np.repeat(np.arange(len(order)), degree)
         recurs = (after >= 0) & (level_of[source] == level_of[np.maximum(after, 0)])
@@ -296,10 +324,10 @@ class _Walk:
             "fixed": np.eye(1, most),  # chance has one action
             "situation": np.where(nature, len(sizes) + row, np.searchsorted(sizes, degree)),
             "way": way,
-            "lane": np.zeros(1),
+            "lane": np.zeros(1),  # the graph has no hidden memory: one lane, one label
             "following": np.zeros((1, 1)),
             "first": np.concatenate([[0], np.cumsum(num_outcomes)]),
-            "chance": np.concatenate([np.ones(most), drawn]),
+            "chance": np.concatenate([np.ones(most), chances]),
             "end": np.concatenate([np.arange(most), *map(np.arange, num_outcomes[most:])]),
             "place": np.cumsum(degree) - degree,
             "next": after,
@@ -313,7 +341,7 @@ class _Walk:
             arrays["endless"] = self.endless(nature, source, after, recurs, states)
         graph = Graph(**arrays)
         seats = np.array(seat, np.int8)
-        return Positions(self.name, graph, states, known, seats, actions, self.is_rounded)
+        return Positions(self.name, graph, states, row_names, seats, actions, self.is_rounded)
 
     def endless(
         self,
@@ -325,49 +353,54 @@ class _Walk:
     ) -> float:
         """Payoff to player 0 of a play without end.
 
-        It must be given if players can make play go on for ever. Elsewhere play ends with
-        probability 1, so that this payoff is of no effect.
+        The rules must state it if players can make play go on for ever. Otherwise play ends with
+        probability 1, and this payoff has no effect. `nature` and `states` are by position (C,),
+        `source`, `after` and `recurs` by move (M,): where it is made, where it leads, and whether
+        it stays in the level.
         """
-        given = self.rules.endless
-        if given is not None:
-            return _payoff(self.name, given)
-        staying = never_ending(nature, source, after, recurs)
-        if staying.any():
-            here = self.position[states[int(np.argmax(staying))]]
+        stated_payoff = self.rules.endless
+        if stated_payoff is not None:
+            return _payoff(self.name, stated_payoff)
+        is_staying = never_ending(nature, source, after, recurs)
+        if is_staying.any():
+            position = self.position[states[int(np.argmax(is_staying))]]
             raise HogeqError(
-                f"{self.name}: {self.history(here)}: play can go on for ever; allowed: "
+                f"{self.name}: {self.history(position)}: play can go on for ever; allowed: "
                 f"games that end, or an attribute endless, the payoff to player 0 of such a play"
             )
         return float(self.sets.total) / 2
 
 
-def _payoff(name: str, given: Any) -> float:
-    """Check the payoff of a play without end."""
-    is_number = isinstance(given, Real) and not isinstance(given, bool)
-    exact = Fraction(given) if isinstance(given, Rational) else given
+def _payoff(name: str, payoff: Any) -> float:
+    """Check the payoff of a play without end: a number that a double holds exactly."""
+    is_number = isinstance(payoff, Real) and not isinstance(payoff, bool)
+    exact = Fraction(payoff) if isinstance(payoff, Rational) else payoff
     if not (is_number and -LARGEST <= exact <= LARGEST and is_held(exact)):
         allowed = "a payoff to player 0 that a double can hold"
-        raise HogeqError(f"{name}: endless: got {shown(given)}; allowed: {allowed}")
-    return float(given)
+        raise HogeqError(f"{name}: endless: got {shown(payoff)}; allowed: {allowed}")
+    return float(payoff)
 
 
 def never_ending(
     nature: NDArray[np.bool_], source: Ints, after: Ints, recurs: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Largest set of positions in which the players together can stay for certain, (C,).
+    """Mark the largest set of positions in which the players together can stay for certain, (C,).
 
-    A position is left out when all moves of a player leave the set, or one of chance does: what is
-    then left is no end component of the game, so that with an empty set all plays end with
-    probability 1, whatever the players do. `source` of the moves ascends; those that do not recur
-    leave.
+    Beginning with all positions, remove one if all its moves leave the set, or if it is chance's
+    and one of them does, until none is left to remove. If the set is empty the game has no end
+    component: all plays end with probability 1, whatever the players do. Takes time linear in the
+    number of moves.
+
+    `nature`, (C,), marks positions of chance. Moves (M,) have a `source`, ascending, and lead to
+    `after`; those that do not recur, by `recurs`, leave the set anyway.
     """
-    count = len(nature)
-    num_moves = np.bincount(source, minlength=count)  # of each position
-    num_staying = np.bincount(source[recurs], minlength=count)  # moves that stay in the set
-    is_inside = np.ones(count, bool)
+    num_positions = len(nature)
+    num_moves = np.bincount(source, minlength=num_positions)  # of each position
+    num_staying = np.bincount(source[recurs], minlength=num_positions)  # moves into the set
+    is_inside = np.ones(num_positions, bool)
     order = np.argsort(after[recurs], kind="stable")
     target, before = after[recurs][order], source[recurs][order]
-    begin = np.searchsorted(target, np.arange(count + 1))  # first move to each position
+    begin = np.searchsorted(target, np.arange(num_positions + 1))  # first move to each position
     leaving = np.flatnonzero(np.where(nature, num_staying < num_moves, num_staying == 0))
     while len(leaving):
         is_inside[leaving] = False

@@ -5,24 +5,20 @@ the way to history h, Y(h) what the opponent met and did.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq.support.messages import Table, Text, printable
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
-from hogeq.trees.well_formed import Plays
+from hogeq.trees.well_formed import ENDINGS, Plays
 
 MOST_PLAYS: Final = 20_000_000
 """Pairs of a history of a player and a play through it, up to which well-formedness is decided;
 that takes some ten seconds."""
-
-
-MOST_NAMED: Final = 20  # information sets that are met again
 
 # Notes of findings, as people read them.
 EVERY: Final = "whatever the refinement"
@@ -50,7 +46,7 @@ class Witness(NamedTuple):
         return "; ".join(map(str, self.first)), "; ".join(map(str, self.second))
 
     def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
-        """Lay it out, with its histories in words."""
+        """Lay out a heading, the histories in words, numbered, and the note, as lines of text."""
         numbered = [f"  {number}. {history}" for number, history in enumerate(histories, 1)]
         note = [f"  ({self.note})"] if self.note else []
         return ["", heading, *numbered, *note]
@@ -120,7 +116,7 @@ class Audit:
     members: tuple["Audit", ...] = ()
 
     def __repr__(self) -> str:
-        """Say what was found in a line; information sets and witnesses are in the attributes."""
+        """Name sizes and properties in a line; information sets and witnesses are left out."""
         prefixes = {True: "", False: "not ", None: "undecided: "}
         properties = [prefixes[finding.holds] + name for name, finding in self.findings.items()]
         sizes = f"{len(self.infosets)} information sets, {self.histories:,} histories"
@@ -131,17 +127,18 @@ class Audit:
         return tuple(kind for kind, loss in self.forgets.items() if infoset in loss.infosets)
 
     def witnesses(self) -> dict[Witness, tuple[str, ...]]:
-        """Give every witness with all that it shows, ``forgotten chance`` say."""
-        shown: dict[Witness, tuple[str, ...]] = {}
+        """Map every witness to all that it shows: ``forgotten chance``, ``not well-formed``..."""
+        names_of_witness: dict[Witness, tuple[str, ...]] = {}
         losses = [(f"forgotten {kind}", loss.witness) for kind, loss in self.forgets.items()]
         failures = [
-            (f"not {name}".replace("not no ", ""), finding.witness)  # "absent-mindedness"
+            # "not no absent-mindedness" becomes "absent-mindedness".
+            (f"not {name}".replace("not no ", ""), finding.witness)
             for name, finding in self.findings.items()
         ]
         for name, witness in [*losses, *failures]:
             if witness is not None:
-                shown[witness] = (*shown.get(witness, ()), name)
-        return shown
+                names_of_witness[witness] = (*names_of_witness.get(witness, ()), name)
+        return names_of_witness
 
     def to_json(self) -> dict[str, Any]:
         """Return the properties, by name, as plain values.
@@ -163,8 +160,8 @@ class Audit:
                 "witness": list(witness.texts) if witness else [],
                 "note": finding.note or (witness.note if witness else ""),
             }
-        often = {str(infoset): most for infoset, most in self.met_again.items()}
-        properties["absent_minded"]["infosets"] = often
+        visits = {str(infoset): most for infoset, most in self.met_again.items()}
+        properties["absent_minded"]["infosets"] = visits
         properties["free_in_mixtures"] = {"count": len(self.free), "of": len(self.forgetful)}
         if self.members:
             properties["members"] = {str(one.player): one.to_json() for one in self.members}
@@ -174,53 +171,21 @@ class Audit:
 VERDICTS: Final = {True: "yes", False: "no", None: "not decided"}
 
 
-def recall_text(players: Sequence[Audit], sides: Sequence[str]) -> Text:
-    """Lay out the recall of both players, by their names, and all witnesses."""
-    rows = _verdicts(players)
-    free = (f"{len(player.free):,} of {len(player.forgetful):,}" for player in players)
-    rows.append(("forgetting free in mixtures", *free))
-    text: Text = [Table(rows, ("property", *sides), left=3)]
-    members = [member for team in players for member in team.members]
-    members.sort(key=lambda member: member.player)
-    if members:
-        header = ("each member alone", *(f"player {member.player}" for member in members))
-        text += ["", Table(_verdicts(members), header, left=len(header))]
-    for side, player in zip(sides, players, strict=True):
-        if player.met_again:
-            often = player.met_again.items()
-            visits = [f"{printable(name)} ({most} times)" for name, most in often]
-            if len(visits) > MOST_NAMED:
-                visits[MOST_NAMED:] = [f"and {len(visits) - MOST_NAMED} more"]
-            heading = f"{side.capitalize()} can meet again in a play, at most so often"
-            text += ["", f"{heading}: {', '.join(visits)}"]
-        for witness, names in player.witnesses().items():
-            what = ", ".join(names)
-            heading = f"{side.capitalize()}, {what}: one information set after either of"
-            text += witness.lines(heading, (moves or "the start" for moves in witness.texts))
-    return text
-
-
-def _verdicts(players: Sequence[Audit]) -> list[tuple[str, ...]]:
-    """Make a row of a table for each property: its name, and whether it holds of each player."""
-    return [
-        (name, *(VERDICTS[player.findings[name].holds] for player in players))
-        for name in players[0].findings
-    ]
-
-
 def audit_of(tree: FlatTree, player: int) -> Audit:
-    """Audit a player, or a team and each of its members."""
-    found = Recall(tree, player).audit()
+    """Audit the recall of a player; of a team also that of each member alone."""
+    audit = Recall(tree, player).audit()
     if tree.sides is None or tree.sides.count(player) < 2:
-        return found
-    members = [member for member, side in enumerate(tree.sides) if side == player]
-    audits = {member: Recall(_against_all_others(tree, member), 0).audit() for member in members}
-    numbered = (replace(alone, player=member) for member, alone in audits.items())
-    return replace(found, members=tuple(numbered))
+        return audit
+    member_audits = []
+    for member, side in enumerate(tree.sides):
+        if side == player:
+            member_audit = Recall(_against_all_others(tree, member), 0).audit()
+            member_audits.append(replace(member_audit, player=member))
+    return replace(audit, members=tuple(member_audits))
 
 
 def _against_all_others(tree: FlatTree, member: int) -> FlatTree:
-    """Give a tree in which one member is player 0, and all others and the opponents player 1."""
+    """Make a tree in which one member is player 0, and all others and the opponents player 1."""
     seat = (tree.member != member).astype(np.int8)
     player = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
     return replace(tree, seat=seat, player=player)
@@ -241,50 +206,57 @@ def smallest(pairs: Iterable[Pair | None]) -> Pair | None:
 
 
 class _PastsOfRows:
-    """Own pasts that met the same rows, each with its number and its actions by row."""
+    """Own pasts that met the same rows: for each its number, and its action at every row."""
 
     def __init__(self, rows: frozenset[int]) -> None:
         self.rows = rows
         self.pasts: list[tuple[int, dict[int, int]]] = []
-        # For some of the rows: the first past that acted so there, by its actions.
-        self.tables: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
+        # By some of the rows, then by the actions there: the first past with these actions.
+        self.first_past_by_rows: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
 
     def add(self, number: int, actions: dict[int, int]) -> None:
-        """Add a past, whose number is larger than all before."""
+        """Add a past, with its action at each row; numbers must rise from one call to the next."""
         self.pasts.append((number, actions))
-        for rows, first_past in self.tables.items():
+        for rows, first_past in self.first_past_by_rows.items():
             first_past.setdefault(tuple(actions[row] for row in rows), number)
 
     def first_alike(self, actions: dict[int, int]) -> int | None:
-        """Give the first past that acted as another did at all rows that both met."""
-        common = tuple(sorted(self.rows & actions.keys()))
-        if common not in self.tables:
-            first_past = self.tables[common] = {}
+        """Find the first past that acts as another does at all rows that both met; None if none.
+
+        `actions` are those of the other past, by row. It need not have met the same rows.
+        """
+        common_rows = tuple(sorted(self.rows & actions.keys()))
+        if common_rows not in self.first_past_by_rows:
+            first_past = self.first_past_by_rows[common_rows] = {}
             for number, past_actions in self.pasts:
-                first_past.setdefault(tuple(past_actions[row] for row in common), number)
-        return self.tables[common].get(tuple(actions[row] for row in common))
+                first_past.setdefault(tuple(past_actions[row] for row in common_rows), number)
+        return self.first_past_by_rows[common_rows].get(tuple(actions[row] for row in common_rows))
 
 
 class Recall:
     """Histories of one player, by the observations and actions of that player."""
 
     def __init__(self, tree: FlatTree, player: int) -> None:
-        self.tree, self.player = tree, player
-        self.form, self.other = sequence_form(tree, player), sequence_form(tree, 1 - player)
+        self.tree = tree
+        self.player = player
+        self.form = sequence_form(tree, player)
+        self.other = sequence_form(tree, 1 - player)
         self.depth = np.zeros(tree.num_nodes, np.int32)  # moves before each node
         for number, level in enumerate(tree.levels):
             self.depth[level] = number
+        # Refined information sets (own pasts) of every row, those of the shortest histories first.
         self.parts: dict[int, list[int]] = defaultdict(list)
-        """Refined information sets of every row, those that are met first ahead."""
         for refined, row in enumerate(self.form.row.tolist()):
             self.parts[row].append(refined)
         # The rows that forget something: they join several own pasts.
         self.shared = {row: parts for row, parts in self.parts.items() if len(parts) > 1}
 
     def audit(self, *, whole: bool = True, ranked: bool = False) -> Audit:
-        """Audit a tree of which all was laid out, or the beginning if not `whole`.
+        """Decide all properties of recall of the player.
 
-        `ranked`: information sets have ranks which rise along plays, as scores do.
+        `whole` is False if the tree has only the beginning of the game: then no property is
+        proved, but it may be refuted. `ranked` says that information sets have ranks that rise
+        along plays, as scores do.
         """
         findings = {
             "perfect recall": self._finding(smallest(self._pairs_of_pasts()), whole),
@@ -292,8 +264,11 @@ class Recall:
             "no absent-mindedness": self._finding(smallest(self._pairs_in_a_play()), whole),
         }
         if whole and not ranked:
-            in_place = findings["A-loss recall"]
-            findings["shuffled A-loss recall"] = in_place if in_place.holds else self._shuffled()
+            # A-loss recall in the game's own order of actions is the special case.
+            unshuffled = findings["A-loss recall"]
+            findings["shuffled A-loss recall"] = (
+                unshuffled if unshuffled.holds else self._shuffled()
+            )
         kinds = ("well-formed", "skew well-formed", "chance-relaxed skew well-formed")
         for name, finding in zip(kinds, self._well_formed(whole=whole, ranked=ranked), strict=True):
             is_unproved = finding.holds and self.form.is_absent_minded
@@ -315,9 +290,10 @@ class Recall:
         return frozenset(self.tree.names[row] for row in rows)
 
     def _free_in_mixtures(self, findings: Mapping[str, Finding]) -> set[int]:
-        """Rows that join different own pasts, and forget nothing in mixtures.
+        """Find the rows that join different own pasts but cost nothing in mixtures.
 
-        All with A-loss recall in some order; else those that inflation splits by past.
+        With A-loss recall in some order of actions these are all such rows; else those that
+        inflation splits so that each part has one past.
         """
         if not self.shared or not findings["no absent-mindedness"].holds:
             return set()
@@ -339,15 +315,19 @@ class Recall:
         return Witness(infoset, first, second, pair.note)
 
     def _finding(self, refuted: Pair | None, whole: bool) -> Finding:
-        """Say that a property holds unless a pair refutes it, if the whole tree was walked."""
+        """Conclude about a property: a pair of nodes refutes it; the whole tree without one proves.
+
+        Otherwise it is undecided.
+        """
         if refuted is not None:
             return Finding(False, self.witness(refuted))
         return Finding(True if whole else None, None)
 
     def _shuffled(self) -> Finding:
-        """Decide whether own actions, in another order, leave nothing forgotten in mixtures.
+        """Decide whether there is an order of own actions with A-loss recall.
 
-        None does if a row is met twice: the past of the first time is a part of the other's.
+        There is none if a play can meet a row twice: the past of the first visit is then a part of
+        that of the second.
         """
         form = self.form
         if not form.is_absent_minded and is_too_large(form):
@@ -360,18 +340,20 @@ class Recall:
             yield self.pair(*self.form.first[parts[:2]].tolist())
 
     def _untraced(self) -> Pair | None:
-        """Pair histories whose different own pasts no different act explains: a breach of A-loss.
+        """Find the shortest pair of histories that refutes A-loss recall; None if it holds.
 
-        Pasts that met the same rows are looked up by what they did at those which the other met.
-        The pair is the shortest.
+        A-loss recall: any two own pasts of an information set differ by an action at a row that
+        both met. So two pasts that act alike at all rows they have in common refute it. For each
+        row, go through its pasts, shortest histories first, and look up an earlier one that is
+        alike among the groups of pasts that met the same rows.
         """
         best: Pair | None = None
         for parts in self.shared.values():
             nodes = self.form.first[parts].tolist()  # the shortest histories first
-            groups: dict[frozenset[int], _PastsOfRows] = {}
+            groups: dict[frozenset[int], _PastsOfRows] = {}  # by the rows that pasts met
             for number, node in enumerate(nodes):
                 if best is not None and self.pair(nodes[0], node).moves >= best.moves:
-                    break
+                    break  # this pair and all later ones are no shorter
                 actions = dict(self.form.steps(int(self.form.before[parts[number]])))
                 alike = [group.first_alike(actions) for group in groups.values()]
                 earlier = [past for past in alike if past is not None]
@@ -382,14 +364,19 @@ class Recall:
         return best
 
     def _pairs_in_a_play(self) -> Iterator[Pair]:
-        """Pair the first and a later visit of one information set in a play."""
-        tree, fewest_moves = self.tree, self.tree.num_nodes
+        """Pair the first and a later visit of one information set in a play.
+
+        Yields the nodes of both, for every later visit that may still give the shortest pair.
+        """
+        tree = self.tree
+        fewest_moves = tree.num_nodes  # of a pair so far; no pair has as many as the tree has nodes
         for later in self.form.first[self.form.visits > 1].tolist():
             if self.depth[later] >= fewest_moves:  # those that follow are as deep
                 return
-            first, row = later, tree.row[later]
+            first = later
+            row = tree.row[later]
             node = int(tree.parent[later])
-            while node >= 0:
+            while node >= 0:  # walk up to the root
                 if tree.row[node] == row:
                     first = node
                 node = int(tree.parent[node])
@@ -398,39 +385,48 @@ class Recall:
             yield pair
 
     def _well_formed(self, *, whole: bool, ranked: bool) -> list[Finding]:
-        """Decide the three kinds, the strictest first.
+        """Decide the three kinds of well-formedness, the strictest first.
 
-        The coarsest refinement with perfect recall splits an information set by the player's past.
-        Others split its parts further: a play that no play of a whole part matches is matched by
-        none of a piece either. The finest one tells all histories apart. Those between are not
-        tried.
+        A game is well-formed if some refinement with perfect recall has matching plays. The
+        coarsest such refinement splits an information set by the player's past; all others split
+        its parts further, and a play without a match in a whole part has none in a piece of it.
+        The finest refinement tells all histories apart. Refinements between are not tried.
+
+        1. Refute all kinds by an opponent's past, or by a play, that has no match whatsoever.
+        2. Else try the coarsest and the finest refinement for each kind.
         """
+        num_kinds = 3
         refuted: Pair | None = None
         if not self.shared:  # the game itself is the coarsest refinement
-            return [Finding(True, None, COARSEST) if whole else Finding(None, None)] * 3
+            return [Finding(True, None, COARSEST) if whole else Finding(None, None)] * num_kinds
         if ranked:
             refuted = smallest(self._unmatched_pasts())
         if refuted is None and not whole:
-            return [Finding(None, None, "only the whole tree can tell")] * 3
+            return [Finding(None, None, "only the whole tree can tell")] * num_kinds
         if refuted is None and self._count_plays() > MOST_PLAYS:
-            return [Finding(None, None, f"more than {MOST_PLAYS:,} plays through histories")] * 3
+            too_many = f"more than {MOST_PLAYS:,} plays through histories"
+            return [Finding(None, None, too_many)] * num_kinds
         if refuted is None:
             plays = Plays.of(self.form, self.other)
-            any_end = plays.forms(self.form.refined[plays.node], 3)
-            refuted = self._differing(any_end, NO_PLAY)
+            endings = plays.forms(self.form.refined[plays.node], ENDINGS)
+            refuted = self._differing(endings, NO_PLAY)
         if refuted is not None:
-            return [Finding(False, self.witness(refuted), EVERY)] * 3
-        return [self._well_formed_of_kind(plays, kind) for kind in range(3)]
+            return [Finding(False, self.witness(refuted), EVERY)] * num_kinds
+        return [self._well_formed_of_kind(plays, kind) for kind in range(num_kinds)]
 
     def _count_plays(self) -> int:
         """Count the pairs of a history of the player and a play through it."""
-        own_before = (self.tree.player == self.player).astype(np.int64)
+        # Own nodes on the way to each node, itself included.
+        num_own = (self.tree.player == self.player).astype(np.int64)
         for level in self.tree.levels[1:]:
-            own_before[level] += own_before[self.tree.parent[level]]
-        return int(own_before[self.tree.player == TERMINAL].sum())
+            num_own[level] += num_own[self.tree.parent[level]]
+        return int(num_own[self.tree.player == TERMINAL].sum())
 
     def _well_formed_of_kind(self, plays: "Plays", kind: int) -> Finding:
-        """Decide one kind, the strictest being 0, by the coarsest and the finest refinement."""
+        """Decide a kind of well-formedness by the coarsest and the finest refinement.
+
+        `kind` is 0 for well-formed, 1 for skew well-formed, 2 for chance-relaxed skew well-formed.
+        """
         refuted = self._differing(plays.forms(self.form.refined[plays.node], kind), "")
         if refuted is None:
             return Finding(True, None, COARSEST)
@@ -446,39 +442,46 @@ class Recall:
         return len({(self.tree.row[node], form) for node, form in forms.items()}) == len(self.parts)
 
     def _differing(self, forms: Mapping[int, bytes], note: str) -> Pair | None:
-        """Pair shortest histories of two parts of a row whose forms, by part, differ."""
+        """Find two refined information sets of one row whose plays differ.
+
+        `forms` describe the plays through each refined information set; equal forms match. Returns
+        the shortest pair of their histories, with the note; None if all forms of a row are equal.
+        """
         pairs = []
         for parts in self.shared.values():
-            first_part: dict[bytes, int] = {}  # by form
+            first_part: dict[bytes, int] = {}  # of each form
             for part in parts:
                 first_part.setdefault(forms[part], part)
             if len(first_part) > 1:
-                first, second = self.form.first[list(first_part.values())[:2]].tolist()
+                differing_parts = list(first_part.values())[:2]
+                first, second = self.form.first[differing_parts].tolist()
                 pairs.append(self.pair(first, second, note))
         return smallest(pairs)
 
     def _unmatched_pasts(self) -> Iterator[Pair | None]:
-        """Pair a history with an own past that never goes with its past of the opponent.
+        """Pair a history with another own past that its past of the opponent never goes with.
 
         Where ranks rise along plays, the opponent's moves before an information set are those at
-        lower ranks: plays that match must then match up to there.
+        lower ranks. So plays that match must have the same past of the opponent there. Yields the
+        shortest such pair of each row that joins several own pasts, None if it has none.
         """
-        # By refined information set: a node of each of the opponent's sequences there.
+        # By refined information set, then by the opponent's past: the first node with both.
         node_by_past: dict[int, dict[int, int]] = defaultdict(dict)
-        own = np.flatnonzero(self.tree.player == self.player)
-        refined, opponent_pasts = self.form.refined[own].tolist(), self.other.at[own].tolist()
-        for node, part, past in zip(own.tolist(), refined, opponent_pasts, strict=True):
+        own_nodes = np.flatnonzero(self.tree.player == self.player)
+        refined = self.form.refined[own_nodes].tolist()
+        opponent_pasts = self.other.at[own_nodes].tolist()
+        for node, part, past in zip(own_nodes.tolist(), refined, opponent_pasts, strict=True):
             node_by_past[part].setdefault(past, node)
         for parts in self.shared.values():
             best: Pair | None = None
-            for second in parts:
-                second_node = int(self.form.first[second])
-                for first in parts:
-                    shortest = self.pair(int(self.form.first[first]), second_node)
+            for second_part in parts:
+                second_node = int(self.form.first[second_part])
+                for first_part in parts:  # those of the shortest histories first
+                    shortest = self.pair(int(self.form.first[first_part]), second_node)
                     if best and shortest.moves >= best.moves:
-                        break
-                    for past, node in node_by_past[first].items():
-                        if past not in node_by_past[second]:
+                        break  # later ones are no shorter
+                    for past, node in node_by_past[first_part].items():
+                        if past not in node_by_past[second_part]:
                             best = smallest((best, self.pair(node, second_node, NEVER)))
                             break
             yield best

@@ -11,14 +11,14 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.absent import FINEST, settled
-from hogeq.trees.beliefs import BeliefDag, bounding_dag, remembering
+from hogeq.trees.absent_results import FINEST, settled
+from hogeq.trees.beliefs import BeliefDag, remembering
 from hogeq.trees.best_response import (
     BELIEF_DAG,
+    BOUND_METHODS,
     BRANCH_AND_BOUND,
     FULL_MEMORY,
     INTEGER_PROGRAM,
-    METHODS,
     Answer,
     best_response,
     by_ascent,
@@ -30,21 +30,22 @@ from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import inflated_forms, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.strategies import tree_strategy
+from hogeq.trees.whole_dags import bounding_dag
 
-LARGEST_GAP: Final = 1e-9  # of ends that are proved
-COARSE: Final = 1000  # times what a response loses, beyond which losses are cut off
-SEARCHING: Final = 0.9  # share of the time after which what was found is valued
+LARGEST_GAP: Final = 1e-9  # between bounds that count as equal, a share of the stakes
+RESCALING_RATIO: Final = 1000  # rescale payoffs whose unit exceeds the loss by more than that
+SEARCHING: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
 
 
 class Settled(NamedTuple):
-    """A response, and ends between which the best payoff lies."""
+    """A response, and bounds between which the best payoff lies."""
 
     answer: Answer
-    least: Fraction  # what the response gets, at least
-    most: Fraction  # what no response exceeds
-    full_memory: Fraction  # nor a player who remembers the own past
-    is_certain: bool  # whether `most` is by a theorem; else HiGHS says so
-    method: str
+    least: Fraction  # payoff of the response, rounded down
+    most: Fraction  # upper bound on the payoff of any response
+    full_memory: Fraction  # upper bound on the payoff of a player with perfect recall
+    is_certain: bool  # whether `most` is proved; otherwise it is what the solver HiGHS reports
+    method: str  # how `most` was found, one of `METHODS`
 
 
 def settle(
@@ -55,16 +56,34 @@ def settle(
     deadline: Deadline = FOREVER,
     finer: float = 1.0,
 ) -> Settled:
-    """Find the best response to a strategy, and ends that hold whatever is rounded.
+    """Find a best response to a strategy, and bounds of its payoff that hold despite rounding.
 
-    Searches take payoffs in float64, with losses that are beyond all good responses cut off. What
-    they find is valued anew. `limit` and `deadline` are those of `best_response`; ends for an
-    absent-minded player are `finer` times as far apart as is usual, at most.
+    1. Where payoffs are known exactly, rescale those that the search takes (float64) to the losses
+       of good responses: larger losses are cut off, so that small differences keep their digits.
+    2. Search for a response.
+    3. Compute its payoff anew, rounded down, and an upper bound, rounded up.
+
+    Parameters
+    ----------
+    payoffs : Payoffs
+        Payoffs of the responder's sequences against the strategy. They may be rescaled in place.
+    limit : float or Deadline
+        Time for a program or branch and bound.
+    begin : (R, K), optional
+        Strategy from which an ascent begins.
+    dag : BeliefDag, optional
+        Belief DAG of the responder, by which the response is exact without a search.
+    deadline : Deadline
+        When all searches end.
+    finer : float
+        For an absent-minded player: largest gap of the bounds, a share of the usual one.
     """
-    form, limit = payoffs.form, Deadline.of(limit)
-    full = payoffs.most(remembering(form))
+    form = payoffs.form
+    limit = Deadline.of(limit)
+    full_memory_payoff = payoffs.most(remembering(form))
 
     def proved_payoff(strategy: Floats) -> Fraction:
+        """Payoff of a strategy, (R, K), rounded down."""
         return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
     can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
@@ -72,31 +91,31 @@ def settle(
     while can_rescale and not deadline.is_over:
         acts = by_ascent(form, payoffs.most_each, begin, deadline)[1]
         begin = pure_rows(form, form.inflated.pure(acts))
-        loss = full - proved_payoff(begin)
-        if not 0 < COARSE * loss < payoffs.unit:
+        loss = full_memory_payoff - proved_payoff(begin)
+        if not 0 < RESCALING_RATIO * loss < payoffs.unit:
             break
         payoffs.rescale(loss)
-    if form.is_absent_minded and dag is None:  # until both ends are written alike
+    if form.is_absent_minded and dag is None:  # until both bounds print alike
         solved, least, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
         answer = Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     else:
         answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
         least = proved_payoff(answer.strategy)
-    most, is_certain, method = full, True, FULL_MEMORY
+    most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
     if dag is not None:
         most, method = payoffs.most(dag), BELIEF_DAG
-    elif least < full and answer.method == INTEGER_PROGRAM:
-        whole = bounding_dag(form, limit)
-        is_certain = whole is not None
-        if whole is not None:
-            most, method = payoffs.most(whole), BELIEF_DAG
-        else:  # HiGHS says so
+    elif least < full_memory_payoff and answer.method == INTEGER_PROGRAM:
+        whole_dag = bounding_dag(form, limit)
+        is_certain = whole_dag is not None
+        if whole_dag is not None:
+            most, method = payoffs.most(whole_dag), BELIEF_DAG
+        else:  # no proof in time: the bound that HiGHS reports
             most, method = payoffs.payoff(answer.bound), INTEGER_PROGRAM
-    elif least < full and answer.method != FULL_MEMORY:
+    elif least < full_memory_payoff and answer.method != FULL_MEMORY:
         most, method = payoffs.payoff(answer.bound), answer.method
-    if most >= full:
-        most, is_certain, method = full, True, FULL_MEMORY
-    return Settled(answer, least, max(most, least), full, is_certain, method)
+    if most >= full_memory_payoff:  # perfect recall is the better bound, and proved
+        most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
+    return Settled(answer, least, max(most, least), full_memory_payoff, is_certain, method)
 
 
 def enclosed_response(
@@ -107,39 +126,60 @@ def enclosed_response(
     wholes: Sequence["BeliefDag | None"] = (None, None),
     deadline: Deadline = FOREVER,
 ) -> Response:
-    """Find the best response to a strategy, in either seat, by a program within a limit.
+    """Find a best response to a strategy in either seat; its value is the mean of both seats.
 
-    `begin`, (R, K), is a strategy from which it is sought. Belief DAGs need no program. `deadline`
-    is that of all before it.
+    If bounds of single seats print as one number but those of the mean do not, the search is
+    repeated with a gap that is 16 times smaller.
+
+    Parameters
+    ----------
+    tree : FlatTree
+    given : Strategy or (R, K)
+        Strategy to respond to.
+    limit : float or Deadline
+        Time for programs and branch and bound, of both seats together.
+    begin : (R, K), optional
+        Strategy from which ascents begin.
+    wholes : pair of BeliefDag or None
+        Belief DAG of each player; a player with one needs no program.
+    deadline : Deadline
+        When all searches end.
     """
-    target, unit, limit = tree_strategy(tree, given), stakes(tree), Deadline.of(limit)
-    inflated_forms(tree, deadline)
+    target = tree_strategy(tree, given)
+    unit = stakes(tree)
+    limit = Deadline.of(limit)
+    inflated_forms(tree, deadline)  # keeps them: `solving_form` uses them
 
     def in_seat(player: int, begin: Floats | None, finer: float) -> Settled:
-        form, plain = solving_form(tree, player), sequence_form(tree, player)
-        seats = 1 + bool((tree.seat > player).any())  # that decide something, from this one on
-        program_limit, seat_limit = limit.share(1.0 / seats), deadline.share(1.0 / seats)
+        """Respond in one seat, within its share of the time; arguments are as for `settle`."""
+        form = solving_form(tree, player)
+        unshuffled_form = sequence_form(tree, player)
+        seats_left = 1 + bool((tree.seat > player).any())  # with decisions, from this seat on
+        program_limit = limit.share(1.0 / seats_left)
+        seat_limit = deadline.share(1.0 / seats_left)
         plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
-        payoffs, search_limit = Payoffs(tree, player, plan, seat_limit), seat_limit.share(SEARCHING)
+        payoffs = Payoffs(tree, player, plan, seat_limit)
+        search_limit = seat_limit.share(SEARCHING)
         result = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
-        if form is plain:
+        if form is unshuffled_form:
             return result
-        # Full memory is of the order in which rows are met.
-        most = Payoffs(tree, player, plan, deadline, plain).most(remembering(plain))
-        return result._replace(full_memory=most)
+        # Perfect recall refers to the order in which the game itself asks the player.
+        in_game_order = Payoffs(tree, player, plan, deadline, unshuffled_form)
+        return result._replace(full_memory=in_game_order.most(remembering(unshuffled_form)))
 
     finer = 1.0
     while True:
         first, second = (in_seat(player, begin, finer) for player in (0, 1))
         rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
-        value, bound = (first.least + second.least) / 2, (first.most + second.most) / 2
-        # Ends of each seat may be written alike, and those of the mean not.
+        value = (first.least + second.least) / 2
+        bound = (first.most + second.most) / 2
         is_met = bound - value <= LARGEST_GAP * Fraction(unit)
-        are_alike = tree.units.are_one(below(value), above(bound))
+        are_alike = tree.units.are_one(below(value), above(bound))  # whether they print alike
         can_be_finer = BRANCH_AND_BOUND in (first.method, second.method) and finer > FINEST
         if are_alike or not is_met or not can_be_finer or limit.is_over:
             break
-        finer, begin = finer / 16.0, rows
+        finer /= 16.0
+        begin = rows
     is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
     seats = below(first.least), below(second.least)
     seat_bounds = above(first.most), above(second.most)
@@ -150,7 +190,7 @@ def enclosed_response(
         bound=above(bound),
         full_memory=above((first.full_memory + second.full_memory) / 2),
         is_proved=is_proved and all(map(tree.units.are_one, seats, seat_bounds)),
-        method=max((first.method, second.method), key=METHODS.index),
+        method=max((first.method, second.method), key=BOUND_METHODS.index),
         seconds=limit.spent,
         seats=seats,
         seat_bounds=seat_bounds,
@@ -159,10 +199,10 @@ def enclosed_response(
 
 
 def full_memory(tree: FlatTree, target: Strategy) -> float:
-    """Payoff of a responder with perfect recall, in the mean of both seats, rounded up."""
+    """Best payoff of a responder with perfect recall, in the mean of both seats, rounded up."""
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    most = Fraction()
+    sum_of_seats = Fraction()
     for player, form in enumerate(forms):
         payoffs = Payoffs(tree, player, plan_of(forms[1 - player], target), FOREVER, form)
-        most += payoffs.most(remembering(form))
-    return above(most / 2)
+        sum_of_seats += payoffs.most(remembering(form))
+    return above(sum_of_seats / 2)

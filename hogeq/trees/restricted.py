@@ -17,7 +17,7 @@ from hogeq.trees.integer_program import ENDED, FINE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
 
-WRITTEN: Final = 4  # entries of a program in the time of an entry of what it is made of
+TIME_PER_ENTRY: Final = 4  # time to build a linear program, per entry of the arrays it is made of
 
 
 class Mixed(NamedTuple):
@@ -37,24 +37,28 @@ class Mixed(NamedTuple):
         return np.asarray(self.dag.sequences @ self.flow)
 
     def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
-        """Strategies to be drawn from, with their weights; and the share of the flow they are.
+        """Decompose the flow into strategies and the probabilities of drawing them.
 
-        `MOST_DRAWN` at most, and when the time is over no more, but one at least.
+        There are `MOST_DRAWN` strategies at most, and no more once the time is over, but at least
+        one. Returns the mixture, and the share of the flow that it covers.
         """
         weights: list[float] = []
-        rows: list[Floats] = []
+        policies: list[Floats] = []
         share = 1.0
         for weight, plan in self.dag.mixture(self.flow):
-            if len(rows) == MOST_DRAWN or (rows and deadline.is_over):
+            if len(policies) == MOST_DRAWN or (policies and deadline.is_over):
                 share = sum(weights)
                 break
             weights.append(weight)
-            rows.append(played(self.dag.form, plan))
-        return Strategy.unchecked(np.array(rows), np.array(weights) / sum(weights)), share
+            policies.append(played(self.dag.form, plan))
+        return Strategy.unchecked(np.array(policies), np.array(weights) / sum(weights)), share
 
 
 def played(form: SequenceForm, plan: Floats) -> Floats:
-    """Strategy whose rows average a plan over their refined information sets."""
+    """Policy (R, K) whose rows average a plan, (S,), over their refined information sets.
+
+    The opponent's rows, and rows of no weight that is more than rounding, are uniform.
+    """
     weights = np.zeros(form.tree.shape)  # (R, K)
     weights[form.tree.legal] = form.by_actions(plan)
     total = weights.sum(axis=1, keepdims=True)
@@ -62,7 +66,7 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
 
 
 def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
-    """Strategy whose rows average a mixture over the ways in which it comes to them."""
+    """Policy (R, K) whose rows average a mixture by how likely each component reaches them."""
     plans = [form.realisation(policy) for policy in mixture.policies]
     plan = sum(chance * plan for chance, plan in zip(mixture.chances, plans, strict=True))
     return played(form, np.asarray(plan))
@@ -71,47 +75,58 @@ def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
 def solve_restricted(
     payoffs: csr_array, dags: Sequence[BeliefDag], deadline: Deadline
 ) -> tuple[Floats, Floats] | None:
-    """Solve the game restricted to the strategies of two DAGs; give the flows of both.
+    """Solve the zero-sum game restricted to the strategies of two belief DAGs.
 
-    None if HiGHS fails, or is not done in time.
+    The first player's flow maximises the least payoff over the second's. By duality that is one
+    linear program: flow f >= 0 and values v at the second player's decisions, such that no choice
+    of the second pays the first less than v allows; maximise v at the root (Koller, Megiddo and von
+    Stengel, 1996). The dual prices are the second player's flow.
+
+    `payoffs`, (S, T), are to the first player, by the sequences of both. Returns the flows of both
+    players, or None if HiGHS fails or is not done in time.
     """
     first, second = dags
     if not len(second.row):  # the second player decides nothing: its flow is 1 at the root
-        chosen = first.respond(against(payoffs, second.sequences @ np.ones(1), 0))[1]
-        return first.flow(chosen), np.ones(1)
+        choices = first.respond(against(payoffs, second.sequences @ np.ones(1), 0))[1]
+        return first.flow(choices), np.ones(1)
     if not len(first.row):
-        chosen = second.respond(against(payoffs, first.sequences @ np.ones(1), 1))[1]
-        return np.ones(1), second.flow(chosen)
+        choices = second.respond(against(payoffs, first.sequences @ np.ones(1), 1))[1]
+        return np.ones(1), second.flow(choices)
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
     size = sum(len(dag.allowed) + dag.sequences.nnz for dag in dags) + payoffs.nnz
-    if deadline.is_over or not deadline.allows(WRITTEN * size):
+    if deadline.is_over or not deadline.allows(TIME_PER_ENTRY * size):
         return None
     # Payoffs by the first player's choices and the second's sequences, then by both's choices.
     by_sequence = csr_array(FINE * (first.sequences.T @ payoffs))
-    mine, theirs = first.equations(), second.equations()
-    once = [(np.arange(flow.shape[0]) == 0).astype(float) for flow in (mine, theirs)]
+    first_equations, second_equations = first.equations(), second.equations()
+    # Right sides of the equations of a flow: it is 1 at the root, the first equation.
+    first_sides, second_sides = (
+        (np.arange(equations.shape[0]) == 0).astype(float)
+        for equations in (first_equations, second_equations)
+    )
     allowed = second.allowed
-    columns = np.bincount(by_sequence.indices, minlength=by_sequence.shape[1])
-    entries = columns @ np.diff(second.sequences.indptr)
-    if not deadline.allows(WRITTEN * float(entries)):
+    entries_by_sequence = np.bincount(by_sequence.indices, minlength=by_sequence.shape[1])
+    num_entries = entries_by_sequence @ np.diff(second.sequences.indptr)
+    if not deadline.allows(TIME_PER_ENTRY * float(num_entries)):
         return None
     by_choice = (by_sequence @ second.sequences).T
-    # Maximise the least payoff, by its dual: `theirs` transposed times values q is at most payoffs.
-    upper = block_array([[-by_choice, theirs.T]]).tocsr()[allowed]
-    free = np.full(theirs.shape[0], np.inf)
+    # Transposed equations times values are at most the payoffs, for each choice of the second.
+    upper = block_array([[-by_choice, second_equations.T]]).tocsr()[allowed]
+    free = np.full(second_equations.shape[0], np.inf)  # values have no bounds
     lower = np.append(np.zeros(len(first.allowed)), -free)
     upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
+    no_values = csr_array((first_equations.shape[0], second_equations.shape[0]))
     solve = partial(
         interruptible,
         linprog,
-        np.concatenate([np.zeros(mine.shape[1]), -once[1]]),
+        np.concatenate([np.zeros(first_equations.shape[1]), -second_sides]),
         A_ub=upper,
         b_ub=np.zeros(upper.shape[0]),
-        A_eq=block_array([[mine, csr_array((mine.shape[0], theirs.shape[0]))]]),
-        b_eq=once[0],
+        A_eq=block_array([[first_equations, no_values]]),
+        b_eq=first_sides,
         bounds=np.array([lower, upper_bounds]).T,
     )
-    for method in ("highs", "highs-ipm"):  # near ties can be too much for the first
+    for method in ("highs", "highs-ipm"):  # the simplex method can fail on near ties
         answer = solve(method=method, options={"time_limit": max(deadline.left, 0.01)})
         if answer.status in ENDED or deadline.is_over:
             break
@@ -119,5 +134,5 @@ def solve_restricted(
         return None
     second_flow = np.zeros(len(allowed))
     second_flow[allowed] = -answer.ineqlin.marginals
-    flows = answer.x[: mine.shape[1]], second_flow
+    flows = answer.x[: first_equations.shape[1]], second_flow
     return flows if all(np.isfinite(flow).all() for flow in flows) else None

@@ -91,24 +91,28 @@ class Rows:
 
     @cached_property
     def keys(self) -> list[Hashable]:
-        """Name of each row, with its player where both have it, and a number if that is not enough.
+        """Key of each row, (R,), no two equal.
 
-        (R,), each once.
+        It is the row's name if no other row has it, else (player, name), else that and the row.
         """
-        owned: list[Hashable] = [*zip(self.seat.tolist(), self.names, strict=True)]
-        for keys in ([*self.names], owned):
+        with_player: list[Hashable] = [*zip(self.seat.tolist(), self.names, strict=True)]
+        for keys in ([*self.names], with_player):
             if len({*keys}) == len(keys):
                 return keys
-        return [(key, row) for row, key in enumerate(owned)]
+        return [(key, row) for row, key in enumerate(with_player)]
 
     @cached_property
     def _rows_by_name(self) -> dict[Hashable, list[int]]:
-        """Rows of every name by which one may be asked for; a key of `keys` has one row."""
-        found: dict[Hashable, list[int]] = {}
+        """Map every name that a user may ask for to the rows that have it.
+
+        A name is accepted as it is or as text, with the player or without; an entry of `keys` means
+        its own row alone.
+        """
+        rows_by_name: dict[Hashable, list[int]] = {}
         for row, (seat, name) in enumerate(zip(self.seat.tolist(), self.names, strict=True)):
             for key in {self.keys[row], name, str(name), (seat, name), (seat, str(name))}:
-                found.setdefault(key, []).append(row)
-        return found | {key: [row] for row, key in enumerate(self.keys)}
+                rows_by_name.setdefault(key, []).append(row)
+        return rows_by_name | {key: [row] for row, key in enumerate(self.keys)}
 
     @cached_property
     def _states_of_rows(self) -> list[str]:
@@ -120,10 +124,13 @@ class Rows:
         return [f"player {seat}: {state}" for seat, state in pairs]
 
     def find(self, key: Hashable) -> NamedRow:
-        """Find an information set by its name, or by its player and name."""
+        """Find an information set by its name, or by its player and name.
+
+        Raises `StrategyError` if there is none, or if several have this name.
+        """
         try:
             rows = self._rows_by_name.get(key, [])
-        except TypeError:  # no key of a dictionary
+        except TypeError:  # the key cannot be hashed
             rows = []
         if len(rows) == 1:
             return self.at(rows[0])
@@ -139,7 +146,7 @@ class Rows:
         return map(self.at, range(self.num_rows))
 
     def at(self, row: int) -> NamedRow:
-        """Give the names of a row."""
+        """Collect the names of a row: its key, player, actions and OpenSpiel's state."""
         return NamedRow(
             key=self.keys[row],
             place=(row,),
@@ -151,26 +158,29 @@ class Rows:
 
     @cached_property
     def places(self) -> dict[Cells, tuple[int, ...]]:
-        """Row and column in a policy of each action, by player, information set and name."""
+        """Row and column in a policy of each action, by player, information set and action name.
+
+        Actions that print alike get a number: ``fold``, ``fold (2)``.
+        """
         names = [printable(name) for name in self.names]
-        places: dict[Cells, tuple[int, ...]] = {}
+        place_of_action: dict[Cells, tuple[int, ...]] = {}
         for row, (seat, name) in enumerate(zip(self.seat.tolist(), names, strict=True)):
             for column, label in enumerate(self.labels[row]):
                 cells = seat, name, printable(label)
                 number = 1
-                while cells in places:  # two that are written alike
+                while cells in place_of_action:
                     number += 1
                     cells = seat, name, f"{printable(label)} ({number})"
-                places[cells] = (row, column)
-        return places
+                place_of_action[cells] = (row, column)
+        return place_of_action
 
     @cached_property
     def rows_sha256(self) -> bytes:
         """Hash of the players, names and actions of all rows: what a strategy is made for."""
-        found = sha256(np.asarray(self.member, "<i4").tobytes())
+        digest = sha256(np.asarray(self.member, "<i4").tobytes())
         for name, labels in zip(self.names, self.labels, strict=True):
-            found.update("\0".join([*map(printable, (name, *labels)), "\0"]).encode())
-        return found.digest()
+            digest.update("\0".join([*map(printable, (name, *labels)), "\0"]).encode())
+        return digest.digest()
 
     # --- arrays -----------------------------------------------------------------------------------
 
@@ -179,7 +189,11 @@ class Rows:
         return self.legal / self.num_legal[:, None]
 
     def check_strategy(self, given: ArrayLike, name: str = "strategy") -> Floats:
-        """Check probabilities of legal actions, (R, K); scale sums of nearly 1."""
+        """Check that an array, (R, K), holds probabilities of legal actions; return float64.
+
+        Rows must sum to 1 within `ROW_SUM`; they are scaled to sum to 1 if rounding of doubles does
+        not explain the difference. `name` begins the messages. Raises `HogeqError`.
+        """
         numbers = as_array(given, name)
         shape = self.num_rows, self.num_actions
         if numbers.dtype.kind not in "iuf":
@@ -189,10 +203,11 @@ class Rows:
         rows = numbers.astype(np.float64)
         is_wrong = ~(np.isfinite(rows) & (rows >= 0.0)) | ((rows > 0.0) & ~self.legal)
         sums = rows.sum(axis=1)
-        bad = np.flatnonzero(is_wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
-        if len(bad):
+        wrong_rows = np.flatnonzero(is_wrong.any(axis=1) | (np.abs(sums - 1.0) > ROW_SUM))
+        if len(wrong_rows):
+            row = wrong_rows[0]
             raise HogeqError(
-                f"{name}: information set {bad[0]} ({printable(self.names[bad[0]])}): allowed:"
+                f"{name}: information set {row} ({printable(self.names[row])}): allowed:"
                 " probabilities of legal actions that sum to 1"
             )
         is_rounding = np.abs(sums - 1.0) <= np.finfo(float).eps * self.num_legal
@@ -200,12 +215,13 @@ class Rows:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Add a number to labels that are written like one before."""
-    found: dict[str, None] = {}
+    """Make labels differ: the second ``fold`` becomes ``fold (2)``, and so on."""
+    distinct: dict[str, None] = {}  # an ordered set
     for label in labels:
-        word, number = label, 1
-        while word in found:
+        word = label
+        number = 1
+        while word in distinct:
             number += 1
             word = f"{label} ({number})"
-        found[word] = None
-    return [*found]
+        distinct[word] = None
+    return [*distinct]

@@ -22,8 +22,8 @@ from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import sides_of
 
 END: Final = TERMINAL
-MOST_KEPT: Final = 100_000  # states of which the nodes are kept
-EXPONENTS: Final = range(-1000, 301)  # of decimals
+NODES_CACHED: Final = 100_000  # nodes of states that a cache holds
+DECIMAL_EXPONENTS: Final = range(-1000, 301)  # powers of 10 that a Decimal may have
 
 Kind = TypeVar("Kind", bound="type[GameRules]")
 
@@ -113,7 +113,8 @@ def from_rules(
 ) -> FlatTree:
     """Build the tree of a game; `ValueError` names the history where its rules break down.
 
-    `longest` is of the moves of players laid out; with `once` equal states are looked at once.
+    `longest` is the number of moves of players after which the tree is cut; with `once` the node of
+    a state is computed once, for all histories that lead to it.
     """
     name = name or name_of(rules)
     try:
@@ -121,10 +122,12 @@ def from_rules(
     except Exception as error:
         raise HogeqError(f"{name}: at the start: {raised(error)}") from error
     sides = sides_of(teams, players, name)
-    numbers: dict[Hashable, int] = {}
-    look: Callable[[Any], Node] = partial(_numbered, rules, numbers)
-    look = lru_cache(MOST_KEPT)(look) if once else look
-    tree = flatten(name, root, look, partial(_words, numbers), longest, forget=forget, sides=sides)
+    numbers: dict[Hashable, int] = {}  # of actions, in the order in which they first occur
+    node_of_state: Callable[[Any], Node] = partial(_numbered, rules, numbers)
+    if once:
+        node_of_state = lru_cache(NODES_CACHED)(node_of_state)
+    words = partial(_words, numbers)
+    tree = flatten(name, root, node_of_state, words, longest, forget=forget, sides=sides)
     return coarser(tree, forget)
 
 
@@ -134,77 +137,87 @@ def name_of(rules: GameRules) -> str:
 
 
 def node_of(rules: GameRules, state: Any) -> Node:
-    """Give the node of a state; its moves have the actions of the rules."""
+    """Ask the rules for the node of a state: player, information set, moves or payoffs.
+
+    Raises `NodeError` if an answer is not of the kind that `GameRules` asks for.
+    """
     mover: Any = rules.to_move(state)
     if not (hasattr(mover, "__index__") and END <= mover < rules.players):
         allowed = f"a player from 0 to {rules.players - 1}, hogeq.CHANCE or hogeq.END"
         raise NodeError(refusal("to_move", mover, allowed))
     player = operator.index(mover)
     if player == END:
-        paid = _numbers(rules.payoffs(state), "payoffs")
-        if len(paid) != rules.players:
-            raise NodeError(f"{len(paid)} payoffs; allowed: {rules.players}, one for each player")
-        return Node(END, payoffs=paid)
-    known: Hashable = None
+        payoffs = _numbers(rules.payoffs(state), "payoffs")
+        if len(payoffs) != rules.players:
+            allowed = f"{rules.players}, one for each player"
+            raise NodeError(f"{len(payoffs)} payoffs; allowed: {allowed}")
+        return Node(END, payoffs=payoffs)
+    infoset: Hashable = None
     if player == CHANCE:
-        drawn: Iterable[tuple[Any, Any]] = _drawn(rules.chances(state))
-        if type(rules).chances is not GameRules.chances:  # else they are right
-            chances = _numbers([chance for _, chance in drawn], "chances")
-            drawn = [*zip([action for action, _ in drawn], chances, strict=True)]
+        choices: Iterable[tuple[Any, Any]] = _drawn(rules.chances(state))
+        if type(rules).chances is not GameRules.chances:  # the inherited method needs no check
+            chances = _numbers([chance for _, chance in choices], "chances")
+            choices = [*zip([action for action, _ in choices], chances, strict=True)]
     else:
-        known = rules.knows(state, player)
-        _require_key("knows", known)
-        drawn = [(action, 1.0) for action in in_lasting_order(rules.actions(state))]
-    _require_key("actions", tuple(action for action, _ in drawn))
-    moves = [(action, chance, rules.next(state, action)) for action, chance in drawn]
-    return Node(player, known, moves=moves)
+        infoset = rules.knows(state, player)
+        _require_key("knows", infoset)
+        # Moves of players have chance 1.
+        choices = [(action, 1.0) for action in in_lasting_order(rules.actions(state))]
+    _require_key("actions", tuple(action for action, _ in choices))
+    moves = [(action, chance, rules.next(state, action)) for action, chance in choices]
+    return Node(player, infoset, moves=moves)
 
 
-def _require_key(method: str, given: Any) -> None:
+def _require_key(method: str, value: Any) -> None:
+    """Raise `NodeError` if what a method of the rules returned cannot be hashed."""
     try:
-        hash(given)
+        hash(value)
     except TypeError:
-        raise NodeError(refusal(method, given, "what a dictionary takes as keys")) from None
+        raise NodeError(refusal(method, value, "what a dictionary takes as keys")) from None
 
 
-def _drawn(given: Any) -> Iterable[tuple[Any, Any]]:
-    """Take actions of chance with their probabilities, each once."""
+def _drawn(chances: Any) -> Iterable[tuple[Any, Any]]:
+    """Check the form of what `GameRules.chances` returned; return (action, probability) pairs."""
     allowed = "a dictionary, or pairs of an action, each once, and a number"
-    if isinstance(given, Iterable):
-        pairs = given.items() if isinstance(given, Mapping) else [*given]
-        if all(isinstance(one, Sequence) and len(one) == 2 for one in pairs):
-            chances = dict(pairs)
-            if len(chances) == len(pairs):
-                return chances.items()
-    raise NodeError(refusal("chances", given, allowed))
+    if isinstance(chances, Iterable):
+        pairs = chances.items() if isinstance(chances, Mapping) else [*chances]
+        if all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
+            by_action = dict(pairs)
+            if len(by_action) == len(pairs):
+                return by_action.items()
+    raise NodeError(refusal("chances", chances, allowed))
 
 
-def _numbers(given: Any, method: str) -> tuple[Fraction | float, ...]:
-    """Take a list of numbers; texts are none, though Python would make numbers of them."""
+def _numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
+    """Check that a method of the rules returned a list of numbers; return them.
+
+    A text is refused, though Python would turn it into a number, and so are a mapping and a set.
+    """
     allowed = "a list of numbers, one for each player" if method == "payoffs" else "numbers"
-    is_text = isinstance(given, str | bytes | Mapping | AbstractSet)
-    if is_text or not isinstance(given, Iterable):
-        raise NodeError(refusal(method, given, allowed))
-    numbers = list(given)
-    for one in numbers:
-        if isinstance(one, str | bytes | bytearray) or not hasattr(one, "__float__"):
-            raise NodeError(refusal(method, one, allowed))
+    is_no_list = isinstance(values, str | bytes | Mapping | AbstractSet)
+    if is_no_list or not isinstance(values, Iterable):
+        raise NodeError(refusal(method, values, allowed))
+    numbers = list(values)
+    for number in numbers:
+        if isinstance(number, str | bytes | bytearray) or not hasattr(number, "__float__"):
+            raise NodeError(refusal(method, number, allowed))
     return tuple(map(_number, numbers))
 
 
-def _number(given: Any) -> Fraction | float:
-    """Give a whole number, a fraction or a decimal as it is, another one as a double."""
-    if isinstance(given, Decimal):
-        if not (given.is_finite() and given.adjusted() in EXPONENTS):
-            raise NodeError(refusal("number", given, "finite ones, 1e-1000 to 1e300 in size"))
-        given = Fraction(given)
-    if isinstance(given, float) or not isinstance(given, Rational):
-        return float(given)
-    whole = int(given.numerator)
-    return whole if given.denominator == 1 else Fraction(whole, int(given.denominator))
+def _number(value: Any) -> Fraction | float:
+    """Convert a number to int or Fraction if it is rational (a Decimal is), else to float."""
+    if isinstance(value, Decimal):
+        if not (value.is_finite() and value.adjusted() in DECIMAL_EXPONENTS):
+            raise NodeError(refusal("number", value, "finite ones, 1e-1000 to 1e300 in size"))
+        value = Fraction(value)
+    if isinstance(value, float) or not isinstance(value, Rational):
+        return float(value)
+    numerator = int(value.numerator)
+    return numerator if value.denominator == 1 else Fraction(numerator, int(value.denominator))
 
 
 def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Node:
+    """Ask the rules for the node of a state; replace actions by numbers, adding new ones."""
     node = node_of(rules, state)
     moves = [(number_of(action, numbers), chance, after) for action, chance, after in node.moves]
     return node._replace(moves=moves)
@@ -266,6 +279,7 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
     """
 
     def decorate(kind: Kind) -> Kind:
+        """Register a class of rules under `name`, after making it a dataclass."""
         if isinstance(kind, type) and "__init__" in vars(kind) and not is_dataclass(kind):
             raise HogeqError(f"game {name}: has a method __init__; allowed: annotated fields")
         if isinstance(kind, type) and not is_dataclass(kind):
@@ -277,16 +291,21 @@ def register_game(name: str) -> Callable[[Kind], Kind]:
 
 
 def named_rules(text: str) -> GameRules | None:
-    """Make the rules of a registered game, ``poker(cards=4)``; None if none has the name."""
+    """Make the rules of a registered game, ``poker(cards=4)``; None if no game has the name.
+
+    Raises `HogeqError` if the parameters in brackets are not those of the game.
+    """
     name, bracket, inside = text.partition("(")
     if name not in GAMES:
         return None
     from hogeq.support.yaml import ConfigError, parse_yaml  # here: small commands need no YAML
 
     try:
-        given = parse_yaml("{" + inside.removesuffix(")").replace("=", ": ") + "}", f"game {name}")
+        # "cards=4, suits=2" is read as the YAML mapping {cards: 4, suits: 2}.
+        mapping = "{" + inside.removesuffix(")").replace("=", ": ") + "}"
+        values = parse_yaml(mapping, f"game {name}")
         if not bracket or inside.endswith(")"):
-            return read(GAMES[name], given)
+            return read(GAMES[name], values)
     except ConfigError as error:
         raise HogeqError(one_line(error)) from error
     except ParameterError as error:

@@ -64,14 +64,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
-    """Write a tree whole or not at all; read again, it has the same hash."""
-    after_actions = tree.first_after
+    """Write a tree to a file, whole or not at all; the tree read from it has the same hash."""
+    after_actions = tree.first_after  # a node after each action of each information set
     word, words = tree.words(np.concatenate([after_actions, tree.after_chance]))
     _require_names(tree.seat, [*map(str, tree.names)], f"{tree.name}: ")
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    about = [VERSION, tree.num_players, tree.states is not None]
+    if tree.is_rounded:
+        about.append(1)
     arrays = {
-        "about": [VERSION, tree.num_players, tree.states is not None] + [1] * tree.is_rounded,
+        "about": about,
         "units": [tree.shift, tree.centre],
         "parent": tree.parent,
         "row": tree.row,
@@ -88,10 +91,10 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     }
     fields = FIELDS
     if tree.sides is not None:
-        arrays["sides"], fields = tree.sides, TEAMS
-    write_arrays(
-        path, compress=False, **{name: np.asarray(arrays[name], fields[name]) for name in fields}
-    )
+        arrays["sides"] = tree.sides
+        fields = TEAMS
+    typed_arrays = {name: np.asarray(arrays[name], fields[name]) for name in fields}
+    write_arrays(path, compress=False, **typed_arrays)
 
 
 def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
@@ -108,7 +111,10 @@ def load_tree_file(path: str | os.PathLike[str]) -> FlatTree:
 
 
 def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
-    """Read the arrays of a file of so many bytes, each of its type and with one axis."""
+    """Read the arrays of a file of `size` bytes, each of its type and with one axis.
+
+    Raises `BadInputError` if their names, or their sizes, are not those of an uncompressed tree.
+    """
     members = archive.infolist()
     names = [member.filename.removesuffix(".npy") for member in members]
     if sorted(names) not in (sorted(FIELDS), sorted(TEAMS)):
@@ -130,14 +136,17 @@ def _arrays(archive: zipfile.ZipFile, size: int) -> Arrays:
 
 
 def _require(name: str, holds: NDArray[np.bool_] | bool, allowed: str) -> None:
-    """Refuse an array at the first place where a condition does not hold."""
+    """Raise `BadInputError`, naming the first index at which a condition on an array is False."""
     if not np.all(holds):
-        place = f"[{int(np.argmin(holds))}]" if isinstance(holds, np.ndarray) else ""
-        raise BadInputError(f"{name}{place}: allowed: {allowed}")
+        index = f"[{int(np.argmin(holds))}]" if isinstance(holds, np.ndarray) else ""
+        raise BadInputError(f"{name}{index}: allowed: {allowed}")
 
 
 def _tree(arrays: Arrays) -> FlatTree:
-    """Check the arrays of a file, each of which may hold anything, and make their tree."""
+    """Check the arrays of a file, each of which may hold anything, and build their tree.
+
+    Raises `BadInputError` with the first fault: an array's name, an index, and what is allowed.
+    """
     num_players, has_states, is_rounded = _about(arrays["about"])
     units, parent, row = arrays["units"], arrays["parent"], arrays["row"]
     _require("units", len(units) == 2, "two numbers")
@@ -153,7 +162,8 @@ def _tree(arrays: Arrays) -> FlatTree:
     _require("payoff", np.abs(arrays["payoff"]) <= LARGEST, flat.IN_RANGE.removeprefix("allowed: "))
     _check_chances(arrays, player, num_moves)
     # The texts are the name of the game, names of rows, OpenSpiel's if there are any, and words.
-    texts, rows = _texts(arrays["text"], arrays["ends"]), len(seat)
+    texts = _texts(arrays["text"], arrays["ends"])
+    rows = len(seat)
     num_words = len(texts) - 1 - rows * (1 + has_states)
     _require("ends", num_words >= 0, "a name, one for each information set, and words")
     for name in ("labels", "said"):
@@ -164,7 +174,7 @@ def _tree(arrays: Arrays) -> FlatTree:
     row_names = texts[1 : 1 + rows]
     _require_names(seat, row_names, "text: ")
     sides, infosets = _members(arrays.get("sides"), seat, row_names)
-    labels.tree = tree = FlatTree(
+    tree = FlatTree(
         name=printable(texts[0]),
         player=player,
         parent=parent,
@@ -184,14 +194,18 @@ def _tree(arrays: Arrays) -> FlatTree:
         sides=sides,
         is_rounded=is_rounded,
     )
-    _require(
-        "payoff", tree.largest_payoff >= 1.0 / LARGEST, f"the largest {1.0 / LARGEST:g} or more"
-    )
+    labels.tree = tree
+    least = 1.0 / LARGEST
+    _require("payoff", tree.largest_payoff >= least, f"the largest {least:g} or more")
     return tree
 
 
 def _about(about: Ints) -> tuple[int, bool, bool]:
-    """Read the number of players, if there are OpenSpiel's names, and if numbers were rounded."""
+    """Read the array ``about``, whose first entry is the version of the format.
+
+    Returns the number of players, whether the file has OpenSpiel's names of states, and whether
+    numbers of the game were rounded; the last entry is missing in older files.
+    """
     is_known = len(about) in (3, 4) and about[0] == VERSION and about[1] in (1, 2)
     are_flags = set(about[2:].tolist()) <= {0, 1}
     _require("about", bool(is_known and are_flags), f"version {VERSION}, 1 or 2 players, 0 or 1")
@@ -201,18 +215,22 @@ def _about(about: Ints) -> tuple[int, bool, bool]:
 def _players(
     row: Indices, seat: NDArray[np.int8], num_legal: Ints, num_moves: Indices, num_players: int
 ) -> NDArray[np.int8]:
-    """Find who moves at each node, (N,); refuse rows, (R,), that do not fit their nodes, (N,)."""
+    """Find the player who moves at each node, (N,); refuse rows that do not fit their nodes.
+
+    `row` and `num_moves` are by node, (N,), `seat` and `num_legal` by information set, (R,). A node
+    without a row is chance's, or terminal if it has no moves.
+    """
     _require("num_legal", len(num_legal) == len(seat), f"{len(seat)}, as many as in seat")
     _require("num_legal", num_legal > 0, "1 or more")
     _require("seat", (seat >= 0) & (seat < num_players), f"players from 0 to {num_players - 1}")
     _require("seat", np.diff(seat, prepend=np.int8(0)) >= 0, "those of player 0 first")
     _require("row", (row >= -1) & (row < len(seat)), f"-1 to {len(seat) - 1}")
     is_decision = row >= 0
-    is_met = np.bincount(row[is_decision], minlength=len(seat)) > 0
-    _require("row", is_met, "every information set")
+    has_nodes = np.bincount(row[is_decision], minlength=len(seat)) > 0
+    _require("row", has_nodes, "every information set")
     has_all_moves = num_moves[is_decision] == num_legal[row[is_decision]]
     _require("parent", has_all_moves, "as many moves as the set has actions")
-    player = np.append(seat, np.int8(CHANCE))[row]  # row -1 takes the last one
+    player = np.append(seat, np.int8(CHANCE))[row]  # index -1, no row, takes the last entry
     player[num_moves == 0] = TERMINAL
     return player
 
@@ -227,75 +245,82 @@ def _require_names(seat: NDArray[np.int8], names: Sequence[str], where: str) -> 
 
 
 def _members(
-    given: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
+    teams: NDArray[np.int8] | None, seat: NDArray[np.int8], texts: list[str]
 ) -> tuple[Sides | None, Sequence[Any]]:
-    """Read the team of each player, `given` if there are teams, and the names of rows, (R,).
+    """Read the team of each player, None without teams, and the names of rows, (R,).
 
-    Of teams a text begins with the member that moves there, who is in the team of the row, `seat`.
+    `teams`, (P,), holds 0 or 1 for each player, `seat`, (R,), the team that moves at each row. With
+    teams the text of a row begins with the member who moves there: ``player 2: ...``.
     """
-    if given is None:
+    if teams is None:
         return None, texts
-    _require("sides", (given == 0) | (given == 1), "0 or 1")
-    sides: Sides = tuple(given.tolist())
+    _require("sides", (teams == 0) | (teams == 1), "0 or 1")
+    sides: Sides = tuple(teams.tolist())
     names = []
     for text, team in zip(texts, seat.tolist(), strict=True):
-        found = MEMBER.match(text)
-        if found is None or int(found[1]) >= len(sides) or sides[int(found[1])] != team:
+        match = MEMBER.match(text)
+        if match is None or int(match[1]) >= len(sides) or sides[int(match[1])] != team:
             _require("text", False, "names of sets that begin with a member of the team")
         else:
-            names.append(Known(int(found[1]), text[found.end() :]))
+            names.append(Known(int(match[1]), text[match.end() :]))
     return sides, names
 
 
 def _moves(parent: Indices, row: Indices) -> Indices:
-    """Give the number of moves of each node; refuse arrays of no tree in the order of a walk."""
+    """Count the moves of each node, (N,); refuse arrays that are no tree in breadth-first order."""
     size = len(parent)
     _require("parent", 0 < size <= building.MOST_NODES, f"1 to {building.MOST_NODES:,} nodes")
     _require("row", len(row) == size, f"{size}, as many as in parent")
     _require("parent", bool(parent[0] == -1), "-1 for the root")
     _require("parent", (parent[1:] >= 0) & (parent[1:] < np.arange(1, size)), "nodes before")
-    # So there is no circle; and nodes lie by depth, with siblings side by side.
+    # Parents come first, so there is no cycle; rising, so siblings are neighbours, by depth.
     _require("parent", parent[1:] >= parent[:-1], "rising numbers")
     return np.bincount(parent[1:], minlength=size).astype(np.int32)
 
 
 def _actions(arrays: Arrays, num_legal: Ints) -> NDArray[np.bool_]:
-    """Give which actions are legal, (R, K); refuse numbers of actions that are no such."""
-    rows, most = len(num_legal), int(num_legal.max(initial=1))
-    building.require_memory(
-        f"has {rows:,} information sets", rows * (building.ROW_BYTES + most * building.ACTION_BYTES)
-    )
+    """Mark the legal actions of each row, (R, K); refuse wrong numbers or words of actions.
+
+    `num_legal`, (R,), is the number of actions of each row, K the largest of them.
+    """
+    rows = len(num_legal)
+    width = int(num_legal.max(initial=1))
+    size = rows * (building.ROW_BYTES + width * building.ACTION_BYTES)
+    building.require_memory(f"has {rows:,} information sets", size)
     for name in ("moves", "labels"):
         _require(name, len(arrays[name]) == num_legal.sum(), "one for each action of a set")
     _require_different("moves", arrays["moves"], num_legal)
-    return np.arange(most) < num_legal[:, None]
+    return np.arange(width) < num_legal[:, None]
 
 
 def _require_different(name: str, numbers: Indices, sizes: Ints) -> None:
-    """Refuse equal numbers in one of some groups that lie side by side."""
+    """Refuse an array in which a group has two equal numbers; groups have `sizes`, in order."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((numbers, group))
     by_group = np.stack([group, numbers])[:, order]
-    differs = np.any(by_group[:, 1:] != by_group[:, :-1], axis=0)  # from the one before
-    _require(name, differs, "different numbers at a node")
+    differs_from_last = np.any(by_group[:, 1:] != by_group[:, :-1], axis=0)
+    _require(name, differs_from_last, "different numbers at a node")
 
 
 def _check_chances(arrays: Arrays, player: NDArray[np.int8], num_moves: Indices) -> None:
-    """Refuse probabilities and numbers of the steps of chance that are no such."""
-    given = arrays["chance"]
-    sizes = num_moves[player == CHANCE].astype(np.int64)  # of each node of chance
+    """Refuse wrong probabilities, numbers or words of the moves of chance.
+
+    `player` and `num_moves`, (N,), are those of each node.
+    """
+    chances = arrays["chance"]
+    sizes = num_moves[player == CHANCE].astype(np.int64)  # number of moves of each chance node
     for name in ("chance", "drawn", "said"):
         _require(name, len(arrays[name]) == sizes.sum(), "one for each step of chance")
-    _require("chance", (given >= 0.0) & (given <= 1.0 + ROW_SUM), "0 to 1")
+    _require("chance", (chances >= 0.0) & (chances <= 1.0 + ROW_SUM), "0 to 1")
     _require_different("drawn", arrays["drawn"], sizes)
     if len(sizes):
-        missed = np.abs(np.add.reduceat(given, np.cumsum(sizes) - sizes) - 1.0)
-        # As the builder leaves them; sums are of any order.
-        _require("chance", missed <= 2.0 * np.finfo(float).eps * (sizes + 1), "sums of 1")
+        sum_errors = np.abs(np.add.reduceat(chances, np.cumsum(sizes) - sizes) - 1.0)
+        # The builder's rounding; twice that, since a sum depends on the order of its terms.
+        _require("chance", sum_errors <= 2.0 * np.finfo(float).eps * (sizes + 1), "sums of 1")
 
 
 def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
-    """Part bytes in UTF-8 at their ends into texts."""
+    """Decode bytes in UTF-8 into texts, of which `ends` holds the index after each one's last."""
     starts = np.append(0, ends)
     _require("ends", ends >= starts[:-1], "rising numbers")
     _require("ends", len(ends) > 0 and bool(ends[-1] == len(text)), "the last at the end of text")
@@ -333,14 +358,15 @@ class _Labels:
         return nodes, self.tree.move[nodes]
 
     def __call__(self, moves: Sequence[int]) -> list[str]:
-        """Follow moves from the root; give the word of each."""
+        """Follow the moves of a history from the root; return the word of each."""
         nodes, leading_moves = self.children
-        node, written = 0, []
+        node = 0
+        history_words = []
         for move in moves:
             # Parents rise, so the children of a node lie from the first of it to that of the next.
-            ends = np.array([node, node + 1], np.int32)
-            first, end = np.searchsorted(self.tree.parent, ends).tolist()
+            parents = np.array([node, node + 1], np.int32)
+            first, end = np.searchsorted(self.tree.parent, parents).tolist()
             child = np.searchsorted(leading_moves[first:end], move)
             node = int(nodes[first + child])
-            written.append(self.words[self.word[node]])
-        return written
+            history_words.append(self.words[self.word[node]])
+        return history_words

@@ -20,7 +20,10 @@ LEAST_STAKES: Final = (
 
 
 def stakes(tree: FlatTree) -> float:
-    """Most that players can expect: a payoff counts by the chance that it comes with."""
+    """Compute the unit of payoffs: the most that players can expect, payoffs times their chance.
+
+    Raises `HogeqError` if that is too small a part of the largest payoff for floating point.
+    """
     if tree.expected < LEAST_STAKES and not fits(tree):
         raise HogeqError(
             f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
@@ -35,44 +38,54 @@ def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
 
 
 def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
-    """Share of the stakes by the sequences of both, chance's probability included.
+    """Payoff matrix of the sequence form to player 0, (S, T), as shares of the stakes.
 
-    What comes without any move of a player is left out, since nobody can change it.
+    An entry sums the terminal nodes at which both sequences end, each payoff times the probability
+    of chance. Terminal nodes that no player's move leads to are left out: nobody can change them.
+    Sums are exact, in fractions, if the tree has exact numbers.
     """
-    tree, numbers = first.tree, numbers_of(first.tree)
+    tree = first.tree
+    exact = numbers_of(tree)
     ends = np.flatnonzero(tree.player == TERMINAL)
-    size = first.size, second.size
-    moved = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]  # after a move of a player
-    pairs = first.at[moved], second.at[moved]
-    if numbers is None:
-        # Nobody's actions but chance's: every action of player 0 counts 1, and so do those of 1.
+    shape = first.size, second.size
+    moved_ends = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]  # after a move of a player
+    first_sequences = first.at[moved_ends]
+    second_sequences = second.at[moved_ends]
+    if exact is None:
+        # Probability by chance alone: all actions of both players count 1.
         chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
-        payoffs = (chance * tree.shares)[moved] / tree.expected
-        return csr_array((payoffs, pairs), size)
-    sums: dict[tuple[int, int], Fraction] = {}
-    level, unit = Fraction(tree.shift + tree.centre), Fraction(stakes(tree))
-    end_numbers = np.searchsorted(ends, moved).tolist()
-    for end, own, other in zip(end_numbers, pairs[0].tolist(), pairs[1].tolist(), strict=True):
-        payoff = numbers.chance[end] * (numbers.paid[end] - level)
-        sums[own, other] = sums.get((own, other), Fraction()) + payoff
+        payoffs = (chance * tree.shares)[moved_ends] / tree.expected
+        return csr_array((payoffs, (first_sequences, second_sequences)), shape)
+    sums: dict[tuple[int, int], Fraction] = {}  # by both sequences
+    level = Fraction(tree.shift + tree.centre)  # payoffs are relative to it
+    unit = Fraction(stakes(tree))
+    end_numbers = np.searchsorted(ends, moved_ends).tolist()
+    pairs = zip(first_sequences.tolist(), second_sequences.tolist(), strict=True)
+    for end, pair in zip(end_numbers, pairs, strict=True):
+        payoff = exact.chance[end] * (exact.paid[end] - level)
+        sums[pair] = sums.get(pair, Fraction()) + payoff
     rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
     shares = np.array([float(payoff / unit) for payoff in sums.values()])
-    return csr_array((shares, (rows, columns)), size)
+    return csr_array((shares, (rows, columns)), shape)
 
 
 def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fraction]:
-    """Least and most payoff to player 0, less the level, that comes without a move of a player.
+    """Bound the expected payoff to player 0 of plays in which no player moves.
 
-    `sequence_payoffs` leaves it out.
+    `sequence_payoffs` leaves these plays out. Payoffs are relative to the tree's level. Returns a
+    lower and an upper bound, equal if the payoff is computed in fractions.
     """
-    tree, ends = first.tree, np.flatnonzero(first.tree.player == TERMINAL)
-    places = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))
-    if not tree.is_rounded and len(places) <= MOST_EXACT:
-        total = paid_in(tree, places)
+    tree = first.tree
+    ends = np.flatnonzero(tree.player == TERMINAL)
+    unmoved_ends = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))  # numbers of ends
+    if not tree.is_rounded and len(unmoved_ends) <= MOST_EXACT:
+        total = paid_in(tree, unmoved_ends)
         return total, total
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
-    shares = (chance * tree.shares)[ends[places]]
-    middle, size = math.fsum(shares.tolist()), math.fsum(np.abs(shares).tolist())
+    shares = (chance * tree.shares)[ends[unmoved_ends]]
+    middle = math.fsum(shares.tolist())
+    size = math.fsum(np.abs(shares).tolist())
+    # Relative rounding error: some for each level's chance, 8 more for the product and the sum.
     error = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
     largest = Fraction(tree.largest_payoff)
     return largest * (Fraction(middle) - error), largest * (Fraction(middle) + error)

@@ -11,7 +11,7 @@ or won by telling them apart, in mixtures and by best responses.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from heapq import heapify, heappop, heappush
@@ -26,15 +26,15 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.inflation import parts_of_rows
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
     from hogeq.kernels.row_search import Plays
 
-LEAST_GAIN: Final = 1e-12  # by which a row must improve a response
-INFLATING: Final = 0.5  # share of the time
-FORMS: Final = 6  # that are kept: of a game, and of it where either player remembers
-CELLS: Final = 10  # of a dense table, which are made in the time of an entry of a sparse one
+LEAST_GAIN: Final = 1e-12  # by which a change of a row must improve a response
+INFLATING: Final = 0.5  # share of the time for inflation
+FORMS_CACHED: Final = 6  # in the cache: of a game, and of it where either player remembers
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ class SequenceForm:
     first: Ints  # (J,), a shortest node of every refined information set
     refined: Ints  # (N,), refined information set at the player's nodes, -1 elsewhere
     known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """What was found within a limit of time: chains, the inflated form, the belief DAG."""
+    """Cache of results that take time: chains, the inflated form, the belief DAG."""
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""
         steps = []
-        while sequence:
+        while sequence:  # 0 is the empty sequence
             refined = self.owner[sequence]
             steps.append((int(self.row[refined]), int(sequence - self.start[refined])))
             sequence = int(self.before[refined])
@@ -79,11 +79,11 @@ class SequenceForm:
     def cells(self) -> Ints:
         """Last action of all sequences but the empty one, (S - 1,).
 
-        It is a place in the list of the legal actions of all rows, row by row.
+        It is an index into the list of the legal actions of all rows, row by row.
         """
-        counts, refined = self.tree.num_legal, self.owner[1:]
-        first_place = (np.cumsum(counts) - counts)[self.row]  # (J,), of each one's row
-        return (first_place - self.start[:-1])[refined] + np.arange(1, self.size)
+        num_legal, refined = self.tree.num_legal, self.owner[1:]
+        first_action = (np.cumsum(num_legal) - num_legal)[self.row]  # (J,), of each one's row
+        return (first_action - self.start[:-1])[refined] + np.arange(1, self.size)
 
     @cached_property
     def above(self) -> Ints:
@@ -92,14 +92,14 @@ class SequenceForm:
 
     @property
     def ends(self) -> Ints:
-        """Each refined information set follows one sequence, (J + 1,), as kernels take it."""
-        return np.arange(1 + len(self.row))
+        """First index in `before` of each refined information set, (J + 1,): each has one."""
+        return np.arange(1 + len(self.row))  # kernels serve DAGs too, where it may follow several
 
     @cached_property
     def levels(self) -> list[Ints]:
-        """Refined information sets by the number of own actions before them."""
+        """Refined information sets by the number of own actions before them, the fewest first."""
         depth = np.zeros(len(self.row), np.int64)
-        for refined, above in enumerate(self.above.tolist()):  # those before come first
+        for refined, above in enumerate(self.above.tolist()):  # `above` has a smaller number
             if above >= 0:
                 depth[refined] = depth[above] + 1
         order = np.argsort(depth, kind="stable")
@@ -107,7 +107,10 @@ class SequenceForm:
 
     @cached_property
     def rank(self) -> Ints | None:
-        """Order of rows in plays, (R,); None if two come in either order, or one comes twice."""
+        """Order of rows in plays, (R,); None if two come in either order, or one comes twice.
+
+        It is a topological order: a row has a rank when all rows that can come before it do.
+        """
         if self.is_absent_minded:
             return None
         rows, later = self.tree.num_rows, np.flatnonzero(self.before)  # after an own action
@@ -115,19 +118,20 @@ class SequenceForm:
         before, after = np.divmod(pairs, rows)
         links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
         unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
-        ready, rank, number = np.flatnonzero(unranked_before == 0), np.zeros(rows, np.int64), 0
+        ready = np.flatnonzero(unranked_before == 0)
+        rank, number = np.zeros(rows, np.int64), 0
         while len(ready):
             rank[ready] = number
-            following = links[ready].indices
+            following = links[ready].indices  # rows that can come next after these
             np.subtract.at(unranked_before, following, 1)
             ready = np.unique(following[unranked_before[following] == 0])
             number += 1
         return None if unranked_before.any() else rank
 
     def payoffs(self, joint: Floats) -> Floats:
-        """Payoff of each sequence against others' rows, (R, K): a share of the largest, (S,).
+        """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.
 
-        Passes over sequences take such shares and give such, so what they compare has one scale.
+        `joint`, (R, K), holds the rows of the other player; own rows are not used.
         """
         others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
@@ -139,9 +143,10 @@ class SequenceForm:
         """Best payoff after each sequence with perfect recall, (S,), and best actions, (J,)."""
         from hogeq.kernels import dag_flows
 
-        values, best, allowed = payoffs.copy(), self.start[:-1].copy(), np.ones(self.size, bool)
-        dag_flows.rise_best(self.ends, self.before, self.start, allowed, values, best)
-        return values, best - self.start[:-1]
+        values, allowed = payoffs.copy(), np.ones(self.size, bool)
+        best_sequences = self.start[:-1].copy()  # filled in place, and so are values
+        dag_flows.rise_best(self.ends, self.before, self.start, allowed, values, best_sequences)
+        return values, best_sequences - self.start[:-1]
 
     def most(self, payoffs: Floats) -> float:
         """Most that a player with perfect recall gets, every sum rounded upward."""
@@ -180,11 +185,11 @@ class SequenceForm:
         return first_of_most(self.by_actions(plan), first) - first
 
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
-        """List pasts of one row of which a play meets one at most, until shared rows are covered.
+        """List the chains of all shared rows: pasts of a row of which a play meets one at most.
 
-        Let chance and others choose what follows each sequence: of the pasts of a row that can then
-        be met the own actions pick one. Chains that meet most pasts not yet covered come first.
-        They are found once; None if there is no time for all.
+        Fix what chance and others do after each sequence: of the pasts of a row that can then be
+        met, the own actions pick one. They are such a chain. Chains of most pasts come first. The
+        result is cached; it is None if there is no time for all rows.
         """
         if "chains" not in self.known:
             by_row = np.argsort(self.row, kind="stable")
@@ -194,8 +199,8 @@ class SequenceForm:
                 if deadline.is_over:
                     return None
                 pasts = by_row[ends[row] : ends[row + 1]].tolist()
-                of_row = _chains_of(pasts, self.before, self.above)
-                chains += [np.array(sorted(chain)) for chain in of_row]
+                row_chains = _chains_of(pasts, self.before, self.above)
+                chains += [np.array(sorted(chain)) for chain in row_chains]
             self.known["chains"] = chains
         return cast("list[Ints]", self.known["chains"])
 
@@ -209,30 +214,35 @@ class SequenceForm:
         return self.inflate(FOREVER)
 
     def inflate(self, deadline: Deadline) -> "SequenceForm":
-        """Inflate, once. Rows that there is no time for stay whole: that is slower, not wrong."""
+        """Split rows whose pasts exclude each other by own actions (Okada 1987); cached.
+
+        Rows that there is no time for are not split: slower, but not wrong.
+        """
         if "inflated" not in self.known:
             seconds = deadline.left
-            inner, is_whole = self._split(deadline)
-            inner.known["inflated"] = inner  # no part can be parted again
-            self.known["inflated"], self.known["seconds"] = inner, inf if is_whole else seconds
+            inflated, is_complete = self._split(deadline)
+            inflated.known["inflated"] = inflated  # its rows cannot be split further
+            self.known["inflated"] = inflated
+            # Time that it had: `inflated_forms` inflates again if there is more.
+            self.known["seconds"] = inf if is_complete else seconds
         return cast("SequenceForm", self.known["inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
-        """Split rows, as far as there is time for it; and whether all are done."""
+        """Split rows whose pasts exclude each other; return also whether there was time for all."""
         if self.is_absent_minded or not len(self.shared):
             return self, True
         tree = self.tree
-        acts = self.before - self.start[self.above]  # where there is a step before
-        parts, is_whole = _parts_of_rows(self.row, self.above, acts, deadline)
+        acts = self.before - self.start[self.above]  # last action before; of none, not used
+        parts, is_complete = parts_of_rows(self.row, self.above, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
         most_parts = parts.max() + 1
-        pairs, part_at = np.unique(self.row * most_parts + parts, return_inverse=True)
-        row_of_part, part = np.divmod(pairs, most_parts)
-        renamed, new = row_of_part.copy(), np.flatnonzero(part)
-        renamed[new] = tree.num_rows + np.arange(len(new))
-        origin = np.append(np.arange(tree.num_rows), row_of_part[new])
+        pairs, pair_of_past = np.unique(self.row * most_parts + parts, return_inverse=True)
+        old_row, part = np.divmod(pairs, most_parts)
+        new_row, added = old_row.copy(), np.flatnonzero(part)
+        new_row[added] = tree.num_rows + np.arange(len(added))
+        origin = np.append(np.arange(tree.num_rows), old_row[added])
         row, own = tree.row.copy(), self.refined >= 0
-        row[own] = renamed[part_at][self.refined[own]]
+        row[own] = new_row[pair_of_past][self.refined[own]]
         split = replace(
             tree,
             row=row,
@@ -241,7 +251,7 @@ class SequenceForm:
             names=[tree.names[old] for old in origin.tolist()],
             states=None,
         )
-        return replace(self, tree=split, row=renamed[part_at]), is_whole
+        return replace(self, tree=split, row=new_row[pair_of_past]), is_complete
 
     @cached_property
     def origin(self) -> Ints:
@@ -252,15 +262,16 @@ class SequenceForm:
 
     @cached_property
     def plays(self) -> "Plays":
-        """Layout of the refined information sets for searches; rows must have an order."""
+        """Arrays for the kernels that search over rows; rows must have an order in plays."""
         from hogeq.kernels.row_search import Plays
 
         assert self.rank is not None  # noqa: S101 - callers ask
         rows = np.unique(self.row)
         rows = rows[np.argsort(self.rank[rows], kind="stable")]
-        place = np.zeros(self.tree.num_rows, np.int64)
-        place[rows] = np.arange(len(rows))
-        row, follows = place[self.row], np.argsort(self.before, kind="stable")
+        place_in_order = np.zeros(self.tree.num_rows, np.int64)
+        place_in_order[rows] = np.arange(len(rows))
+        row = place_in_order[self.row]
+        follows = np.argsort(self.before, kind="stable")  # sorted by the sequence before
         return Plays(
             rows=rows,
             row=row,
@@ -275,16 +286,17 @@ class SequenceForm:
         )
 
     def ascend(self, start: Ints, payoffs: Floats, deadline: Deadline = FOREVER) -> Ints:
-        """Improve the actions of rows until none alone can be, or the time is over, (R,).
+        """Improve the actions of rows, (R,), one row at a time, to a local maximum of the payoff.
 
-        The payoff never falls.
+        Stops early when the time is over; does nothing if rows have no order in plays.
         """
         from hogeq.kernels import row_search
 
         acts = start.copy()
         if self.rank is not None:
-            chosen, scratch = acts[self.plays.rows], (np.ones(len(self.row)), payoffs.copy())
-            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, chosen, *scratch):
+            chosen = acts[self.plays.rows]  # improved in place, a pass over all rows at a time
+            weights, values = np.ones(len(self.row)), payoffs.copy()  # scratch space
+            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, chosen, weights, values):
                 if deadline.is_over:
                     break
             acts[self.plays.rows] = chosen
@@ -293,9 +305,10 @@ class SequenceForm:
     def anneal(
         self, payoffs: Floats, drawn: Floats, temperatures: Floats, chosen: Ints, best: Ints
     ) -> None:
-        """Walk from a pure strategy, `chosen`, by the numbers drawn, (n, 5); keep the best one met.
+        """Anneal: walk at random from the pure strategy `chosen`, and store the best one in `best`.
 
-        Both are actions of the rows in the order of `plays`, and are changed in place.
+        Both hold actions of the rows, in the order of `plays`, and are changed in place. `drawn`,
+        (n, 5), are random numbers for n steps, `temperatures` those of the steps.
         """
         from hogeq.kernels import row_search
 
@@ -309,11 +322,13 @@ class SequenceForm:
 
     @cached_property
     def visits(self) -> Ints:
-        """How often a play has met the row at each refined information set, this time too, (J,)."""
-        visits, refined = np.ones(len(self.row), np.int64), np.arange(len(self.row))
-        earlier = self.above  # of each refined information set that has one, further and further up
+        """Visits of a play to the row of each refined information set, up to this one, (J,)."""
+        visits = np.ones(len(self.row), np.int64)
+        # From all refined information sets at once, go up to the one before, and so on.
+        refined, earlier = np.arange(len(self.row)), self.above
         while len(refined):
-            refined, earlier = refined[earlier >= 0], earlier[earlier >= 0]
+            has_earlier = earlier >= 0
+            refined, earlier = refined[has_earlier], earlier[has_earlier]
             visits[refined] += self.row[earlier] == self.row[refined]
             earlier = self.above[earlier]
         return visits
@@ -333,49 +348,55 @@ class SequenceForm:
             )
 
 
-@lru_cache(maxsize=FORMS)
+@lru_cache(maxsize=FORMS_CACHED)
 def sequence_form(tree: FlatTree, player: int) -> SequenceForm:
     """List the sequences of a player, once."""
     return replace(_listed(tree, player))
 
 
-@lru_cache(maxsize=FORMS)
+@lru_cache(maxsize=FORMS_CACHED)
 def _listed(tree: FlatTree, player: int) -> SequenceForm:
-    """List refined information sets level by level, in the order of their first nodes."""
+    """Build the sequence form of a player in one pass over the levels of the tree.
+
+    Refined information sets are numbered level by level, in the order of their first nodes.
+    """
     at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
-    numbers: dict[int, int] = {}  # by the sequence before and the row, as one number
+    numbers: dict[int, int] = {}  # of refined information sets, by sequence before * R + row
     first, action = [np.zeros(0, np.int64)], tree.action
-    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)  # as in the form
+    # First sequence of each refined information set, as in the form; room for one at each node.
+    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
-        followed = start[refined[parent]] + action[nodes]
-        at[nodes] = np.where(tree.mover[nodes] == player, followed, at[parent])
+        longer_sequence = start[refined[parent]] + action[nodes]
+        at[nodes] = np.where(tree.mover[nodes] == player, longer_sequence, at[parent])
         own = nodes[tree.player[nodes] == player]
         pairs = at[own] * tree.num_rows + tree.row[own]
-        distinct, places, pair_of_node = np.unique(pairs, return_index=True, return_inverse=True)
-        order, begun = np.argsort(places), len(numbers)  # in the order of nodes
+        distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+        order = np.argsort(first_index)  # pairs by their first nodes
+        num_before = len(numbers)
         number_of_pair = np.empty(len(distinct), np.int64)
         number_of_pair[order] = [
             numbers.setdefault(pair, len(numbers)) for pair in distinct[order].tolist()
         ]
-        new = own[places[order[number_of_pair[order] >= begun]]]
-        after = np.cumsum(tree.num_legal[tree.row[new]])
-        start[begun + 1 : len(numbers) + 1] = start[begun] + after
-        first.append(new)
-        refined[own] = number_of_pair[pair_of_node]
-    befores, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
-    return SequenceForm(tree, player, rows, befores, at, np.concatenate(first), refined)
+        is_new = number_of_pair[order] >= num_before
+        new_nodes = own[first_index[order[is_new]]]
+        sequences_added = np.cumsum(tree.num_legal[tree.row[new_nodes]])
+        start[num_before + 1 : len(numbers) + 1] = start[num_before] + sequences_added
+        first.append(new_nodes)
+        refined[own] = number_of_pair[inverse]
+    before, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
+    return SequenceForm(tree, player, rows, before, at, np.concatenate(first), refined)
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
-    """Give the forms of both players, inflated; anew where an earlier deadline cut that short.
+    """Inflate the sequence forms of both players, each within its share of the time.
 
-    Unless this one gives no more time.
+    Forms whose inflation an earlier deadline cut short are inflated anew if there is more time now.
     """
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    patience = INFLATING * deadline.left / 2.0
-    if any(form.known.get("seconds", inf) < patience for form in forms):
+    seconds_for_each = INFLATING * deadline.left / 2.0
+    if any(form.known.get("seconds", inf) < seconds_for_each for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):
@@ -384,112 +405,52 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
 
 
 def ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Whole numbers from each start on, so many of each, one range after the other."""
+    """Concatenate ranges of whole numbers, each from a start on, of a size."""
     shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
     return np.arange(len(shifts)) + shifts
 
 
 def first_of_most(values: Floats, starts: Ints) -> Ints:
-    """Place of the first largest value from each start to before the next."""
-    most = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    places = np.flatnonzero(values == most)
-    return places[np.searchsorted(places, starts)]
+    """Index of the largest value of each segment, the first if several tie.
+
+    A segment goes from one of `starts` to before the next.
+    """
+    largest = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
+    indices = np.flatnonzero(values == largest)
+    return indices[np.searchsorted(indices, starts)]
 
 
 def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
-    """List the chains of the pasts of one row, those of most pasts first.
+    """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
 
-    `before` and `above` are those of the form. Goes up from the last past, through those before
-    them alone. Others choose what follows a sequence: its chains are those of all that follows. At
-    a past there is a choice of actions: the first chains of each join, then the second, and so on.
+    Goes up from the last past, by `before` and `above` of the form, and lists the chains after each
+    sequence:
+
+    1. A past of the row that no other follows is a chain by itself.
+    2. At a past that others follow, own actions exclude each other. So the longest chains after
+       each action join to one, then the second longest, and so on.
+    3. After a sequence, chance and others choose the past that comes next: its chains are those of
+       all these pasts.
     """
-    # By sequence, with keys to sort by: fewer pasts, and the past at which the chain was joined.
-    followed: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
-    waiting = [-past for past in pasts]  # numbers rise along plays
-    heapify(waiting)
-    sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that each past begins
-    while waiting:
-        past = -heappop(waiting)
-        each = [sorted(followed.pop(after)) for after in sequences[past]]
-        by_action = [[chain_after for *_, chain_after in chains] for chains in each]
-        joined = zip_longest(*by_action, fillvalue=[])
-        chains = [[*chain.from_iterable(parts)] for parts in joined] or [[past]]
+    # Chains of each sequence, with keys to sort by: minus their number of pasts, and the past at
+    # which the chain was joined.
+    chains_after: dict[int, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    heap = [-past for past in pasts]  # the last first: numbers rise along plays
+    heapify(heap)
+    sequences: dict[int, list[int]] = {past: [] for past in pasts}  # that begin at each past
+    while heap:
+        past = -heappop(heap)
+        # By action, the longest first; then the first of all actions, the second, ...
+        sorted_chains = [sorted(chains_after.pop(after)) for after in sequences[past]]
+        by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
+        by_place = zip_longest(*by_action, fillvalue=[])
+        chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
         sequence = int(before[past])
-        if sequence and sequence not in followed:
+        if sequence and sequence not in chains_after:
             earlier = int(above[past])
             if earlier not in sequences:
                 sequences[earlier] = []
-                heappush(waiting, -earlier)
+                heappush(heap, -earlier)
             sequences[earlier].append(sequence)
-        followed[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
-    return [pasts_met for *_, pasts_met in sorted(followed[0])]
-
-
-def _parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
-    """Part the pasts of each row, and number its parts from 0, (J,); and whether there was time.
-
-    Given are the row of each past, the past before it, -1 for none, and the action there.
-    """
-    parts, is_whole = np.zeros(len(row), np.int64), True
-    by_row = np.argsort(row, kind="stable")
-    for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
-        if len(pasts) > 1:
-            if deadline.is_over:
-                return parts, False
-            places, met_rows, acts = _earlier_steps(pasts, row, above, act)
-            rows, columns = np.unique(met_rows, return_inverse=True)
-            if not deadline.allows(len(pasts) * len(rows) / CELLS):
-                is_whole = False
-                continue
-            table = np.full((len(pasts), len(rows)), -1)  # actions at the rows met before
-            table[places, columns] = acts
-            for number, part in enumerate(_inseparable(table, deadline)):
-                parts[pasts[part]] = number
-    return parts, is_whole and not deadline.is_over
-
-
-def _earlier_steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
-    """List the steps before each past: the past's place, the row met, and the action there."""
-    places, current = np.arange(len(pasts)), pasts
-    steps = []
-    while len(places):
-        has_earlier = above[current] >= 0
-        places, current = places[has_earlier], current[has_earlier]
-        steps.append((places, row[above[current]], act[current]))
-        current = above[current]
-    place, met_row, action = map(np.concatenate, zip(*steps, strict=True))
-    return place, met_row, action
-
-
-def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
-    """Part the pasts of one row, of actions at rows met before, (n, M), -1 at those not met.
-
-    Two pasts exclude each other if a row was met in both, and the actions there differ. A part is a
-    component of the graph of those that do not. When the time is over, what is left is one.
-    """
-    waiting = [np.arange(len(acts))]
-    while waiting:
-        group = waiting.pop()
-        if len(group) == 1:
-            yield group
-            continue
-        table = acts[group]
-        telling = np.flatnonzero((table >= 0).all(axis=0) & (table != table[0]).any(axis=0))
-        if len(telling):  # all met this row, and did not act alike
-            order = np.argsort(table[:, telling[0]], kind="stable")
-            chosen = table[order, telling[0]]
-            waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
-            continue
-        component, left = [group[:1]], group[1:]
-        for neighbours in component:  # grows
-            for past in neighbours.tolist():
-                both_met = (acts[left] >= 0) & (acts[past] >= 0)
-                is_excluded = (both_met & (acts[left] != acts[past])).any(axis=1)
-                is_excluded &= not deadline.is_over
-                component.append(left[~is_excluded])
-                left = left[is_excluded]
-                if not len(left):
-                    break
-        yield np.concatenate(component)
-        if len(left):
-            waiting.append(left)
+        chains_after[sequence] += [(-len(pasts_met), past, pasts_met) for pasts_met in chains]
+    return [pasts_met for *_, pasts_met in sorted(chains_after[0])]

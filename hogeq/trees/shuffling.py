@@ -28,10 +28,10 @@ Acts: TypeAlias = dict[int, int]
 
 @lru_cache(maxsize=4)
 def solving_form(tree: FlatTree, player: int) -> SequenceForm:
-    """List the sequences of a player, once, in an order of A-loss recall if there is one.
+    """Make the sequence form of a player, with own actions in an order of A-loss recall if any.
 
-    Only sequences at ends, `at`, have a meaning after that, and payoffs and rows are the same. The
-    order stays in games that are too large, since nothing interrupts the search for another.
+    After a reordering the form's `at` has a meaning at terminal nodes only; rows and payoffs are
+    the same. A game too large for the search for an order, which nothing interrupts, keeps its own.
     """
     form = sequence_form(tree, player)
     if form.is_absent_minded or not len(form.inflated.shared) or is_too_large(form):
@@ -45,7 +45,7 @@ def is_too_large(form: SequenceForm) -> bool:
 
 
 def shuffled(form: SequenceForm) -> SequenceForm | None:
-    """Order own actions anew so that A-loss recall holds; None if no order does that.
+    """Reorder a player's own actions so that A-loss recall holds; None if no order does that.
 
     Raises
     ------
@@ -54,65 +54,80 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     """
     form.require_once()
     ends = np.flatnonzero(form.tree.player == TERMINAL)
-    sequences, which = np.unique(form.at[ends], return_inverse=True)
+    sequences, sequence_of_end = np.unique(form.at[ends], return_inverse=True)
     plays = [dict(form.steps(sequence)) for sequence in sequences.tolist()]
     ordered = order(plays, form.tree.num_legal)
     if ordered is None:
         return None
     rows, before, new_sequences = ordered
     at = np.zeros_like(form.at)
-    at[ends] = new_sequences[which]
-    none = np.full(len(rows), -1)
-    return replace(form, row=rows, before=before, at=at, first=none, refined=np.full_like(at, -1))
+    at[ends] = new_sequences[sequence_of_end]
+    # Nodes before the ends follow the old order: they have no refined information sets any more.
+    no_node = np.full(len(rows), -1)
+    no_refined = np.full_like(at, -1)
+    return replace(form, row=rows, before=before, at=at, first=no_node, refined=no_refined)
 
 
-def order(plays: list[Acts], counts: Ints) -> tuple[Ints, Ints, Ints] | None:
-    """Order the rows of plays, of so many actions, (R,); None if a component has none in common.
+def order(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:
+    """Find an order of A-loss recall in which to ask for the own actions of plays.
 
-    Gives rows and sequences before, as in a form, and the sequence of each play.
+    1. Take the plays that begin with a sequence; part them into components that share no row.
+    2. In each component choose a row that all its plays meet. If there is none, return None.
+    3. That row becomes a refined information set after the sequence; each of its actions makes a
+       longer sequence, of the plays with this action, without that row. Go on with step 1.
+
+    `num_legal`, (R,), is the number of actions of each row. Returns the row of each refined
+    information set, (J,), the sequence before it, (J,), and the last sequence of each play.
     """
     rows: list[int] = []
-    befores: list[int] = []
+    sequences_before: list[int] = []
     play_sequences = np.zeros(len(plays), np.int64)
-    # A sequence, and the plays that begin with it, by number, with the acts that are left of each.
-    waiting, next_sequence = [(0, [*enumerate(plays)])], 1
+    # Sequences, with the plays that begin so: number of the play, and its acts still to be ordered.
+    waiting = [(0, [*enumerate(plays)])]
+    next_sequence = 1
     while waiting:
         before, group = waiting.pop()
         for play, acts in group:
             if not acts:
                 play_sequences[play] = before
         for component in _components([(play, acts) for play, acts in group if acts]):
-            common = set.intersection(*(set(acts) for _, acts in component))
-            if not common:
+            common_rows = set.intersection(*(set(acts) for _, acts in component))
+            if not common_rows:
                 return None
-            row = next(row for row in component[0][1] if row in common)  # the first that was met
-            parts: dict[int, list[tuple[int, Acts]]] = defaultdict(list)  # by the action there
+            first_play_acts = component[0][1]
+            row = next(row for row in first_play_acts if row in common_rows)
+            parts: dict[int, list[tuple[int, Acts]]] = defaultdict(list)  # by the action at the row
             for play, acts in component:
-                others = {other: action for other, action in acts.items() if other != row}
-                parts[acts[row]].append((play, others))
+                other_acts = {other: action for other, action in acts.items() if other != row}
+                parts[acts[row]].append((play, other_acts))
             waiting += [(next_sequence + action, part) for action, part in sorted(parts.items())]
-            next_sequence += int(counts[row])
+            next_sequence += int(num_legal[row])
             rows.append(row)
-            befores.append(before)
-    return np.array(rows, np.int64), np.array(befores, np.int64), play_sequences
+            sequences_before.append(before)
+    return np.array(rows, np.int64), np.array(sequences_before, np.int64), play_sequences
 
 
 def _components(group: list[tuple[int, Acts]]) -> list[list[tuple[int, Acts]]]:
-    """Part plays into components that share no row."""
-    plays_of_row: dict[int, list[int]] = defaultdict(list)
-    for place, (_, acts) in enumerate(group):
+    """Part plays into connected components: plays that meet a row in common are linked.
+
+    A play is its number and its acts. The search is breadth first, each row is followed once.
+    """
+    plays_of_row: dict[int, list[int]] = defaultdict(list)  # indices in the group
+    for index, (_, acts) in enumerate(group):
         for row in acts:
-            plays_of_row[row].append(place)
-    components, seen = [], [False] * len(group)
+            plays_of_row[row].append(index)
+    components = []
+    is_seen = [False] * len(group)
     for start in range(len(group)):
-        if seen[start]:
+        if is_seen[start]:
             continue
-        seen[start], component = True, [start]
-        for place in component:  # grows
-            for row in group[place][1]:
-                for other in plays_of_row.pop(row, ()):
-                    if not seen[other]:
-                        seen[other] = True
-                        component.append(other)
-        components.append([group[place] for place in component])
+        is_seen[start] = True
+        component = [start]
+        for index in component:  # grows while it is read
+            for row in group[index][1]:
+                for neighbour in plays_of_row.pop(row, ()):
+                    if not is_seen[neighbour]:
+                        is_seen[neighbour] = True
+                        component.append(neighbour)
+        components.append([group[index] for index in component])
     return components

@@ -34,19 +34,19 @@ from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.loading import find_game
 from hogeq.trees.rows import Rows
 
-IN_FOLDER: Final = "policy.npz"  # the strategy that the folder of a run means
-FORMS: Final = (
+POLICY_FILE: Final = "policy.npz"  # file of the strategy in the folder of a run
+ALLOWED_FORMS: Final = (
     "uniform, a run, a file .npz or .csv, a policy of OpenSpiel as JSON or a profile of Gambit"
 )
 POLICIES: Final = ("policy", "policies", "strategies")
 MATRICES: Final = ("matrix", "matrices")
 ZIP_HEAD: Final = b"PK\x03\x04"  # with which files .npz begin
-HEAD: Final = 100  # bytes of a file that say whether it is a table
-ROUNDED: Final = 1e-9  # probabilities below are 0 in plans
+HEAD_BYTES: Final = 100  # bytes of a file that say whether it is a table
+ZERO_BELOW: Final = 1e-9  # smaller probabilities count as 0 in plans
 
 
 def tree_strategy(tree: Rows, given: Any, name: str = "strategy") -> Strategy:
-    """Make a checked strategy whose rows are those of the tree.
+    """Read a strategy of a game from any of the forms below, and check it.
 
     It plays in both seats, unless it was made or written for one.
 
@@ -79,27 +79,33 @@ def require_named(given: str | os.PathLike[str]) -> None:
     """Refuse a text that names no strategy and no file; no game is needed."""
     path = _file_of(Path(given))
     if given != "uniform" and not os.access(path, os.F_OK):
-        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {FORMS}")
+        raise HogeqError(f"strategy: got {shown(str(path))}; allowed: {ALLOWED_FORMS}")
 
 
 def _file_of(path: Path) -> Path:
     """Give the file of a strategy, in a folder that of a run."""
     if not is_folder(path):
         return path
-    if not os.access(path / IN_FOLDER, os.F_OK):
-        raise HogeqError(f"{printable(path)}: holds no {IN_FOLDER}; allowed: folders of runs")
-    return path / IN_FOLDER
+    if not os.access(path / POLICY_FILE, os.F_OK):
+        raise HogeqError(f"{printable(path)}: holds no {POLICY_FILE}; allowed: folders of runs")
+    return path / POLICY_FILE
 
 
 def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
-    """Check an array, or a mixture of strategies, against the rows and legal actions of a tree."""
+    """Check an array, or a mixture of strategies, against the rows and legal actions of a tree.
+
+    Arrays are probabilities, (R, K), or numbers of actions, (R,). All components of a mixture must
+    be for the same seat, or for both.
+    """
     shape = tree.num_rows, tree.num_actions
     if isinstance(given, Mixture):
         components = [tree_strategy(tree, part, name) for part in given.parts]
         seat = components[0].seat if components else None
         if any(component.seat != seat for component in components):
-            numbered = enumerate(components, 1)
-            components = [one.whole(f"{name}, part {number}") for number, one in numbered]
+            components = [
+                component.whole(f"{name}, part {number}")  # refuses one for a single seat
+                for number, component in enumerate(components, 1)
+            ]
         mixture = Mixture(given.weights, [component.array for component in components])
         return replace(strategy_of_shape(shape, mixture, name), seat=seat)
     array = as_array(given, name)
@@ -113,9 +119,13 @@ def _checked(tree: Rows, given: ArrayLike | Mixture, name: str) -> Strategy:
 
 
 def _read(tree: Rows, path: Path) -> Strategy:
-    """Read a strategy of a tree from a file of any form, or from the folder of a run."""
+    """Read a strategy of a tree from a file of any form, or from the folder of a run.
+
+    The form is recognised by the content: a profile or policy as text, an archive of arrays, a
+    table. Raises `HogeqError` for a file of another kind.
+    """
     if is_folder(path):
-        _require_lasting(tree, path)
+        _require_same_game(tree, path)
     path = _file_of(path)
     name = printable(path)
     text = profile_text(path)
@@ -126,8 +136,8 @@ def _read(tree: Rows, path: Path) -> Strategy:
         require_unpacked(data)
     other_kind = not_a_strategy(data)
     if other_kind:
-        raise HogeqError(f"{name}: {other_kind}; allowed: {FORMS}")
-    is_csv = is_policy_csv(tree, data[:HEAD].decode("utf-8-sig", "replace"))
+        raise HogeqError(f"{name}: {other_kind}; allowed: {ALLOWED_FORMS}")
+    is_csv = is_policy_csv(tree, data[:HEAD_BYTES].decode("utf-8-sig", "replace"))
     if data.startswith(ZIP_HEAD) or (path.suffix == ".npz" and not is_csv):
         shapes: dict[str, tuple[int, ...]] = dict.fromkeys(MATRICES, (tree.num_rows,))
         shapes |= dict.fromkeys(POLICIES, (tree.num_rows, tree.num_actions))
@@ -138,36 +148,41 @@ def _read(tree: Rows, path: Path) -> Strategy:
         with refusals_of(name, StrategyError):
             lines = text_of(data)
         return _checked(tree, read_policy_csv(tree, lines, name), name)
-    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {FORMS}")
+    raise HogeqError(f"{name}: is no strategy of a tree; allowed: {ALLOWED_FORMS}")
 
 
-def _require_lasting(tree: Rows, folder: Path) -> None:
-    """Refuse a run whose game has changed; that of another game may fit, of one's name too."""
-    made = manifest_game(folder)
-    if made.get("name") != tree.name or made.get("tree_sha256") == tree.digest():
+def _require_same_game(tree: Rows, folder: Path) -> None:
+    """Raise `HogeqError` if the game of a run has changed since.
+
+    A run of a game of another name is not refused: its strategy may fit.
+    """
+    made_by_run = manifest_game(folder)
+    if made_by_run.get("name") != tree.name or made_by_run.get("tree_sha256") == tree.digest():
         return
     run = GameName(folder)
-    if GameName(run.config.get("game")).tree_suffix:  # names of files are their last parts
-        find_game(folder)  # refused if it has changed
+    if GameName(run.config.get("game")).tree_suffix:
+        # Different files may have one name. Loading the run's own file raises if it has changed.
+        find_game(folder)
     else:
         run.require_unchanged(tree.digest())
 
 
 def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
-    """Read a profile of Gambit, by the order of rows, or a policy by their names.
+    """Read a strategy from a policy by names of rows, or from a profile by their order.
 
-    That is what `Strategy.to_dict` gives, or a policy of OpenSpiel.
+    `given` is JSON or a mapping of names, as `Strategy.to_dict` returns it; a policy of OpenSpiel;
+    or the text of a profile of Gambit. `where` begins the messages.
     """
     if isinstance(given, str) and given.lstrip().startswith("{"):
         with refusals_of(where, StrategyError):
             given = parse_json(given)
-    found = read_policy_dict(tree, given) if isinstance(given, Mapping) else None
-    if found is not None:
-        policy, seat = found
+    policy_and_seat = read_policy_dict(tree, given) if isinstance(given, Mapping) else None
+    if policy_and_seat is not None:
+        policy, seat = policy_and_seat
         strategy = _checked(tree, policy, where)
         return strategy if seat is None else seated(tree, strategy, seat)
     if isinstance(tree, FlatTree):
-        rows = order_of_rows(tree).tolist()
+        rows = order_of_rows(tree).tolist()  # the order in which Gambit numbers them
     elif isinstance(given, str):
         allowed = "allowed for a game without a tree: uniform, arrays, files .npz, .csv and .json"
         raise StrategyError(f"{where}: got a profile of Gambit; {allowed}")
@@ -184,11 +199,14 @@ def _of_profile(tree: Rows, given: Any, where: str) -> Strategy:
 
 
 def order_of_rows(tree: FlatTree) -> Ints:
-    """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,)."""
+    """Order the rows by seat, then as a depth-first walk of the tree first meets them, (R,).
+
+    A node comes in the walk after its parent and the subtrees of its older siblings.
+    """
     subtree_size = np.ones(tree.num_nodes, int)  # number of nodes from each node on
     for level in reversed(tree.levels[1:]):
         np.add.at(subtree_size, tree.parent[level], subtree_size[level])
-    visit = np.zeros(tree.num_nodes, int)  # place of each node in the walk
+    visit = np.zeros(tree.num_nodes, int)  # position of each node in the walk
     for level, first_siblings, _ in tree.families:
         sizes = subtree_size[level]
         before = np.cumsum(sizes) - sizes  # nodes at or below those to the left, in the level
@@ -204,13 +222,15 @@ def order_of_rows(tree: FlatTree) -> Ints:
 def playable(
     tree: Rows, legal: Callable[[Floats], Floats], solved: StrategyLike, name: str
 ) -> Strategy:
-    """Make a strategy of a tree from rows that may choose actions that are not legal.
+    """Make a strategy of a tree from one that may choose actions that are not legal.
 
-    In policies `legal` moves probabilities to legal actions; in a matrix the first one stands in.
+    In a policy, `legal` moves probabilities to legal actions; in a matrix (an action for each row)
+    the first action replaces one that is not legal.
     """
     strategy = strategy_of_shape((tree.num_rows, tree.num_actions), solved, name)
     if strategy.kind == "matrix":
-        actions = np.where(strategy.array < tree.num_legal, strategy.array, 0)
+        first_action = 0
+        actions = np.where(strategy.array < tree.num_legal, strategy.array, first_action)
         return tree_strategy(tree, actions, name)
     policies = legal(strategy.policies)
     if strategy.kind == "policy":
@@ -219,21 +239,25 @@ def playable(
 
 
 def seated(tree: Rows, strategy: Strategy, seat: int) -> Strategy:
-    """Give a seat alone to a strategy, whose rows of the other seat are not to be used.
+    """Restrict a strategy to one seat: its rows of the other seat are not to be used.
 
-    It stays one of both seats where the other has no rows. `StrategyError` if it has the other.
+    If the other seat has no rows, the strategy stays one of both seats. Raises `StrategyError` if
+    it is for the other seat alone.
     """
     if strategy.seat not in {None, seat}:
         allowed = f"allowed: one of the {SEATS[seat]}, or of both"
         raise StrategyError(f"strategy: plays in the {SEATS[1 - seat]} seat alone; {allowed}")
-    return replace(strategy, seat=seat if (tree.seat != seat).any() else None)
+    has_other_seat = (tree.seat != seat).any()
+    return replace(strategy, seat=seat if has_other_seat else None)
 
 
 def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight) -> Floats:
-    """Counterfactual payoff of every action of one strategy against another, (R, K).
+    """Counterfactual payoff of every action of strategy `a` against `b`, (R, K).
 
-    The sum over the histories of a row, each weighted by its reach, of the payoff to the player who
-    moves there, if it takes the action and then plays on; NaN where there is no such action.
+    The sum over the histories of a row, each times its reach probability, of the payoff to the
+    player who moves there if it takes the action and then plays on by `a`; NaN where there is no
+    such action. `weight`: ``"counterfactual"`` takes the reach by chance and the opponent;
+    ``"belief"`` that by all players, and divides by the sum of weights.
     """
     require_weight(weight)
     a, b = a.whole(), b.whole()
@@ -250,25 +274,28 @@ def action_values(tree: FlatTree, a: Strategy, b: Strategy, weight: RegretWeight
         reach_before = reach_probability[node_before]
         np.add.at(weighted_sums, row_and_action, reach_before * values[after_own_move])
         np.add.at(weights, row_and_action, reach_before)
-    if weight == "belief":  # means, where play comes at all
+    if weight == "belief":  # means; 0 at rows that are never reached
         no_values = np.zeros_like(weighted_sums)
         weighted_sums = np.divide(weighted_sums, weights, out=no_values, where=weights > 0.0)
     return np.where(tree.legal, weighted_sums, np.nan)
 
 
 def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
-    """Probability that a play of one policy against another meets each row at least once, (R,).
+    """Probability that a play of policy `a` against `b` meets each row at least once, (R,).
 
-    The sum of the reach of those of a row's nodes that no other node of the row comes before.
+    It is the sum of the reach probabilities of a row's nodes at the first visit of a play.
     """
-    from hogeq.trees.sequences import sequence_form  # brings scipy with it
+    from hogeq.trees.sequences import sequence_form  # imports scipy
 
     policy = np.where(tree.seat[:, None] == 0, a.whole().policy, b.whole().policy)
-    reach_probability, probability = reach(tree, policy), np.zeros(tree.num_rows)
+    reach_probability = reach(tree, policy)  # of nodes, (N,)
+    probability = np.zeros(tree.num_rows)
     for player in (0, 1):
-        form, own = sequence_form(tree, player), np.flatnonzero(tree.player == player)
-        first = own[form.visits[form.refined[own]] == 1]
-        probability += np.bincount(tree.row[first], reach_probability[first], tree.num_rows)
+        form = sequence_form(tree, player)
+        own_nodes = np.flatnonzero(tree.player == player)
+        first_visits = own_nodes[form.visits[form.refined[own_nodes]] == 1]
+        rows = tree.row[first_visits]
+        probability += np.bincount(rows, reach_probability[first_visits], tree.num_rows)
     return probability
 
 
@@ -299,17 +326,21 @@ class Plan(NamedTuple):
 
 
 def plans(tree: FlatTree, strategy: Strategy, player: int) -> list[Plan]:
-    """List the plans of one side, the likeliest first; components that play alike are one."""
-    drawn: dict[bytes, Plan] = {}  # by the bytes of the policy, rounded
+    """List the plans that one side draws from, the most probable first.
+
+    Components of the mixture that differ only at information sets that they never reach are one
+    plan: its probability is their sum.
+    """
+    plan_by_policy: dict[bytes, Plan] = {}  # by the bytes of the rounded policy
     for probability, policy in zip(strategy.chances.tolist(), strategy.policies, strict=True):
-        own = np.where(policy > ROUNDED, policy, 0.0)
+        own_policy = np.where(policy > ZERO_BELOW, policy, 0.0)
         # With the other side's actions at 1, only own actions and chance decide what is reached.
-        is_reached = (tree.player == player) & (reach(tree, own, 1 - player) > 0.0)
+        is_reached = (tree.player == player) & (reach(tree, own_policy, 1 - player) > 0.0)
         reached_rows = np.zeros(tree.num_rows, bool)
         reached_rows[tree.row[is_reached]] = True
-        own *= reached_rows[:, None]
-        key = own.round(9).tobytes()
-        known = drawn[key].probability if key in drawn else 0.0
-        drawn[key] = Plan(known + probability, own)
-    likely = [plan for plan in drawn.values() if plan.probability > ROUNDED]
+        own_policy *= reached_rows[:, None]
+        key = own_policy.round(9).tobytes()
+        earlier = plan_by_policy[key].probability if key in plan_by_policy else 0.0
+        plan_by_policy[key] = Plan(earlier + probability, own_policy)
+    likely = [plan for plan in plan_by_policy.values() if plan.probability > ZERO_BELOW]
     return sorted(likely, key=lambda plan: -plan.probability)

@@ -56,31 +56,39 @@ def _team_name(team: int, members: list[int]) -> str:
 
 
 def sides_of(teams: Teams, players: int, name: str) -> Sides | None:
-    """Check teams of so many players: the team of each; None for one or two without teams."""
+    """Check the teams of a game named `name`; return the team, 0 or 1, of each of its `players`.
+
+    None stands for no teams, in a game of one or two players. Raises `HogeqError` unless there are
+    two teams, or one of all players.
+    """
     if teams is None:
         if players not in {1, 2}:
             raise HogeqError(f"{name}: has {players} players; allowed: 1 or 2, or two teams")
         return None
-    lists = players_of(teams)
-    everybody = [*range(players)]
-    if players > 1 and lists == [everybody]:
+    team_lists = players_of(teams)
+    all_players = [*range(players)]
+    if players > 1 and team_lists == [all_players]:
         return (0,) * players
-    if len(lists) != 2 or not all(lists) or sorted(chain(*lists)) != everybody:
+    is_partition = all(team_lists) and sorted(chain(*team_lists)) == all_players
+    if len(team_lists) != 2 or not is_partition:
         allowed = "none"
         if players > 1:
-            example = written([everybody[:-1], everybody[-1:]])
+            example = written([all_players[:-1], all_players[-1:]])
             two_teams = f"two teams that share players 0 to {players - 1} out, {example} say"
-            allowed = f"{two_teams}, or one of all, {written([everybody])}"
-        raise HogeqError(f"{name}: {refusal('teams', written(lists), allowed)}")
-    return tuple(1 if player in lists[1] else 0 for player in everybody)
+            allowed = f"{two_teams}, or one of all, {written([all_players])}"
+        raise HogeqError(f"{name}: {refusal('teams', written(team_lists), allowed)}")
+    return tuple(1 if player in team_lists[1] else 0 for player in all_players)
 
 
 def paid_to(payoffs: Sequence[Any], sides: Sides) -> tuple[Any, ...]:
-    """Give the payoff of each of two teams, the sum of its members'; of a team of all the mean."""
+    """Compute the payoff of each team from those of the players.
+
+    Each of two teams gets the sum of its members' payoffs, one team of all players the mean.
+    """
     if len(payoffs) != len(sides):
         raise HogeqError(f"{len(payoffs)} payoffs; allowed: {len(sides)}")
     if not any(sides):
         are_equal = len({*payoffs}) == 1
-        return (payoffs[0] if are_equal else sum(payoffs) / len(payoffs),)
+        return (payoffs[0] if are_equal else sum(payoffs) / len(payoffs),)  # equal: not rounded
     first, second = members_of(sides)
     return sum(payoffs[player] for player in first), sum(payoffs[player] for player in second)

@@ -21,6 +21,7 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
+from collections.abc import Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from functools import lru_cache
@@ -44,10 +45,10 @@ from hogeq.trees.teams import sides_of
 
 MOST_BYTES: Final = 2**36  # of a file
 NODE_BYTES: Final = 50  # of a node, while paths are sorted
-LONGEST: Final = 1000  # bytes of a line that is refused, as far as they are shown
-BLOCK: Final = 2**14  # bytes of the file that are read at once, ...
-BLOCKS: Final = 256  # ... and how often they are kept: a walk returns to all depths
-PART: Final = 2**20  # bytes of a line that are read at once
+SHOWN_BYTES: Final = 1000  # bytes of a line that a message shows
+BLOCK_SIZE: Final = 2**14  # bytes of the file that are read at once
+BLOCKS_CACHED: Final = 256  # blocks that a cache holds: a walk returns to all depths
+LINE_PART: Final = 2**20  # bytes of a line that are read at once
 LONGEST_LINE: Final = 2**28  # bytes of a line that is not an information set
 CHANGED: Final = "was changed while it was read"
 BOM: Final = b"\xef\xbb\xbf"  # before UTF-8
@@ -84,26 +85,33 @@ def from_text(
         except OSError as error:
             raise HogeqError(unreadable(path, error)) from None
         except ValueError as error:
-            if isinstance(error.__cause__, OSError):  # at a node
+            # The builder names the history in a ValueError; reading the file had failed.
+            if isinstance(error.__cause__, OSError):
                 raise HogeqError(unreadable(path, error.__cause__)) from None
             raise
 
 
 def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
-    """Build the tree of a file whose paths are known; refuse paths that it does not come to."""
-    numbers = text.numbers  # the tree keeps these alone
+    """Build the tree of a file whose paths are indexed; refuse paths that no move leads to."""
+    numbers = text.numbers  # of actions; the tree keeps these, and not the whole text
+
+    def action_names(moves: Sequence[int]) -> list[str]:
+        names = [*numbers]
+        return [names[move] for move in moves]
+
     tree = flatten(
         printable(path.name),
         b"/",
-        text.look,
-        lambda moves: [*map([*numbers].__getitem__, moves)],
+        text.node_at,
+        action_names,
         deepest=len(text.hashes),
         forget=forget,
         sides=sides_of(teams, text.players, text.where),
     )
-    unknown = text.unknown or len(text.hashes) - tree.num_nodes
-    if unknown:
-        raise HogeqError(f"{text.where}: {counted(unknown, 'path')} of no node, or after no action")
+    num_unreached = text.unknown or len(text.hashes) - tree.num_nodes
+    if num_unreached:
+        paths = counted(num_unreached, "path")
+        raise HogeqError(f"{text.where}: {paths} of no node, or after no action")
     text.require_unchanged()
     return coarser(tree, forget)
 
@@ -112,42 +120,46 @@ class _Text:
     """Paths of nodes in a file, by hashes: where each stands, and where in an information set."""
 
     def __init__(self, file: IO[bytes], size: int, path: Path) -> None:
-        self.file, self.size, self.where = file, size, printable(path)
+        self.file = file
+        self.size = size  # of the file in bytes
+        self.where = printable(path)
         self.players = 1
         self.modified = os.fstat(file.fileno()).st_mtime_ns
-        self.block = lru_cache(BLOCKS)(self._block)
-        self.hashes, self.places = array("q"), array("q")  # of paths of nodes; sorted below
+        self.block = lru_cache(BLOCKS_CACHED)(self._block)
+        # A place is a byte's offset in the file.
+        self.hashes, self.places = array("q"), array("q")  # of paths of nodes, sorted by hash
         self.starts, self.names = array("q"), list[bytes]()  # of lines of information sets
         self.numbers = dict[str, int]()  # of actions by their names
         self.owners = dict[Any, int]()  # players of information sets
-        members = array("q"), array("q")  # hashes and places of paths in information sets
-        start = file.read(BLOCK)
+        # Hashes and places of the paths that information sets list.
+        member_hashes, member_places = array("q"), array("q")
+        beginning = file.read(BLOCK_SIZE)
         with refusals_of(self.where, HogeqError):
-            require_unpacked(start)
-        begin = len(BOM) if start.startswith(BOM) else 0
+            require_unpacked(beginning)
+        begin = len(BOM) if beginning.startswith(BOM) else 0
         file.seek(begin)
         with phase(f"paths of {path.name}", size) as progress:
             while begin < size:
                 progress.reach(begin)
-                begin = self._read(begin, *members)
+                begin = self._read(begin, member_hashes, member_places)
         require_memory(
             f"{self.where}: has {len(self.hashes):,} nodes", NODE_BYTES * len(self.hashes)
         )
-        nodes, _ = self._sorted(self.hashes, self.places)
-        inside, places = self._sorted(*members)
-        node = nodes.searchsorted(inside)
-        is_node = nodes.searchsorted(inside, "right") > node
-        self.unknown = int(np.count_nonzero(~is_node))
-        # Place of each node's path in an information set, 0 if it is in none.
-        self.members = array("q", bytes(8 * len(nodes)))
-        np.asarray(self.members)[node[is_node]] = places[is_node]
+        node_hashes, _ = self._sorted(self.hashes, self.places)
+        sorted_hashes, sorted_places = self._sorted(member_hashes, member_places)
+        node = node_hashes.searchsorted(sorted_hashes)
+        is_node = node_hashes.searchsorted(sorted_hashes, "right") > node
+        self.unknown = int(np.count_nonzero(~is_node))  # paths of information sets without a node
+        # Place of each node's path in an information set; 0, where no path can be, if in none.
+        self.members = array("q", bytes(8 * len(node_hashes)))
+        np.asarray(self.members)[node[is_node]] = sorted_places[is_node]
 
     # --- the file ---------------------------------------------------------------------------------
 
     def _block(self, number: int) -> bytes:
-        """Read a block of the file; the last few are kept."""
-        begin = number * BLOCK
-        size = min(BLOCK, self.size - begin)
+        """Read a block of the file by its number; raise `OSError` if the file was cut short."""
+        begin = number * BLOCK_SIZE
+        size = min(BLOCK_SIZE, self.size - begin)
         self.file.seek(begin)
         data = self.file.read(size)
         if len(data) < size:
@@ -155,34 +167,34 @@ class _Text:
         return data
 
     def _until(self, stop: re.Pattern[bytes], place: int) -> bytes:
-        """Give the text from a place to a pattern, `stop`, or to the end of the file."""
-        number, begin = divmod(place, BLOCK)
+        """Read from a place to the first match of `stop`, a byte, or to the end of the file."""
+        number, begin = divmod(place, BLOCK_SIZE)
         block = self.block(number)
-        found = stop.search(block, begin)
-        if found:
-            return block[begin : found.start()]
+        match = stop.search(block, begin)
+        if match:
+            return block[begin : match.start()]
         parts = [block[begin:]]
-        while not found and (number + 1) * BLOCK < self.size:
+        while not match and (number + 1) * BLOCK_SIZE < self.size:
             number += 1
             block = self.block(number)
-            found = stop.search(block)
-            parts.append(block[: found.start()] if found else block)
+            match = stop.search(block)
+            parts.append(block[: match.start()] if match else block)
         return b"".join(parts)
 
     def _stands(self, path: bytes, place: int) -> bool:
         """Whether a path stands at a place."""
-        number, begin = divmod(place, BLOCK)
+        number, begin = divmod(place, BLOCK_SIZE)
         end = begin + len(path) + 1
-        if end < BLOCK:  # so this block tells
+        if end < BLOCK_SIZE:  # the path and the byte after it are in one block
             return self.block(number)[begin:end].rstrip() == path
         return self._until(_SPACE, place) == path
 
     def _line(self, place: int) -> str:
-        """Name the line of a place."""
-        last, rest = divmod(place, BLOCK)
-        before = sum(self._block(number).count(b"\n") for number in range(last))
-        inside = self.block(last).count(b"\n", 0, rest) if rest else 0
-        return f"line {1 + before + inside}"
+        """Name the line of a place: ``line 3``."""
+        block_number, offset = divmod(place, BLOCK_SIZE)
+        breaks_before = sum(self._block(number).count(b"\n") for number in range(block_number))
+        breaks_inside = self.block(block_number).count(b"\n", 0, offset) if offset else 0
+        return f"line {1 + breaks_before + breaks_inside}"
 
     def require_unchanged(self) -> None:
         """Refuse a file that somebody wrote to while it was read."""
@@ -194,29 +206,33 @@ class _Text:
 
     def _next(self, begin: int) -> tuple[bytes, bool]:
         """Read on to the end of a line, or a part of it; tell whether the line ends there."""
-        line = self.file.readline(min(PART, self.size - begin))
+        line = self.file.readline(min(LINE_PART, self.size - begin))
         if not line:
             raise OSError(errno.EBUSY, CHANGED)
         return line, line[-1:] == b"\n" or begin + len(line) == self.size
 
     def _read(self, begin: int, hashes: "array[int]", places: "array[int]") -> int:
-        """Note the paths of a line, of a node or an information set; give the start of the next."""
+        """Read a line, of a node or an information set, and append its paths to the index.
+
+        A node's path goes to `self.hashes` and `self.places`, those of an information set to the
+        arguments. Returns the place of the next line. Raises `HogeqError` for any other line.
+        """
         line, is_whole = self._next(begin)
         if b"\r" in line.rstrip():
             allowed = "LF or CR LF at the end of a line"
             raise HogeqError(f"{self.where}: {self._line(begin)}: got CR alone; allowed: {allowed}")
         start = _START.match(line)
         while not (is_whole or (start and start["infoset"])) and len(line) < LONGEST_LINE:
-            more, is_whole = self._next(begin + len(line))
-            line += more
+            next_part, is_whole = self._next(begin + len(line))
+            line += next_part
             start = _START.match(line)
         if start and start["infoset"]:
             self.starts.append(begin)
             self.names.append(start["infoset"])
-            return self._note(begin, line, is_whole, start.end(), hashes, places)
+            return self._read_members(begin, line, is_whole, start.end(), hashes, places)
         if start is None or not is_whole:
-            given = line[:LONGEST].decode(errors="replace")
-            raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", given.strip(), _ALLOWED))
+            shown_line = line[:SHOWN_BYTES].decode(errors="replace").strip()
+            raise HogeqError(refusal(f"{self.where}: {self._line(begin)}", shown_line, _ALLOWED))
         if start["node"]:
             self.hashes.append(hash(start["node"]))
             self.places.append(begin + start.start("node"))
@@ -224,7 +240,7 @@ class _Text:
                 self.players = max(self.players, line.count(b"=", start.end()))
         return begin + len(line)
 
-    def _note(
+    def _read_members(
         self,
         begin: int,
         line: bytes,
@@ -233,56 +249,71 @@ class _Text:
         hashes: "array[int]",
         places: "array[int]",
     ) -> int:
-        """Note the paths of an information set, from `first` in its line on, part by part."""
+        """Append the paths of an information set to `hashes` and `places`.
+
+        Its line may be long, so it is read in parts: `line` is the first, at `begin` in the file,
+        with paths from index `first` on; `is_whole` says that it is the only one. Returns the place
+        of the next line.
+        """
         while True:
-            rest = b""
+            cut_path = b""  # the last path of a part, which may go on in the next
             for path in _PATH.finditer(line, first):
                 if path.end() == len(line) and not is_whole:
-                    rest = path[0]  # which may go on
+                    cut_path = path[0]
                 else:
                     hashes.append(hash(path[0]))
                     places.append(begin + path.start())
-            begin, first = begin + len(line), 0
+            begin += len(line)
+            first = 0
             if is_whole:
                 return begin
-            if len(rest) >= LONGEST_LINE:
+            if len(cut_path) >= LONGEST_LINE:
                 raise HogeqError(
-                    f"{self.where}: {self._line(begin - len(rest))}: has a path too long"
+                    f"{self.where}: {self._line(begin - len(cut_path))}: has a path too long"
                 )
             line, is_whole = self._next(begin)
-            line, begin = rest + line, begin - len(rest)
+            line = cut_path + line
+            begin -= len(cut_path)
 
     def _sorted(self, hashes: "array[int]", places: "array[int]") -> tuple[Ints, Ints]:
-        """Sort paths by their hashes, in place; refuse equal ones."""
-        keys, key_places = np.asarray(hashes), np.asarray(places)  # which write to the arrays
-        order = keys.argsort(kind="stable")
-        keys[:] = keys[order]
-        key_places[:] = key_places[order]
-        repeated = np.flatnonzero(keys[1:] == keys[:-1]) + 1
-        if len(repeated):
-            second = repeated[key_places[repeated].argmin()]
-            place = int(key_places[second])
-            before = _shown(self._until(_SPACE, int(key_places[second - 1])))
-            path = _shown(self._until(_SPACE, place))
-            reason = "is there twice" if path == before else "has another's hash: read it again"
-            raise HogeqError(f"{self.where}: {self._line(place)}: {path} {reason}")
-        return keys, key_places
+        """Sort hashes and places of paths by hash, in place; return both as numpy arrays.
 
-    def look(self, at: bytes) -> Node:
-        """Read the node of a path."""
-        number = bisect_left(self.hashes, hash(at))
+        Raises `HogeqError` if two hashes are equal: a path is repeated, or two paths collide.
+        """
+        # These arrays share the memory of the arguments.
+        sorted_hashes, sorted_places = np.asarray(hashes), np.asarray(places)
+        order = sorted_hashes.argsort(kind="stable")
+        sorted_hashes[:] = sorted_hashes[order]
+        sorted_places[:] = sorted_places[order]
+        repeated = np.flatnonzero(sorted_hashes[1:] == sorted_hashes[:-1]) + 1
+        if len(repeated):
+            second = repeated[sorted_places[repeated].argmin()]  # the first in the file
+            place = int(sorted_places[second])
+            earlier_path = _shown(self._until(_SPACE, int(sorted_places[second - 1])))
+            path = _shown(self._until(_SPACE, place))
+            is_same = path == earlier_path
+            # Python's hashes of bytes are salted: another process has others.
+            reason = "is there twice" if is_same else "has another's hash: read it again"
+            raise HogeqError(f"{self.where}: {self._line(place)}: {path} {reason}")
+        return sorted_hashes, sorted_places
+
+    def node_at(self, path: bytes) -> Node:
+        """Read the node of a path; raise `NodeError` if there is none, or its line is wrong."""
+        number = bisect_left(self.hashes, hash(path))
         is_known = number < len(self.hashes)
-        found = _NODE.match(self._until(_BREAK, self.places[number])) if is_known else None
-        if not found or found[1] != at:
-            raise NodeError(f"no node {_shown(at)}")
+        match = _NODE.match(self._until(_BREAK, self.places[number])) if is_known else None
+        if not match or match[1] != path:
+            raise NodeError(f"no node {_shown(path)}")
         try:
-            infoset, member = None, self.members[number]
-            if member:
-                if not self._stands(at, member):
-                    path = _shown(self._until(_SPACE, member))
-                    raise HogeqError(f"{path} has another's hash: read it again")
-                infoset = self.names[bisect(self.starts, member) - 1].decode()
-            node = _node(at, found[2].decode().strip(), infoset, self.numbers, self.players)
+            infoset = None
+            member_place = self.members[number]
+            if member_place:
+                if not self._stands(path, member_place):
+                    listed_path = _shown(self._until(_SPACE, member_place))
+                    raise HogeqError(f"{listed_path} has another's hash: read it again")
+                # The information set's line is the last that starts before the path.
+                infoset = self.names[bisect(self.starts, member_place) - 1].decode()
+            node = _node(path, match[2].decode().strip(), infoset, self.numbers, self.players)
             if infoset and self.owners.setdefault(infoset, node.player) != node.player:
                 named = printable(infoset)
                 raise HogeqError(f"infoset {named} is of two players; allowed: one")
@@ -298,45 +329,53 @@ def _shown(path: bytes) -> str:
     return printable(path.decode(errors="replace"))
 
 
-def _node(at: bytes, line: str, infoset: str | None, numbers: dict[str, int], players: int) -> Node:
-    """Read the node of a path from the rest of its line; `numbers` are those of actions."""
-    found = _LINE.fullmatch(line)
-    if found is None or int(found[1] or 1) > players:
+def _node(
+    path: bytes, line: str, infoset: str | None, numbers: dict[str, int], players: int
+) -> Node:
+    """Parse the node of a path from the rest of its line, ``player 1 actions exit on`` say.
+
+    `infoset` is the information set that lists the path, if any; `numbers` are those of actions by
+    name, to which new ones are added; `players` is how many the game has.
+    """
+    match = _LINE.fullmatch(line)  # groups: player's number, "chance", words
+    if match is None or int(match[1] or 1) > players:
         raise HogeqError(refusal("", line, _ALLOWED))
-    player = CHANCE if found[2] else TERMINAL
-    if found[1]:
-        player = int(found[1]) - 1
-    names, signs, values = zip(*(word.partition("=") for word in found[3].split()), strict=True)
-    has_values = player < 0
-    if any((sign == "=") != has_values for sign in signs):
+    player = CHANCE if match[2] else TERMINAL
+    if match[1]:
+        player = int(match[1]) - 1
+    is_decision = player >= 0
+    # Words are NAME=WEIGHT, PLAYER=PAYOFF, or at a decision NAME alone.
+    names, signs, values = zip(*(word.partition("=") for word in match[3].split()), strict=True)
+    if any((sign == "=") == is_decision for sign in signs):
         raise HogeqError(refusal("", line, _ALLOWED))
-    if player >= 0 and any("/" in name for name in names):
+    if is_decision and any("/" in name for name in names):
         raise HogeqError(refusal("", line, "names of actions without /"))
-    if player < 0 and infoset is not None:
+    if not is_decision and infoset is not None:
         raise HogeqError(f"is in infoset {printable(infoset)}; allowed there: nodes of players")
     try:
-        numbers_read = [Fraction(1) if player >= 0 else _number(value) for value in values]
+        parsed_values = [Fraction(1) if is_decision else _number(value) for value in values]
     except ValueError as error:
         raise HogeqError(refusal("", line, str(error))) from None
     if player == TERMINAL:
         if [*names] != [*map(str, range(1, players + 1))]:
             raise HogeqError(refusal("", line, f"payoffs to players 1 to {players}"))
-        return Node(TERMINAL, payoffs=numbers_read)
-    if infoset is None and player >= 0:
-        infoset = f"node {at.decode()}"  # no name in a file has a space
-    weights = _shares(numbers_read) if player == CHANCE else numbers_read
-    step = at.rstrip(b"/") + (b"/C:" if player == CHANCE else b"/P%d:" % (player + 1))
+        return Node(TERMINAL, payoffs=parsed_values)
+    if infoset is None and is_decision:
+        infoset = f"node {path.decode()}"  # with a space, so it differs from all names in a file
+    chances = _shares(parsed_values) if player == CHANCE else parsed_values
+    mover = b"C" if player == CHANCE else b"P%d" % (player + 1)
+    prefix = path.rstrip(b"/") + b"/" + mover + b":"
     moves = [
-        (numbers.setdefault(name, len(numbers)), weight, step + name.encode())
-        for name, weight in zip(names, weights, strict=True)
+        (numbers.setdefault(name, len(numbers)), chance, prefix + name.encode())
+        for name, chance in zip(names, chances, strict=True)
     ]
     return Node(player, infoset, moves=moves)
 
 
 def _shares(weights: list[Fraction]) -> list[Fraction]:
-    """Scale weights of chance to a sum of 1; refuse those of which one would be lost."""
-    total = abs(sum(weights, Fraction()))
-    if abs(total - 1) <= ROW_SUM:
+    """Scale weights of chance to a sum of 1; refuse those of which one would round to 0."""
+    total = abs(sum(weights, Fraction()))  # negative weights stay negative, and are refused
+    if abs(total - 1) <= ROW_SUM:  # rounded decimals: the builder scales these itself
         total = Fraction(1)
     if not total:
         raise HogeqError("weights of chance sum to 0; allowed: one above 0 at least")

@@ -17,7 +17,7 @@ from hogeq.rules.turn import Turn, TurnTable, scoreless_turn, total_rises
 from hogeq.support.messages import HogeqError, printable
 from hogeq.trees.building import Node
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.rules import END, MOST_KEPT, GameRules, node_of
+from hogeq.trees.rules import END, NODES_CACHED, GameRules, node_of
 from hogeq.trees.teams import Known
 
 PLAYERS = ("A", "B")
@@ -95,13 +95,14 @@ class HogTree(GameRules):
         if state.dice is None:
             state = _after(state._replace(dice=action), f", player {state.mover} rolls {action}")
             if action > 0:
-                return state
-            (action,) = self._turns_by_points(state)
-        turn, mover = self._turns_by_points(state)[action], state.mover
-        own, opponent, _, won = turn.landing
-        if won is None and not turn.again:  # the other player moves
+                return state  # chance moves next: it rolls these dice
+            (action,) = self._turns_by_points(state)  # no dice score one known number of points
+        turn = self._turns_by_points(state)[action]
+        mover = state.mover
+        own, opponent, _, relative_winner = turn.landing  # 0 is the mover, 1 the opponent
+        if relative_winner is None and not turn.again:  # the other player moves
             mover, own, opponent = 1 - mover, opponent, own
-        winner = None if won is None else abs(state.mover - won)
+        winner = None if relative_winner is None else abs(state.mover - relative_winner)
         after = TreePosition(mover, own, opponent, turn.memory, None, winner, state.past)
         return _after(after, f" for {turn.points}")
 
@@ -120,14 +121,17 @@ def _after(state: TreePosition, event: str) -> TreePosition:
 
 
 def refuse_endless(rules: Rules, where: str) -> None:
-    """Refuse rules under which a game may never end."""
+    """Raise `HogeqError` for rules of Hog under which a game may never end.
+
+    A game ends if the sum of both scores rises in every turn. `where` begins the message.
+    """
     if total_rises(rules):
         return
     endless = f"{where}: a game that may never end has no finite tree"
-    free = scoreless_turn(rules)
-    if free is not None:
+    scores = scoreless_turn(rules)
+    if scores is not None:
         raise HogeqError(
-            f"{endless}: rolling no dice at {free[0]} to {free[1]} scores nothing; allowed: a "
+            f"{endless}: rolling no dice at {scores[0]} to {scores[1]} scores nothing; allowed: a "
             f"zero_dice that always scores, other than {rules.zero_dice}"
         )
     raise HogeqError(
@@ -164,11 +168,15 @@ class Sizes(NamedTuple):
 
 
 def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
-    """Count the nodes of a tree without walking it: equal states are looked at once."""
+    """Count the nodes of a game tree, depth by depth, expanding equal states of a depth once.
+
+    A state counts as many nodes as histories lead to it. Counting stops beyond `most` nodes.
+    """
     level: Counter[Any] = Counter([rules.initial()])  # states of a depth: histories to each
     totals: Counter[int] = Counter()  # nodes by who moves
     infosets: tuple[set[Hashable], set[Hashable]] = (set(), set())
-    depth, nodes = -1, 1
+    depth = -1
+    nodes = 1
     while level and nodes <= most:
         depth += 1
         following: Counter[Any] = Counter()
@@ -183,9 +191,15 @@ def count(rules: GameRules, most: int = 2_000_000) -> Sizes:
             if nodes > most:
                 break
         level = following
-    sets = len(infosets[0]), len(infosets[1])
-    choices, is_exact = totals[0] + totals[1], nodes <= most
-    return Sizes(nodes, choices, totals[CHANCE], totals[TERMINAL], sets, depth, is_exact)
+    return Sizes(
+        nodes=nodes,
+        choices=totals[0] + totals[1],
+        chances=totals[CHANCE],
+        ends=totals[TERMINAL],
+        infosets=(len(infosets[0]), len(infosets[1])),
+        depth=depth,
+        exact=nodes <= most,
+    )
 
 
 def _number(value: int) -> str:
@@ -208,72 +222,81 @@ def hog_efg(rules: Rules) -> str:
 
 def efg_lines(rules: GameRules, title: str) -> Iterator[str]:
     """Write the tree of a game of two players in Gambit's extensive form, version 2."""
-    look = lru_cache(MOST_KEPT)(partial(node_of, rules))
-    return _written(rules.initial(), look, title, PLAYERS)
+    node_of_state = lru_cache(NODES_CACHED)(partial(node_of, rules))
+    return _efg_lines(rules.initial(), node_of_state, title, PLAYERS)
 
 
-def _written(
-    root: Any, look: Callable[[Any], Node], title: str, players: Sequence[str]
+def _efg_lines(
+    root: Any, node_of_state: Callable[[Any], Node], title: str, players: Sequence[str]
 ) -> Iterator[str]:
-    """Write nodes in Gambit's extensive form.
+    """Write a game tree in Gambit's extensive form: a heading, then a line for each node.
 
-    See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit: the package for computation in
-    game theory". Probabilities are written as fractions, so nothing is rounded.
+    Nodes are in prefix order, depth first: ``t`` is a terminal node, ``c`` one of chance, ``p`` one
+    of a player. Information sets and outcomes are numbered as they first occur. Probabilities are
+    fractions, so nothing is rounded. See R. D. McKelvey, A. M. McLennan and T. L. Turocy, "Gambit:
+    the package for computation in game theory".
     """
     yield f"EFG 2 R {_quoted(title)} {{ {' '.join(map(_quoted, players))} }}\n"
-    chances = 0
-    outcomes: dict[tuple[Fraction | float, ...], int] = {}  # numbers by payoffs
-    numbers: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # of sets, by player
-    waiting = [root]  # states of nodes still to be written, the next one last
-    while waiting:
-        node = look(waiting.pop())
+    num_chance_nodes = 0
+    outcomes: dict[tuple[Fraction | float, ...], int] = {}  # number of each payoff vector
+    infosets: defaultdict[int, dict[Hashable, int]] = defaultdict(dict)  # numbers, by player
+    stack = [root]  # states of nodes still to be written, the next one last
+    while stack:
+        node = node_of_state(stack.pop())
         if node.player == TERMINAL:
-            paid = [_short(payoff) for payoff in node.payoffs or (node.payoff, -node.payoff)]
-            outcome = outcomes.setdefault(tuple(paid), len(outcomes) + 1)
-            payoffs = ", ".join(map(str, paid))
-            yield f't "" {outcome} "" {{ {payoffs} }}\n'
+            payoffs = [_short(payoff) for payoff in node.payoffs or (node.payoff, -node.payoff)]
+            outcome = outcomes.setdefault(tuple(payoffs), len(outcomes) + 1)
+            payoff_list = ", ".join(map(str, payoffs))
+            yield f't "" {outcome} "" {{ {payoff_list} }}\n'
             continue
-        waiting.extend(after for _, _, after in reversed(node.moves))
+        stack.extend(after for _, _, after in reversed(node.moves))
         if node.player == CHANCE:
-            chances += 1
+            num_chance_nodes += 1
             actions = " ".join(f"{_quoted(str(label))} {chance}" for label, chance, _ in node.moves)
-            yield f'c "" {chances} "" {{ {actions} }} 0\n'
+            yield f'c "" {num_chance_nodes} "" {{ {actions} }} 0\n'
         else:
-            known = numbers[node.player]
-            number = known.setdefault(node.infoset, len(known) + 1)
+            numbers = infosets[node.player]
+            number = numbers.setdefault(node.infoset, len(numbers) + 1)
             actions = " ".join(_quoted(str(label)) for label, _, _ in node.moves)
             name = _quoted(str(node.infoset))
             yield f'p "" {node.player + 1} {number} {name} {{ {actions} }} 0\n'
 
 
 def flat_efg(tree: FlatTree) -> str:
-    """Text of the file of a flat tree; probabilities that are no short fractions are decimal.
+    """Text of a flat tree as a Gambit file; probabilities without a short fraction are decimal.
 
-    Of teams each member is a player of the file, and the first has what its team is paid.
+    With teams, each member is a player of the file. A team's payoff goes to its first member, and
+    the others get 0.
     """
     first_child = np.searchsorted(tree.parent, np.arange(tree.num_nodes + 1)).tolist()
-    number, words = tree.words(np.arange(tree.num_nodes))
+    word_number, words = tree.words(np.arange(tree.num_nodes))  # words of the move into each node
     sides = tuple(range(tree.num_players)) if tree.sides is None else tree.sides
-    is_first = [player == sides.index(side) for player, side in enumerate(sides)]  # of its team
+    is_first_member = [player == sides.index(side) for player, side in enumerate(sides)]
 
-    def look(node: int) -> Node:
-        row, payoff = int(tree.row[node]), float(tree.payoff[node])
+    def node_of_number(node: int) -> Node:
+        """Make the node of a number, with its members as players and fractions as payoffs."""
+        row = int(tree.row[node])
+        payoff = float(tree.payoff[node])
         moves = [
-            (words[number[child]], _short(float(tree.chance[child])), child)
+            (words[word_number[child]], _short(float(tree.chance[child])), child)
             for child in range(first_child[node], first_child[node + 1])
         ]
         if row >= 0:
             name = tree.names[row]
-            known = name.state if isinstance(name, Known) else name
-            return Node(int(tree.member[row]), known, moves=moves)
-        paid: list[Fraction | float] = [payoff, -payoff]  # to each team
-        if tree.shift or tree.centre:  # exactly: all sums are to be the same
-            own = Fraction(_short(payoff + (tree.shift + tree.centre)))
-            paid = [own, Fraction(_short(2.0 * tree.shift)) - own]
-        payoffs = [paid[side] * first for side, first in zip(sides, is_first, strict=True)]
+            infoset = name.state if isinstance(name, Known) else name
+            return Node(int(tree.member[row]), infoset, moves=moves)
+        side_payoffs: list[Fraction | float] = [payoff, -payoff]
+        if tree.shift or tree.centre:  # fractions, so that the sums of all nodes are equal
+            own_payoff = Fraction(_short(payoff + (tree.shift + tree.centre)))
+            side_payoffs = [own_payoff, Fraction(_short(2.0 * tree.shift)) - own_payoff]
+        payoffs = [
+            side_payoffs[side] if is_first else 0.0
+            for side, is_first in zip(sides, is_first_member, strict=True)
+        ]
         return Node(int(tree.player[node]), moves=moves, payoffs=payoffs)
 
-    return "".join(_written(0, look, tree.name, [str(player) for player in range(len(sides))]))
+    players = [str(player) for player in range(len(sides))]
+    return "".join(_efg_lines(0, node_of_number, tree.name, players))
 
 
 def _short(value: Fraction | float) -> Fraction | float:

@@ -18,79 +18,93 @@ from hogeq.support.short_fractions import meant
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
-FINER: Final = 16  # times less than what shows: JSON has more digits
-ROUNDS: Final = 3  # in which plays are chosen by the payoff that was found before
+PRECISION_RATIO: Final = 16  # bounds are closer than the last digit printed: JSON has more
+MOST_ROUNDS: Final = 3  # of enclosing, each with a tolerance by the payoff of the last
 
 
 def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
-    """Payoff to a strategy against another one, in either seat."""
+    """Payoff to strategy `a` against `b`, in either seat and in the mean of both.
+
+    Computed in float64; if rounding might show in the digits that are printed, it is enclosed by
+    exact payoffs instead. The value can enclose itself later, by its `find_ends`.
+    """
     a, b = a.whole(), b.whole()
-    first, second = 0.0, 0.0
-    for weight, mine in zip(a.chances, a.policies, strict=True):
-        for chance, theirs in zip(b.chances, b.policies, strict=True):
-            first += weight * chance * payoff(tree, mine, theirs)
-            second += weight * chance * (2.0 * tree.shift - payoff(tree, theirs, mine))
-    mean, (count, unit) = (first + second) / 2.0, tree.rounding
-    off = unit * (count + _mixing(a, b))
-    found = Value(float(mean), float(first), float(second))
-    find_ends = partial(_enclosed_value, tree, a, b, min(abs(mean), abs(first), abs(second)))
-    if off > unseen(tree.scale, find_ends.args[-1]):
+    first = 0.0  # payoff in the first seat
+    second = 0.0
+    for a_weight, a_policy in zip(a.chances, a.policies, strict=True):
+        for b_weight, b_policy in zip(b.chances, b.policies, strict=True):
+            first += a_weight * b_weight * payoff(tree, a_policy, b_policy)
+            second += a_weight * b_weight * (2.0 * tree.shift - payoff(tree, b_policy, a_policy))
+    mean = (first + second) / 2.0
+    num_roundings, unit = tree.rounding
+    error = unit * (num_roundings + _mixing(a, b))
+    result = Value(float(mean), float(first), float(second))
+    smallest = min(abs(mean), abs(first), abs(second))
+    find_ends = partial(_enclosed_value, tree, a, b, smallest)
+    if error > unseen(tree.scale, smallest):
         return find_ends()
-    found.find_ends = find_ends
-    return found
+    result.find_ends = find_ends
+    return result
 
 
 def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> Value:
-    """Enclose payoffs of which the smallest is about `least`."""
-    for _ in range(ROUNDS):
-        found = _between(tree, a, b, unseen(tree.scale, least) / FINER)
-        if all(tree.units.are_one(*pair) for pair in found.ends):
+    """Enclose payoffs until both bounds of each print alike; the smallest is about `least`."""
+    for _ in range(MOST_ROUNDS):
+        enclosed_value = _between(tree, a, b, unseen(tree.scale, least) / PRECISION_RATIO)
+        if all(tree.units.are_one(lower, upper) for lower, upper in enclosed_value.ends):
             break
-        least = min(map(abs, found))
-    return found
+        least = min(map(abs, enclosed_value))
+    return enclosed_value
 
 
 def _mixing(a: Strategy, b: Strategy) -> int:
-    """Most roundings by which components are weighed and added up."""
+    """Bound the number of roundings by which components are weighed and added up."""
     return len(a.chances) * len(b.chances) + 4 * (len(a.chances) + len(b.chances))
 
 
-def _between(tree: FlatTree, a: Strategy, b: Strategy, enough: float) -> Value:
-    total = meant(2.0 * tree.shift)
-    first = enclosed(tree, a, b, enough)
+def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
+    """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible."""
+    total = meant(2.0 * tree.shift)  # of the payoffs to both players
+    first = enclosed(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
-    least, most = first if is_same else enclosed(tree, b, a, enough)
-    off = Fraction(tree.rounding[1]) if tree.is_rounded else 0  # what the total stands for
-    second = total - most - off, total - least + off
-    mean = ((total - off) / 2, (total + off) / 2) if is_same else None
+    lower, upper = first if is_same else enclosed(tree, b, a, tolerance)  # of `b` in seat 0
+    total_error = Fraction(tree.rounding[1]) if tree.is_rounded else 0
+    second = total - upper - total_error, total - lower + total_error
+    # A strategy gets half of the total against itself.
+    mean = ((total - total_error) / 2, (total + total_error) / 2) if is_same else None
     return Value.between(first, second, mean)
 
 
-def enclosed(tree: FlatTree, first: Strategy, second: Strategy, enough: float) -> Ends:
-    """Bound the payoff to player 0 where a strategy sits at seat 0, another at seat 1.
+def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float) -> Ends:
+    """Bound the payoff to player 0, where `first` plays in seat 0 and `second` in seat 1.
 
-    They are apart by some `enough`, if plays in fractions can make them so.
+    1. Compute the term of every terminal node, probability times payoff, and bound its error.
+    2. Sum in float64 as many terms of small errors as `tolerance` allows.
+    3. Compute the others, `MOST_EXACT` at most, in fractions.
     """
     from hogeq.trees.enclosures import ROUNDING, SAFE, TINY, gamma  # loads what few values need
 
     ends = np.flatnonzero(tree.player == TERMINAL)
-    come = np.zeros(len(ends))
-    for weight, mine in zip(first.chances, first.policies, strict=True):
-        for chance, theirs in zip(second.chances, second.policies, strict=True):
-            joint = np.where(tree.seat[:, None] == 0, mine, theirs)
-            come += weight * chance * reach(tree, joint)[ends]
-    come[~tree.possible[ends]] = 0.0
-    terms = come * tree.paid
-    # Each step's number, what the sum of those beside it misses, and a product; the sum of plays.
-    step = 3 + max(tree.missed, missed(tree, first), missed(tree, second))
-    share = gamma(len(tree.levels) * step + _mixing(first, second) + PAIRWISE + 8)
-    # What centring had rounded away, and products that underflow.
-    off = share * np.abs(terms) + 4.0 * ROUNDING * (abs(tree.shift) + abs(tree.centre)) * come
-    off = SAFE * (off + TINY * tree.largest_payoff * tree.possible[ends])
-    order = np.argsort(-off, kind="stable")
-    left = np.append(SAFE * np.cumsum(off[order][::-1])[::-1], 0.0)  # by all plays from one on
-    count = 0 if tree.is_rounded else min(int((left > enough).sum()), MOST_EXACT)
-    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[count:]].sum()))
-    middle += paid_in(tree, order[:count], first, second)
-    apart = Fraction(float(left[count]))
-    return middle - apart, middle + apart
+    probability = np.zeros(len(ends))
+    for first_weight, first_policy in zip(first.chances, first.policies, strict=True):
+        for second_weight, second_policy in zip(second.chances, second.policies, strict=True):
+            joint = np.where(tree.seat[:, None] == 0, first_policy, second_policy)
+            probability += first_weight * second_weight * reach(tree, joint)[ends]
+    probability[~tree.possible[ends]] = 0.0
+    terms = probability * tree.paid
+    # Roundings: for each move its number, its row's sum, and a product; then the sum of all plays.
+    roundings_of_move = 3 + max(tree.missed, missed(tree, first), missed(tree, second))
+    num_roundings = len(tree.levels) * roundings_of_move + _mixing(first, second) + PAIRWISE + 8
+    level = abs(tree.shift) + abs(tree.centre)
+    # Of each term: its relative error, what centring payoffs rounded away, and underflow.
+    errors = gamma(num_roundings) * np.abs(terms) + 4.0 * ROUNDING * level * probability
+    errors = SAFE * (errors + TINY * tree.largest_payoff * tree.possible[ends])
+    order = np.argsort(-errors, kind="stable")  # the largest errors first
+    # Sum of the errors from each term, in this order, to the last.
+    errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
+    num_exact = int((errors_from > tolerance).sum())
+    num_exact = 0 if tree.is_rounded else min(num_exact, MOST_EXACT)
+    middle = Fraction(tree.shift + tree.centre) + Fraction(float(terms[order[num_exact:]].sum()))
+    middle += paid_in(tree, order[:num_exact], first, second)
+    radius = Fraction(float(errors_from[num_exact]))
+    return middle - radius, middle + radius

@@ -13,8 +13,14 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.trees.flat import TERMINAL
 from hogeq.trees.sequences import SequenceForm
 
-SAME: Final = 1e-9  # by which equal factors may differ, relative to their size
-LEAST_SHARE: Final = -1e300  # stands for the logarithm of 0
+RELATIVE_TOLERANCE: Final = 1e-9  # by which equal factors may differ, relative to their size
+LOG_OF_ZERO: Final = -1e300  # stands for the logarithm of 0
+
+# What a bijection of plays preserves, from the strictest kind on.
+ALL: Final = 0  # sequences of both players, payoffs, and probabilities of chance
+SKEW: Final = 1  # sequences and probabilities of chance
+CHANCE_RELAXED: Final = 2  # sequences
+ENDINGS: Final = 3  # sequences, but not how many plays have them
 
 
 class Plays(NamedTuple):
@@ -28,74 +34,92 @@ class Plays(NamedTuple):
 
     @classmethod
     def of(cls, form: SequenceForm, other: SequenceForm) -> "Plays":
-        """List the plays through every history."""
+        """List the plays through every history of a player, by walking up from all ends at once.
+
+        What the player does from a history on is numbered: 0 is nothing, and a step followed by
+        what has a number gets the next free number when it first occurs.
+        """
         tree = form.tree
-        # Of deep trees the product of probabilities would round to 0: exponents are kept apart.
-        part, power = np.frexp(tree.chance)
+        # Products of many probabilities would round to 0, so each is fraction * 2**power.
+        fraction, power = np.frexp(tree.chance)
         power = power.astype(np.int64)
         for level in tree.levels[1:]:
             parents = tree.parent[level]
-            part[level], more = np.frexp(part[level] * part[parents])
-            power[level] += power[parents] + more
+            fraction[level], shift = np.frexp(fraction[level] * fraction[parents])
+            power[level] += power[parents] + shift
         with np.errstate(divide="ignore"):
-            chance = np.log(part) + np.log(2.0) * power
+            chance = np.log(fraction) + np.log(2.0) * power
         ends = np.flatnonzero(tree.player == TERMINAL)
-        at, mine = ends.copy(), np.zeros(len(ends), np.int64)
-        numbers: dict[int, int] = {}
-        passed: list[tuple[Ints, Ints, Ints]] = []
+        at = ends.copy()  # node on the way to each end, one step further up each time
+        later_moves = np.zeros(len(ends), np.int64)  # number of what the player does below it
+        numbers: dict[int, int] = {}  # by the step and what follows, as one number
+        plays: list[tuple[Ints, Ints, Ints]] = []  # nodes, ends and numbers, a step at a time
         while at.any():
             before = np.maximum(tree.parent[at], 0).astype(np.int64)
             own = np.flatnonzero((at > 0) & (tree.mover[at] == form.player))
             if len(own):
-                step = tree.edge[at[own]] + tree.num_rows * tree.num_actions * mine[own]
-                each, which = np.unique(step, return_inverse=True)
-                codes = [numbers.setdefault(one, len(numbers) + 1) for one in each.tolist()]
-                mine[own] = np.array(codes, np.int64)[which]
-                passed.append((before[own], ends[own], mine[own].copy()))
+                step = tree.edge[at[own]] + tree.num_rows * tree.num_actions * later_moves[own]
+                distinct, inverse = np.unique(step, return_inverse=True)
+                codes = [numbers.setdefault(code, len(numbers) + 1) for code in distinct.tolist()]
+                later_moves[own] = np.array(codes, np.int64)[inverse]
+                plays.append((before[own], ends[own], later_moves[own].copy()))
             at = before
-        node, end, later = (np.concatenate(parts) for parts in zip(*passed, strict=True))
-        return cls(node, other.at[end], later, chance[end], tree.payoff[end] + tree.centre)
+        node, end, mine = (np.concatenate(arrays) for arrays in zip(*plays, strict=True))
+        return cls(node, other.at[end], mine, chance[end], tree.payoff[end] + tree.centre)
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
-        """List the invariants of a bijection of plays: there is one if and only if forms are equal.
+        """Describe the plays through each part of the histories by bytes.
 
-        Chance's probabilities may differ by one factor, which then is that of their sums, and so
-        may utilities; no factor makes a sum of 0 another. Kinds: 0 preserves both, 1 leaves
-        utilities out, 2 chance as well, and 3 how many plays there are of a kind.
+        Two parts have a bijection of their plays if and only if their bytes are equal. Chance's
+        probabilities may differ by a common factor, and so may payoffs, so both are taken as shares
+        of their sums over the part.
+
+        Parameters
+        ----------
+        part : (P,)
+            Part, a whole number, of the history of each play.
+        kind : int
+            What the bijection preserves: `ALL`, `SKEW`, `CHANCE_RELAXED` or `ENDINGS`.
         """
         columns = [part, self.theirs, self.mine]
-        if kind < 2:
+        if kind < CHANCE_RELAXED:
             columns.append(_classes(_shares(self.chance, part), 1.0))
-        if kind < 1:
+        if kind < SKEW:
             size = np.bincount(part, np.abs(self.payoff))[part]
             shares = self.payoff / np.where(size > 0.0, size, 1.0)
             columns.append(_classes(shares, np.abs(shares)))
         table = np.stack(columns, axis=1)
-        table = table[np.lexsort(columns[::-1])]
-        if kind == 3:
+        table = table[np.lexsort(columns[::-1])]  # lines by part, then by the other columns
+        if kind == ENDINGS:  # without repeated lines
             table = table[np.diff(table, axis=0, prepend=-1).any(axis=1)]
-        starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))
-        pieces = [piece.tobytes() for piece in np.split(table[:, 1:], starts[1:])]
-        return dict(zip(table[starts, 0].tolist(), pieces, strict=True))
+        starts = np.flatnonzero(np.diff(table[:, 0], prepend=-1))  # first line of each part
+        lines_of_part = [lines.tobytes() for lines in np.split(table[:, 1:], starts[1:])]
+        return dict(zip(table[starts, 0].tolist(), lines_of_part, strict=True))
 
 
 def _shares(chance: Floats, part: Ints) -> Floats:
-    """Logarithms of the shares that plays have in the probability of their part."""
-    top = np.full(int(part.max()) + 1, -np.inf)
-    np.maximum.at(top, part, chance)
-    # Where chance comes to no play of a part, no play has a share.
-    chance = chance - np.where(top > -np.inf, top, 0.0)[part]
+    """Logarithm of each play's share in the probability of its part, (P,).
+
+    `chance` are logarithms of probabilities. The largest of each part is subtracted before
+    exponentials are taken, so that none overflows or rounds to 0.
+    """
+    largest = np.full(int(part.max()) + 1, -np.inf)  # of each part
+    np.maximum.at(largest, part, chance)
+    # A part whose plays all have probability 0 has -inf; its plays get `LOG_OF_ZERO`.
+    chance = chance - np.where(largest > -np.inf, largest, 0.0)[part]
     total = np.bincount(part, np.exp(chance))
-    return np.maximum(chance - np.log(np.where(total > 0.0, total, 1.0))[part], LEAST_SHARE)
+    return np.maximum(chance - np.log(np.where(total > 0.0, total, 1.0))[part], LOG_OF_ZERO)
 
 
 def _classes(values: Floats, size: Floats | float) -> Ints:
-    """Give one number to values that differ by rounding alone, compared with their size."""
+    """Assign class numbers, (P,), to values: equal ones where values differ by rounding alone.
+
+    In the sorted values a new class begins where a value exceeds the last by more than
+    `RELATIVE_TOLERANCE` times its `size`.
+    """
     order = np.argsort(values, kind="stable")
-    grows = (
-        np.diff(values[order], prepend=values[order[:1]])
-        > (SAME * size * np.ones_like(values))[order]
-    )
+    tolerance = RELATIVE_TOLERANCE * size * np.ones_like(values)
+    begins_class = np.diff(values[order], prepend=values[order[:1]]) > tolerance[order]
     numbers: NDArray[np.int64] = np.empty(len(values), np.int64)
-    numbers[order] = np.cumsum(grows)
+    numbers[order] = np.cumsum(begins_class)
     return numbers

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hogeq.analysis.book import LEAST, MOST, Reason, book, fires, reasons
-from hogeq.analysis.losses import OFF, turn_values
+from hogeq.analysis.book import MAX_PER_RULE, MIN_COST, Reason, book, fires, reasons
+from hogeq.analysis.losses import RULES_OFF, turn_values
 from hogeq.evaluation.tablebase import best_first, solve
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, Rules, rules_from
@@ -72,18 +72,18 @@ def test_reasons_are_those_of_every_way_the_dice_can_fall(edition: str) -> None:
     solved, found = solve(game), reasons(game)
     assert found
     for place in found:
-        rules = replace(game.rules, **{place.rule: OFF[place.rule]})
+        rules = replace(game.rules, **{place.rule: RULES_OFF[place.rule]})
         rolls = solved.roll_values(place.own, place.other)[place.memory]
         other = [by_faces(game, solved.values, place, rules, dice) for dice in rules.choices]
         assert place.best == best_first(rolls)[0]
         assert place.forgot == best_first(other)[0] != place.best
         assert place.cost == pytest.approx(rolls[place.best] - rolls[place.forgot], abs=1e-12)
-        assert place.cost >= LEAST
+        assert place.cost >= MIN_COST
         gains = rolls - np.array(other)
         assert place.gain_best == pytest.approx(gains[place.best], abs=1e-12)
         assert place.gain_forgot == pytest.approx(gains[place.forgot], abs=1e-12)
     for rule in {place.rule for place in found}:
-        assert sum(place.rule == rule for place in found) <= MOST
+        assert sum(place.rule == rule for place in found) <= MAX_PER_RULE
 
 
 @pytest.mark.slow

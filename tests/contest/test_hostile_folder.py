@@ -22,7 +22,7 @@ from hogeq.contest.entries import entries_of
 from hogeq.contest.folders import entrants, named_entries
 from hogeq.contest.judging import Judge, facts, submission_from
 from hogeq.contest.submission import inspect_submission
-from hogeq.pages.entrants import _in_our_words
+from hogeq.pages.entrants import _without_own_text
 from hogeq.rules import rules_from
 from hogeq.strategies.submissions import Fault, Submission
 from hogeq.support.messages import printable
@@ -391,7 +391,7 @@ def test_code_of_others_is_refused_where_nothing_isolates_it(
     ],
 )
 def test_a_page_says_a_fault_without_the_words_of_its_code(kind: str, line: str, told: Any) -> None:
-    assert _in_our_words(Fault(kind, 1, line)) == (line if told is ... else told)
+    assert _without_own_text(Fault(kind, 1, line)) == (line if told is ... else told)
 
 
 @pytest.mark.parametrize(

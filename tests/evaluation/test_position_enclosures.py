@@ -92,7 +92,7 @@ def test_bounds_enclose_the_value_of_random_games() -> None:
 
 def test_bounds_hold_whenever_they_are_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look at the clock comes after each round, and each of them may be the last."""
-    monkeypatch.setattr(enclosures, "STATES", 1)
+    monkeypatch.setattr(enclosures, "STATES_PER_LOOK", 1)
     stopped = 0
     for seed in range(0, 100, 3):
         try:
@@ -112,7 +112,7 @@ def test_bounds_hold_whenever_they_are_interrupted(monkeypatch: pytest.MonkeyPat
 
 def test_answers_hold_whenever_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock counts how often it is asked; the value is known from answers without a limit."""
-    monkeypatch.setattr(enclosures, "STATES", 1)
+    monkeypatch.setattr(enclosures, "STATES_PER_LOOK", 1)
     for seed in (1, 2, 4, 5):
         game = hogeq.Game(Walk(seed))
         value, response = game.equilibrium(1e9), game.attack("uniform")
@@ -125,7 +125,7 @@ def test_answers_hold_whenever_time_is_over(monkeypatch: pytest.MonkeyPatch) -> 
             assert answer.value <= response.bound
             assert answer.bound >= response.value
         monkeypatch.undo()
-        monkeypatch.setattr(enclosures, "STATES", 1)
+        monkeypatch.setattr(enclosures, "STATES_PER_LOOK", 1)
 
 
 @pytest.mark.parametrize("seed", range(6))

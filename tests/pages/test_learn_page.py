@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from hogeq import Hog
-from hogeq.analysis.book import LEAST
+from hogeq.analysis.book import MIN_COST
 from hogeq.analysis.review import Review, review
 from hogeq.analysis.transcript import Transcript, TranscriptError, parse_transcript
 from hogeq.analysis.turns import Situation, advance
@@ -364,7 +364,7 @@ def test_own_mistakes_are_asked_first(tab: Tab) -> None:
     wrong = [
         "You have {}, the other has {}".format(*turn.before.view)
         for turn in turns
-        if turn.before.mover == 0 and turn.loss >= LEAST
+        if turn.before.mover == 0 and turn.loss >= MIN_COST
     ]
     opened(tab, played)
     page = show(tab, "train")

@@ -23,8 +23,8 @@ from hogeq.runs.files import (
     SCHEMA,
     ResultsError,
     environment,
+    metrics_table,
     read_metrics,
-    table,
 )
 from hogeq.runs.runner import run_experiment as run
 from hogeq.search.attack import attack
@@ -58,7 +58,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     np.testing.assert_array_equal(matrix, answers)
 
     rows = read_metrics(path / "metrics.csv")
-    np.testing.assert_equal(table(rows), table(summary.metrics))
+    np.testing.assert_equal(metrics_table(rows), metrics_table(summary.metrics))
     assert [row.iteration for row in rows] == [1, 2, 3, 5, 8, 12]
     last = rows[-1]
     curve = config.measure.attack

@@ -211,7 +211,7 @@ def test_games_are_swept_in_their_own_units(
     (found.directory / FIGURE).touch()
     points = [{"game": "choice.efg"}, {"rules": BASE["rules"]}]
     mixed = here(written(tmp_path, base=base, points=points), tmp_path)
-    assert "win rates beside payoffs" in mixed.lacks
+    assert "win rates beside payoffs" in mixed.no_figure_reason
     assert len(drawn) == 1
     assert not (mixed.directory / FIGURE).exists()
     first, second = ok("runs", str(mixed.directory), "--sort", "nash_conv").splitlines()[-2:]

@@ -34,10 +34,10 @@ def graph_of(engine: Any) -> ResponseGraph:
 def proved(problem: Any, start: float = 0.0, is_priced: bool = True) -> tuple[float, Any]:
     """Raise a target until it is closed."""
     best = start
-    while (closing := problem.close(best + 1e-11, is_priced=is_priced)).status == Status.FOUND:
-        assert closing.value > best
-        best = closing.value
-    return best, closing
+    while (search := problem.close(best + 1e-11, is_priced=is_priced)).status == Status.FOUND:
+        assert search.value > best
+        best = search.value
+    return best, search
 
 
 @pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
@@ -47,10 +47,10 @@ def test_no_matrix_wins_more(parts: dict[str, Any]) -> None:
     for seed in range(3):
         policy = random_policy(game, seed).policy
         problem = graph.against(np.ones(1), policy.reshape(1, -1, game.num_actions))
-        best, closing = proved(problem)
+        best, search = proved(problem)
         rates = every_matrix_wins(Play(game.rules), policy)[2]
         assert best == pytest.approx(rates.max(), abs=1e-12)
-        assert rates.max() <= closing.bound <= rates.max() + 2e-11
+        assert rates.max() <= search.bound <= rates.max() + 2e-11
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa18", "fa19", "fa13"])
@@ -83,12 +83,12 @@ def test_boxes_bound_all_their_policies() -> None:
     graph, draw = graph_of(game), np.random.default_rng(3)
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     corners = [draw.dirichlet(np.ones(game.num_actions), 2) for _ in range(25)]
-    closing = proved(graph.against(np.ones(1), table, corners))[1]
+    search = proved(graph.against(np.ones(1), table, corners))[1]
     for _ in range(50):
         shares = draw.random((25, 1))
         inside = [np.stack(corners, 0)[:, 0] * shares + np.stack(corners, 0)[:, 1] * (1 - shares)]
         policy = graph.against(np.ones(1), table, list(inside[0][:, None]))
-        assert policy.value(policy.free) <= closing.bound
+        assert policy.value(policy.unfixed) <= search.bound
 
 
 def test_fractions_agree_with_floats() -> None:
@@ -104,9 +104,9 @@ def test_fractions_agree_with_floats() -> None:
         assert float(value) == pytest.approx(problem.value(fixed), abs=1e-13)
     met = exact.reach(pure.tolist(), policy)
     assert all(isinstance(one, Fraction) and 0 <= one <= 1 for one in met)
-    best, closing = proved(problem, is_priced=False)
-    tree = closing.questions
-    assert exact.is_at_most(Fraction(closing.bound), policy, problem, tree)
+    best, search = proved(problem, is_priced=False)
+    tree = search.tree
+    assert exact.is_at_most(Fraction(search.bound), policy, problem, tree)
     assert not exact.is_at_most(Fraction(best) - Fraction(1, 10**6), policy, problem, tree)
 
 
@@ -134,14 +134,14 @@ def test_prices_close_a_search_sooner_and_say_no_less_than_is_true(edition: str)
             corners[row] = draw.dirichlet(np.ones(game.num_actions), 2)
         problem = graph.against(np.ones(1), table, corners)
         best, plain = proved(problem, is_priced=False)
-        assert not (plain.questions == forgetting.PRICED).any()
+        assert not (plain.tree == forgetting.PRICED).any()
         for target in (best + 1e-11, best + 1e-6, best + 1e-3):
             plain = problem.close(target, is_priced=False)
             priced = problem.close(target)
             assert (plain.status, priced.status) == (Status.CLOSED, Status.CLOSED)
             assert best <= priced.bound <= target + 1e-9
-            assert len(priced.questions) <= len(plain.questions)
-            priced_leaves += int((priced.questions == forgetting.PRICED).sum())
+            assert len(priced.tree) <= len(plain.tree)
+            priced_leaves += int((priced.tree == forgetting.PRICED).sum())
         assert problem.close(best - 1e-9).status == Status.FOUND
     assert priced_leaves > 3
 
@@ -159,15 +159,15 @@ def test_a_deadline_ends_a_search() -> None:
     game = small(6, 2)
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     problem = graph_of(game).against(np.ones(1), table)
-    closing = problem.close(0.0, deadline=Deadline(0.0))
-    assert (closing.status, len(closing.questions)) == (Status.OPEN, 0)
+    search = problem.close(0.0, deadline=Deadline(0.0))
+    assert (search.status, len(search.tree)) == (Status.OPEN, 0)
 
 
 def test_a_climb_makes_no_pass_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     game = small(6, 2)
     table = random_policy(game, 0).policy.reshape(1, -1, game.num_actions)
     problem = graph_of(game).against(np.ones(1), table)
-    start = np.zeros(len(problem.free), np.int64)
+    start = np.zeros(len(problem.unfixed), np.int64)
     whole = problem.improve(start)
     passes: list[object] = []
     gradient = Responses.gradient
@@ -199,10 +199,10 @@ def test_a_large_problem_is_looked_at_more_often(monkeypatch: pytest.MonkeyPatch
     again = problem.close(best + 1e-9)
     assert again.status == whole.status == Status.CLOSED
     assert again.bound == whole.bound
-    assert np.array_equal(again.questions, whole.questions)
+    assert np.array_equal(again.tree, whole.tree)
     # It looks before the first relaxation, and twice before each.
     ended = problem.close(best + 1e-9, deadline=Deadline(6.0, count().__next__))
-    assert (ended.status, len(ended.questions)) == (Status.OPEN, 2)
+    assert (ended.status, len(ended.tree)) == (Status.OPEN, 2)
 
 
 def test_what_there_is_no_time_to_price_has_no_prices(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,12 +211,12 @@ def test_what_there_is_no_time_to_price_has_no_prices(monkeypatch: pytest.Monkey
     problem = graph_of(game).against(np.ones(1), table)
     target = proved(problem)[0] + 1e-9
     priced, plain = problem.close(target), problem.close(target, is_priced=False)
-    assert (priced.questions == forgetting.PRICED).any()
+    assert (priced.tree == forgetting.PRICED).any()
     monkeypatch.setattr(branching, "PRICING", 1e-6)
     late = problem.close(target, deadline=Deadline(600.0))
-    assert np.array_equal(late.questions, plain.questions)
+    assert np.array_equal(late.tree, plain.tree)
     assert late.bound == plain.bound
-    assert np.array_equal(problem.close(target).questions, priced.questions)  # with no limit
+    assert np.array_equal(problem.close(target).tree, priced.tree)  # with no limit
 
 
 def test_a_game_that_ends_at_once_pays() -> None:
@@ -224,7 +224,7 @@ def test_a_game_that_ends_at_once_pays() -> None:
     instance = of_tree(tree_of(Choice(0, 0, (0.0, 1.0, 0.25))))
     problem = ResponseGraph.of(instance).against(np.ones(1), np.ones((1, 1, 3)))
     assert [problem.value(np.array([one])) for one in range(3)] == [0.0, 1.0, 0.25]
-    assert problem.gradient(problem.free)[1].tolist() == [0.0, 1.0, 0.25]
+    assert problem.gradient(problem.unfixed)[1].tolist() == [0.0, 1.0, 0.25]
     assert problem.close(0.5).status == Status.FOUND
     assert problem.close(1.0).bound == pytest.approx(1.0, abs=1e-12)
 
@@ -236,9 +236,9 @@ def test_fractions_and_folding_end_with_their_time() -> None:
     matrices = np.arange(2)[:, None] * np.ones((1, len(graph.legal)), np.int64)
     tables, weights = np.eye(game.num_actions)[matrices], np.array([0.5, 0.5])
     problem = graph.against(np.ones(1), tables[:1])
-    _, closing = proved(problem)
+    _, search = proved(problem)
     policy = rational(tables[0], 1)
-    proof = Fraction(closing.bound), policy, problem, closing.questions
+    proof = Fraction(search.bound), policy, problem, search.tree
     assert exact.is_at_most(*proof)
     assert not exact.is_at_most(*proof, Deadline(0.0))
     assert exact_kuhn(exact, matrices, Deadline(0.0)) is None
@@ -268,5 +268,5 @@ def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
         assert shown.value(pure) == pytest.approx(told.value(pure), abs=1e-13)
         some = np.where(draw.random(rows) < 0.5, pure, -1)
         assert shown.value(some) <= told.value(some) + 1e-13
-    assert shown.value(shown.free) < told.value(told.free) - 1e-3
+    assert shown.value(shown.unfixed) < told.value(told.unfixed) - 1e-3
     assert proved(shown)[0] == pytest.approx(proved(told)[0], abs=1e-10)

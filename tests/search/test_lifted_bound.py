@@ -187,7 +187,7 @@ def test_what_has_no_such_bound() -> None:
 def test_a_revision_never_raises_the_bound() -> None:
     game = small(14, 3)
     found = certify(problems(game, random_policy(game, 3)), 0.5)
-    rows = [row for row in range(14 * 14) if found.is_kept(row)]
+    rows = [row for row in range(14 * 14) if found.can_revise(row)]
     lowest = start = found.bound()
     for share in (0.0, 0.3, 1.0):
         for row in rows:
@@ -229,7 +229,7 @@ def test_more_claims_than_fit_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(lifted_bound, "KEPT", 200_000)
     found = certify(problems(game, policy), 0.5)
     claimed = {step.row for step in found.steps}
-    kept = {row for row in range(144) if found.is_kept(row)}
+    kept = {row for row in range(144) if found.can_revise(row)}
     assert kept
     assert kept < claimed
     assert {step.row for step in found.steps if isinstance(step, Revision)} <= kept

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.branching import Closing, ResponseGraph, Status
-from hogeq.search.rationals import floats, rational, solved
+from hogeq.search.branching import ResponseGraph, ResponseSearch, Status
+from hogeq.search.rationals import floats, rational, solve_equations
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
 from hogeq.solvers.responses import matrix_game
@@ -114,8 +114,8 @@ def test_no_component_can_be_dropped() -> None:
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
-    closing = Closing(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
-    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, closing))
+    search = ResponseSearch(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
+    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, search))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
     assert (payoffs @ weights).max() == pytest.approx(0.5)
@@ -169,9 +169,9 @@ def test_probabilities_are_rounded_to_small_denominators() -> None:
 def test_small_parts() -> None:
     third = [Fraction(1, 3)] * 3
     lines = [[0, 1, -1, 0], [-1, 0, 1, 0], [1, -1, 0, 0], [1, 1, 1, 1]]
-    assert solved([[Fraction(one) for one in line] for line in lines]) == third
-    assert solved([[Fraction(0), Fraction(0)]]) is None
-    assert solved([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
+    assert solve_equations([[Fraction(one) for one in line] for line in lines]) == third
+    assert solve_equations([[Fraction(0), Fraction(0)]]) is None
+    assert solve_equations([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     value, rows, columns = matrix_game(rock)
     assert value == pytest.approx(0.5)

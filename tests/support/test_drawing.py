@@ -28,7 +28,7 @@ def ran(folder: Path, *words: str) -> str:
 def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("font.size: 31\ntext.usetex: True\n", "utf-8")
     code = (
-        "from hogeq.figures.style import of_dice; of_dice(3); "
+        "from hogeq.figures.style import dice_colours; dice_colours(3); "
         "import matplotlib; print(matplotlib.rcParams['font.size'])"
     )
     assert float(ran(tmp_path, "-c", code)) == 10.0

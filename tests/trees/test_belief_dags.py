@@ -14,13 +14,14 @@ from hogeq.solvers.dags import DagEngine, dag_engine
 from hogeq.solvers.regret import RegretMinimiser
 from hogeq.support.aliases import Floats, Ints
 from hogeq.trees import beliefs, columns, restricted
-from hogeq.trees.beliefs import belief_dag, whole_dag
-from hogeq.trees.best_response import MEETING
+from hogeq.trees.beliefs import belief_dag
+from hogeq.trees.best_response import CONVERGED_GAP
 from hogeq.trees.columns import by_columns
 from hogeq.trees.loading import load_tree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
+from hogeq.trees.whole_dags import whole_dag
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
 from tests.trees.random_games import infosets, random_game, value
@@ -332,7 +333,7 @@ def test_methods_have_names() -> None:
     assert all(one.lower - 1e-9 <= known <= one.upper + 1e-9 for one in found.values())
     with pytest.raises(ValueError, match="method: got 'simplex'; allowed: one of auto, dag"):
         game.equilibrium(1.0, "simplex")
-    assert MEETING < 1e-8
+    assert CONVERGED_GAP < 1e-8
 
 
 class Linked(hogeq.GameRules):

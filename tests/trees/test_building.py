@@ -20,7 +20,7 @@ from hogeq.support.aliases import Ints
 from hogeq.trees import building, flat
 from hogeq.trees.building import flatten
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.openspiel import _seen, from_openspiel
+from hogeq.trees.openspiel import _node, from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.saved import FIELDS, load_tree_file, save_tree
 from tests.toys import _look, tree_of
@@ -40,7 +40,7 @@ def seen(name: str) -> tuple[Any, Callable[[Any], Any]]:
     has_states = game.get_type().provides_information_state_string
     if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
-    return game.new_initial_state(), partial(_seen, has_states)
+    return game.new_initial_state(), partial(_node, has_states)
 
 
 @pytest.mark.filterwarnings("ignore:python_hog has imperfect recall")

@@ -14,7 +14,7 @@ import hogeq
 from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees import beliefs, columns, enclosures, responses
+from hogeq.trees import columns, enclosures, responses, whole_dags
 from hogeq.trees.beliefs import remembering
 from hogeq.trees.best_response import Answer, best_response
 from hogeq.trees.columns import by_columns
@@ -312,14 +312,14 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
         found, _ = honest(form, worth, seconds)
         return found, max(-1e-9, float(form.remember(worth)[0][0]) - 1e-6)
 
-    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
+    monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
     monkeypatch.setattr("hogeq.trees.best_response.by_program", lies)
     for seed in range(30):
         root = drawn(np.random.default_rng(seed), 5)
         if all(len(infosets(root, seat)) <= 3 for seat in (0, 1)):
             check(root)
-    monkeypatch.setattr(beliefs, "whole_dag", lambda *_: None)
+    monkeypatch.setattr(whole_dags, "whole_dag", lambda *_: None)
     methods = set()
     for seed in range(30):
         tree = laid_out(drawn(np.random.default_rng(seed), 5))

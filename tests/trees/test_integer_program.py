@@ -49,7 +49,7 @@ def test_bounds_are_above_the_truth(
 ) -> None:
     """HiGHS as it is ends at a gap of 1e-6, and then gives a bound that is none."""
     monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)
-    monkeypatch.setattr("hogeq.trees.best_response.FEW", few)
+    monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", few)
     count = 0
     for seed in range(130):
         tree = tree_of(forgetful_player(seed, near))
@@ -122,7 +122,7 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
         return SimpleNamespace(status=answer["status"], x=x, mip_dual_bound=bound)
 
     monkeypatch.setattr(integer_program, "milp", fails)
-    monkeypatch.setattr("hogeq.trees.best_response.FEW", -1)
+    monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     response = best_response(form, worth, 20.0)
     full = form.remember(worth)[0][0]
     assert response.bound == pytest.approx(full)

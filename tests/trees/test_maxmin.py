@@ -14,8 +14,9 @@ from hogeq.search.results import Equilibrium
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from hogeq.trees import maxmin
+from hogeq.trees.boxes import Box, Optimum
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
-from hogeq.trees.maxmin import Box, Maxmin, Optimum
+from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
@@ -122,7 +123,7 @@ def test_no_policy_secures_more_than_the_upper_bound(batch: int) -> None:
     for number, tree in enumerate(GAMES[batch::20]):
         for player in (0, 1):
             found = Maxmin(tree, player, 60.0).solve([], UNKNOWN)
-            proved += found.upper - found.lower <= maxmin.MEETING
+            proved += found.upper - found.lower <= maxmin.SMALL_GAP
             (value,) = secured(tree, found.policy[None], player)
             assert found.lower <= value <= found.lower + 1e-9
             assert improved(tree, player, number) <= found.upper
@@ -223,7 +224,7 @@ def test_an_opponent_without_a_dag_answers_by_a_growing_pool(
     monkeypatch.setattr(maxmin, "whole_dag", lambda *_args, **_options: None)
     for tree, whole in zip(GAMES, known, strict=False):
         found = Maxmin(tree, 0, 5.0).solve([], UNKNOWN)
-        assert found.upper - found.lower <= maxmin.MEETING
+        assert found.upper - found.lower <= maxmin.SMALL_GAP
         assert found.lower == pytest.approx(whole.lower, abs=2e-6)
 
 

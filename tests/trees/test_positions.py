@@ -296,7 +296,7 @@ def test_positions_take_the_place_of_a_large_tree(monkeypatch: pytest.MonkeyPatc
     rules = OwnHog()
     rules.goal, rules.max_dice = 5, 1  # 1,715 nodes, 297 positions
     assert of_rules(rules).num_histories == from_rules(rules).num_nodes == 1715
-    monkeypatch.setattr(positions, "LOOK_UP", 16)
+    monkeypatch.setattr(positions, "CHECK_INTERVAL", 16)
     kinds = []
     for nodes, few, most in ((2000, 100, 9999), (500, 300, 9999), (500, 100, 9999), (99, 100, 99)):
         monkeypatch.setattr(loading, "FEW_NODES", nodes)
@@ -503,7 +503,7 @@ def test_faults_of_rules_are_refused_in_a_line(name: str, monkeypatch: pytest.Mo
 
 
 def test_too_many_positions_are_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(positions, "LOOK_UP", 16)
+    monkeypatch.setattr(positions, "CHECK_INTERVAL", 16)
     monkeypatch.setattr(positions, "MOST_POSITIONS", 100)
     monkeypatch.setattr(building, "MOST_NODES", 1000)
     with pytest.raises(ValueError, match=r"^pig\(goal=30\): has .*, and more than 100 positions$"):

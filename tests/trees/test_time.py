@@ -27,7 +27,8 @@ from hogeq.trees import (
     restricted,
     sequences,
 )
-from hogeq.trees.absent import Decision, gaps_of
+from hogeq.trees.absent import Decision
+from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.beliefs import TooSlowError, belief_dag, spanned
 from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import Solving
@@ -337,7 +338,7 @@ def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyP
         raise AssertionError("an ascent")
 
     monkeypatch.setattr(Maxmin, "ascend", refuse)
-    monkeypatch.setattr(policy_values, "ENTRIES", 0)  # a search begins in any time
+    monkeypatch.setattr(policy_values, "ENTRIES_PER_NODE", 0)  # a search begins in any time
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.0)
     assert found.lower < found.upper
 

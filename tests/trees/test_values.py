@@ -15,7 +15,7 @@ from hogeq.search.values import Value
 from hogeq.strategies.strategy import Mixture, Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.trees import flat, full_information, values
-from hogeq.trees.absent import gaps_of
+from hogeq.trees.absent_results import gaps_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.positions import of_rules

@@ -53,7 +53,9 @@ GROUPS: dict[str, dict[Callable[..., Any], str]] = {
 }
 """Commands as ``hogeq --help`` lists them, each with the words of an example."""
 
-COMMANDS: tuple[Callable[..., Any], ...] = tuple(one for group in GROUPS.values() for one in group)
+COMMANDS: tuple[Callable[..., Any], ...] = tuple(
+    command for group in GROUPS.values() for command in group
+)
 
 
 def name_of(command: Callable[..., Any]) -> str:

@@ -31,38 +31,38 @@ def rules_(
     if dice and name is None:
         raise BadInputError("--dice: allowed for one game: hogeq rules fa25 --dice")
     from hogeq import rule_facts, rule_parts
-    from hogeq.cli.listing import described, listed, mean_points, switches
+    from hogeq.cli.listing import describe_rules, list_editions, list_rule_keys, mean_points
 
-    one = Chosen.hog(name, trust)
-    asked = EDITIONS
+    chosen = Chosen.hog(name, trust)
+    rules_by_name = EDITIONS
     if name is not None:
-        rules = one.choose(own_goals=True)
-        asked = {one.name: rules}
+        rules_by_name = {chosen.name: chosen.choose(own_goals=True)}
     data = {
-        "editions": {known: rule_facts(rules) for known, rules in asked.items()},
+        "editions": {edition: rule_facts(rules) for edition, rules in rules_by_name.items()},
         "parts": {key: list(parts) for key, parts in rule_parts().items()},
     }
     if parts:
-        return Result(data, switches())
+        return Result(data, list_rule_keys())
     if name is None:
-        return Result(data, listed(default_rules(is_told=False)))
+        return Result(data, list_editions(default_rules(warns=False)))
     text: Text = []
-    for known, rules in asked.items():
-        text += [*described(rules, known), ""]
-        text += [*mean_points(rules), ""] if dice else []
-    return Result(data, text[:-1])
+    for edition, rules in rules_by_name.items():
+        text += [*describe_rules(rules, edition), ""]
+        if dice:
+            text += [*mean_points(rules), ""]
+    return Result(data, text[:-1])  # without the last empty line
 
 
 def strategies() -> Result:
     """List the strategies that have a name."""
     from hogeq import BASELINES
 
-    known = {one.usage(name): one.text for name, one in BASELINES.items()}
-    return Result({"strategies": known}, [Table(list(known.items()), left=2)])
+    texts = {baseline.usage(name): baseline.text for name, baseline in BASELINES.items()}
+    return Result({"strategies": texts}, [Table(list(texts.items()), left=2)])
 
 
 COMPILED = ("fa25", "su20")
-"""They cover the games with points remembered and those without a memory."""
+"""Editions whose kernels are compiled by default: they serve games with memory and without."""
 
 
 def doctor(
@@ -76,9 +76,9 @@ def doctor(
     games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
     from hogeq.runs.installation import Installation
 
-    found = Installation.of(games)
-    status = 0 if found.cache.is_writable else 1
-    return Result(found.to_json(), [Table(found.rows(), left=2)], status)
+    installation = Installation.of(games)
+    status = 0 if installation.cache.is_writable else 1
+    return Result(installation.to_json(), [Table(installation.rows(), left=2)], status)
 
 
 def warmup(
@@ -93,9 +93,9 @@ def warmup(
     """
     chosen = list(editions or COMPILED)
     games = [Chosen.hog(name, trust).load_hog() for name in chosen]
-    from hogeq.runs.installation import compiled_ahead
+    from hogeq.runs.installation import compile_ahead
 
-    done = compiled_ahead(games, jobs)
+    done = compile_ahead(games, jobs)
     compiled = counted(done.compiled, "kernel")
     line = f"{compiled} compiled in {done.seconds:.1f} s, {done.kernels} in {done.folder}"
     return Result({"rules": chosen, **done._asdict()}, [line])

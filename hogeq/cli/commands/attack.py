@@ -101,9 +101,9 @@ def attack_(
     and those where it rolls other dice than S) and gains (score, opponent, usual, counter, gain).
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    proofs = ["certificates"] * (certify is not None)
-    parts = "search", "full memory", *proofs
-    game = chosen.load(*parts, strategies=[strategy], own_goals=True)
+    proof_kernels = [] if certify is None else ["certificates"]
+    kernels = "search", "full memory", *proof_kernels
+    game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
     from hogeq import Hog
 
     budget = Budget(
@@ -117,75 +117,84 @@ def attack_(
         exact_seconds=exact,
     )
     with computing(on, jobs), refusing():
+        # If each player has a goal, the attacked strategy plays for the second player's.
         target = (game.second if isinstance(game, Hog) else game).strategy(strategy)
         proof = None
         if certify is not None:
             proof = game.certify(target, certify, str(chosen.spec), **chosen.how)
-        found, told, rows = _responses(game, target, budget)
-    data = {**chosen.facts, "strategy": strategy, **told}
-    upper = found.bound
+        response, response_data, rows = _best_response(game, target, budget)
+    data = {**chosen.facts, "strategy": strategy, **response_data}
+    upper = response.bound
     if proof is not None:
         data |= {"certified": proof.bound, "steps": len(proof.steps)}
         upper = min(upper, proof.bound)
         meaning = "nothing that forgets wins more: proved"
-        written = at_most(proof.bound, 0.0) if chosen.is_hog else game.units.upper(proof.bound)
-        rows.insert(1, ("certified", written, meaning))
+        bound_text = at_most(proof.bound, 0.0) if chosen.is_hog else game.units.upper(proof.bound)
+        rows.insert(1, ("certified", bound_text, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
     if isinstance(game, Hog):
-        if not isinstance(game.rules.goal, tuple):
-            gap = between(found.value - 0.5, upper - 0.5, are_one=found.is_proved)
+        if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
+            gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
             text += ["", f"exploitability: {gap}"]
-        gained, choices = game.gains(found.strategy, target), game.rules.choices
-        data |= gained.to_json(found.matrix, choices)
-        if len(game.memories) > 1 or not found.is_proved:  # else the search decided nothing
-            text += found.lines()
-        text += gained.text(found.matrix, choices)
-    elif found.lines():
-        text += ["", *found.lines()]
+        gains = game.gains(response.strategy, target)
+        choices = game.rules.choices
+        data |= gains.to_json(response.matrix, choices)
+        # Without hidden memory a proved response is exact, and notes on the search say nothing.
+        if len(game.memories) > 1 or not response.is_proved:
+            text += response.lines()
+        text += gains.text(response.matrix, choices)
+    elif response.lines():
+        text += ["", *response.lines()]
     if plot is not None:
-        _plot(chosen, found, target, plot)
+        _plot(chosen, response, target, plot)
     if certificate is not None and proof is not None:
         proof.write(certificate)
         checks = chosen.command("certify", certificate)
         text.append(f"certificate written to {certificate}: {checks}")
     if out is not None:
-        found.strategy.write(out)
+        response.strategy.write(out)
     return Result(data, text)
 
 
-def _responses(
+def _best_response(
     game: "Game", target: "Strategy", budget: Budget
 ) -> "tuple[Response, dict[str, Any], list[tuple[str, str, str]]]":
-    """Find a best response, as values and lines too; of teams also what their members gain."""
+    """Find a best response; return it, its data for JSON, and the rows of its table.
+
+    In a game of teams data and rows also have what each member gains by deviating alone.
+    """
     from hogeq import Hog
 
     if not isinstance(game, Hog):
-        from hogeq import TreeGame  # here: attacks on Hog need no trees, which take time to import
+        # Imported only for trees, since the import takes time.
+        from hogeq import TreeGame
 
         if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
-            gains = game.nash_conv(target, budget)
-            found = gains.response
-            return found, {**found.to_json(), **gains.to_json()}, [*found.rows(), *gains.rows()]
-    found = game.attack(target, budget)
-    return found, found.to_json(), found.rows()
+            member_gains = game.nash_conv(target, budget)
+            response = member_gains.response
+            data = {**response.to_json(), **member_gains.to_json()}
+            return response, data, [*response.rows(), *member_gains.rows()]
+    response = game.attack(target, budget)
+    return response, response.to_json(), response.rows()
 
 
-def _plot(chosen: Chosen, found: "Response", target: "Strategy", plot: Path) -> None:
-    """Draw the gains by position; of other games than Hog, the search."""
+def _plot(chosen: Chosen, response: "Response", target: "Strategy", plot: Path) -> None:
+    """Draw a response to a file: its gains by position, or, if not in Hog, its search."""
     from hogeq import Hog, figures
 
-    game, search = chosen.game, found.search
+    game = chosen.game
+    search = response.search
     if isinstance(game, Hog):
-        gained = game.gains(found.strategy, target)
-        changes = gained.changes(found.matrix, game.rules.choices)
+        gains = game.gains(response.strategy, target)
+        dice_changes = gains.changes(response.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"
-        figures.counter(changes, gained.gains, gained.reach, plot, title)
+        figures.counter(dice_changes, gains.gains, gains.reach, plot, title)
     elif search is None:
         raise BadInputError("--plot: allowed where a search is needed; one pass was enough here")
     else:
-        curve = [(sweeps, found.units.value(rate)) for sweeps, rate in search.curve]
+        curve = [(sweeps, response.units.value(rate)) for sweeps, rate in search.curve]
         title = f"search for a response to {target.name}, {chosen.title}"
-        figures.search_course(curve, found.bound, plot, title, found.units.figure)
+        figures.search_course(curve, response.bound, plot, title, response.units.figure)
 
 
 def attack_field(
@@ -213,8 +222,8 @@ def attack_field(
         answer = game.answer_field(rivals, objective, budget)
     data = {**chosen.facts, "field": strategies, "objective": objective}
     data |= {**answer.to_json(), **budget.fields()}
-    what = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
-    heading = f"against {len(rivals)} rivals, {chosen.title}, for {what}"
+    aim = "the highest mean win rate" if objective == "mean" else "the most rivals beaten"
+    heading = f"against {len(rivals)} rivals, {chosen.title}, for {aim}"
     text: Text = [heading, "", Table(answer.rows(strategies)), "", f"effort: {budget}"]
     if out is not None:
         game.strategy(answer.strategy).write(out)
@@ -237,20 +246,20 @@ def certify(
     from hogeq import Certificate, Rules
 
     with refusing():
-        given = Certificate.read(file)
+        certificate = Certificate.read(file)
     upper = None
-    if isinstance(given.game, Rules):
-        chosen = Chosen.of(given.game, trust)
+    if isinstance(certificate.game, Rules):
+        chosen = Chosen.of(certificate.game, trust)
         chosen.expect("certificates")
     else:
-        chosen = Chosen.other(given.game, trust)
+        chosen = Chosen.other(certificate.game, trust)
         upper = chosen.game.units.upper
     with refusing(), computing():
-        if of is not None and not given.is_about(chosen.game.strategy(of)):
+        if of is not None and not certificate.is_about(chosen.game.strategy(of)):
             raise BadInputError(f"{file}: is about another strategy than {of}")
-        proved = chosen.game.check(given)
-        proved.require_same(given, str(file))
+        proved = chosen.game.check(certificate)
+        proved.require_same(certificate, str(file))
     data = {**chosen.facts, "file": file, "bound": proved.bound}
-    data |= {"full_memory": proved.full_memory, "steps": len(given.steps)}
-    proof = f"{file}, {chosen.title}: true, by {counted(len(given.steps), 'step')}"
+    data |= {"full_memory": proved.full_memory, "steps": len(certificate.steps)}
+    proof = f"{file}, {chosen.title}: true, by {counted(len(certificate.steps), 'step')}"
     return Result(data, [proof, "", Table(proved.rows(upper), left=3)])

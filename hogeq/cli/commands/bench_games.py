@@ -13,21 +13,21 @@ from hogeq.support.progress import phase
 if TYPE_CHECKING:
     from hogeq.benchmark.catalogue import Entry
 
-KEEP = 12  # characters of a digest that are shown
-SECONDS = 5.0  # of a proof, where none are given
-CLOSED = 1e-6  # smaller gaps are none
+DIGEST_LENGTH = 12  # characters of a digest that are shown
+SECONDS = 5.0  # default time limit of a proof
+MIN_GAP = 1e-6  # with a smaller gap a value counts as proved
 
 
-class Listed(NamedTuple):
-    """An instance that can be made."""
+class InstanceRecord(NamedTuple):
+    """An instance of the benchmark, as a list shows it."""
 
     name: str
     family: str
     about: str
 
 
-class Solved(NamedTuple):
-    """A value that a strategy of an instance gets, and a bound that none exceeds."""
+class SolvedInstance(NamedTuple):
+    """Value of the best strategy found in an instance, and an upper bound on all."""
 
     name: str
     value: float
@@ -36,13 +36,13 @@ class Solved(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How far apart both are."""
+        """Difference of bound and value."""
         return self.bound - self.value
 
     @property
     def row(self) -> tuple[str, ...]:
-        """Its row of the table."""
-        gap = f"{self.gap:.1e}" if self.gap >= CLOSED else "0"
+        """Row of the table."""
+        gap = f"{self.gap:.1e}" if self.gap >= MIN_GAP else "0"
         return self.name, f"{self.value:.7f}", f"{self.bound:.7f}", gap, f"{self.seconds:.1f}"
 
 
@@ -83,17 +83,20 @@ def bench_games(
         if not only or any(part in name for part in only)
     }
     if not entries:
-        listing = f"`hogeq bench-games list{' --seeds' * seeds}`"
-        raise BadInputError(refusal("--only", only, f"parts of names that {listing} gives"))
+        command = "hogeq bench-games list --seeds" if seeds else "hogeq bench-games list"
+        raise BadInputError(refusal("--only", only, f"parts of names that `{command}` gives"))
     if what == "list":
-        listed = [Listed(one.name, one.family, one.about) for one in entries.values()]
-        return Result({"instances": as_dicts(listed)}, [Table(listed, left=3)])
+        records = [
+            InstanceRecord(entry.name, entry.family, entry.about) for entry in entries.values()
+        ]
+        return Result({"instances": as_dicts(records)}, [Table(records, left=3)])
     if what == "run":
-        for name, given, of in (("--kicks", kicks, True), ("--seconds", seconds, False)):
-            if given is not None and all((one.family == "hog") != of for one in entries.values()):
-                kind = "Hog" if of else "game trees"
-                raise BadInputError(f"{name}: allowed for instances of {kind}; --only chose none")
-        return _run(
+        are_hog = {entry.family == "hog" for entry in entries.values()}
+        if kicks is not None and True not in are_hog:
+            raise BadInputError("--kicks: allowed for instances of Hog; --only chose none")
+        if seconds is not None and False not in are_hog:
+            raise BadInputError("--seconds: allowed for instances of game trees; --only chose none")
+        return _solve_instances(
             list(entries.values()),
             Budget.kicks if kicks is None else kicks,
             SECONDS if seconds is None else seconds,
@@ -103,25 +106,32 @@ def bench_games(
     with refusing():
         folder.mkdir(parents=True, exist_ok=True)
     with refusing():
-        written = [write_instance(folder, entry) for entry in entries.values()]
-    rows = [(one.name, f"{one.states:,}", f"{one.rows:,}", one.digest[:KEEP]) for one in written]
+        files = [write_instance(folder, entry) for entry in entries.values()]
+    rows = [
+        (file.name, f"{file.states:,}", f"{file.rows:,}", file.digest[:DIGEST_LENGTH])
+        for file in files
+    ]
     table = Table(rows, ("instance", "states", "rows", "digest"))
-    last = f"{len(written)} files written to {folder}"
-    return Result({"out": folder, "instances": as_dicts(written)}, [table, "", last])
+    last_line = f"{len(files)} files written to {folder}"
+    return Result({"out": folder, "instances": as_dicts(files)}, [table, "", last_line])
 
 
-def _run(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
-    """Solve instances, and count those that are proved."""
-    solved: list[Solved] = []
+def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
+    """Solve instances, and lay out their values and bounds.
+
+    `kicks` is the effort of the search in Hog, `seconds` the time limit of a proof in a game tree.
+    """
+    solved: list[SolvedInstance] = []
     with phase("instances", len(entries)) as progress, refusing():
         for entry in entries:
             progress.now(entry.name)
-            began = perf_counter()
+            start = perf_counter()
             value, bound = entry.solve(kicks, seconds)
-            solved.append(Solved(entry.name, value, bound, perf_counter() - began))
+            solved.append(SolvedInstance(entry.name, value, bound, perf_counter() - start))
             progress.step()
-    table = Table([one.row for one in solved], ("instance", "value", "bound", "gap", "seconds"))
-    closed = sum(one.gap < CLOSED for one in solved)
-    proved = f"{closed} of {len(solved)} proved: no strategy has more"
+    rows = [instance.row for instance in solved]
+    table = Table(rows, ("instance", "value", "bound", "gap", "seconds"))
+    num_proved = sum(instance.gap < MIN_GAP for instance in solved)
+    last_line = f"{num_proved} of {len(solved)} proved: no strategy has more"
     data = {"kicks": kicks, "seconds": seconds, "instances": as_dicts(solved)}
-    return Result(data, [table, "", proved])
+    return Result(data, [table, "", last_line])

@@ -62,69 +62,80 @@ def check(
 
     if against is not None:
         Game.require_strategy(against, hog=True)
-    more = [PROJECT] if file.is_dir() else []
+    project_files = [PROJECT] if file.is_dir() else []
     with refusing():
-        file = (more and main_file(file)) or file
+        if project_files:  # a project's folder: the file with the strategy
+            file = main_file(file) or file
         submission = inspect_submission(file, rules, trust, time_limit=time_limit)
-        entrant = () if is_named(submission) else ("--player-name", "NAME")
-        options = ("--rules", chosen.spec or rules.name, *entrant, "--trust", "--out", "one.py")
+        # The command that makes one file of a submission of several, for a note.
+        name_option = () if is_named(submission) else ("--player-name", "NAME")
+        options = ("--rules", chosen.spec or rules.name, *name_option, "--trust", "--out", "one.py")
         submission = as_one_file(submission, chosen.command("export", file, *options))
     game = chosen.load_hog()
     from hogeq.contest.assessment import Reference, assessed_text, facts_of
     from hogeq.pages.entrants import checked_page
 
-    reference, compared, named = None, None, against or game.strongest
-    is_code = trust and file.suffix.lower() == ".py"
-    project = Project(game, file, more) if is_code else None
+    reference = None
+    compared = None
+    opponent = against or game.strongest
+    may_run = trust and file.suffix.lower() == ".py"
+    project = Project(game, file, project_files) if may_run else None
     if submission.strategy is not None or (project and project.functions):
         chosen.expect("matches", "search", "values", strategies=[against or ""])
-        reference = Reference(chosen.table(named).named(named), game.baselines())
+        reference = Reference(chosen.table(opponent).named(opponent), game.baselines())
     if project and project.functions and reference:
         is_random = any(fault.kind == "impure" for fault in submission.faults)
         compared = compare_functions(
             project, submission.strategy, reference.against, samples=is_random
         )
+        # The table of a random submission has the exact means of its samples, if they are known.
         submission = replace(submission, strategy=compared.exact or submission.strategy)
     facts = facts_of(game, str(file), chosen.name, submission, reference)
     functions = compared.functions if compared else []
     if page is not None:
-        lines = [one.told for one in functions if one.told]
+        lines = [function.told for function in functions if function.told]
         with refusing():
             write_whole(page, checked_page(replace(facts, rules=chosen.title), lines))
     data = {
         **facts.to_json(),
-        "functions": [{**one._asdict(), "told": one.told} for one in functions],
-        # For the one who asks, and on no page: the entry's own words.
+        "functions": [{**function._asdict(), "told": function.told} for function in functions],
+        # Texts of the submission's own code: printed here, but written on no page.
         "attempts": list(submission.attempts),
     }
     notes = contest_notes(submission)
     notes += [f"it tried, in its own words: {attempt}" for attempt in submission.attempts]
-    told = compared.text() if compared else []
+    function_lines = compared.text() if compared else []
     if submission.faults:
-        refusal: Text = [f"{file}: not valid for {chosen.title}"]
-        for fault in submission.faults:
-            more_like = f" ({fault.times:,} like this)" if fault.times > 1 else ""
-            refusal += ["", f"  {fault.line}{more_like}"]
-        refusal += [*([""] if notes else []), *notes, *told]
-        if facts.assessment is not None:
-            table = "its table, all the same:"
+        text: Text = [f"{file}: not valid for {chosen.title}", *_fault_lines(submission)]
+        text += [*([""] if notes else []), *notes, *function_lines]
+        if facts.assessment is not None:  # the table is measured nevertheless
+            heading = "its table, all the same:"
             if compared and compared.exact:
-                table = "it is random; its table with exact means in place of its samples:"
-            refusal += ["", table, *assessed_text(facts), *chosen.endless]
-        return Result(data, refusal, NOT_VALID)
-    verdict = [*_valid(submission, chosen.title), *notes, *told]
+                heading = "it is random; its table with exact means in place of its samples:"
+            text += ["", heading, *assessed_text(facts), *chosen.endless]
+        return Result(data, text, NOT_VALID)
+    verdict = [*_validity_lines(submission, chosen.title), *notes, *function_lines]
     return Result(data, [*verdict, *assessed_text(facts), *chosen.endless])
 
 
-def _valid(submission: "Submission", title: str) -> list[str]:
-    """Say that a submission is valid, and how long it took."""
+def _fault_lines(submission: "Submission") -> list[str]:
+    """List each kind of fault of a submission after an empty line, with the number of faults."""
+    lines = []
+    for fault in submission.faults:
+        count = f" ({fault.times:,} like this)" if fault.times > 1 else ""
+        lines += ["", f"  {fault.line}{count}"]
+    return lines
+
+
+def _validity_lines(submission: "Submission", title: str) -> list[str]:
+    """Say that a submission is valid, and how long its code took."""
     name = f", by {submission.name}" if submission.name else ""
-    verdict = [f"valid for {title}{name}: {submission.size:,} bytes"]
+    lines = [f"valid for {title}{name}: {submission.size:,} bytes"]
     if submission.seconds:
-        load, table, slowest = (
-            duration(submission.seconds[key]) for key in ("load", "table", "slowest")
-        )
-        verdict.append(
+        load = duration(submission.seconds["load"])
+        table = duration(submission.seconds["table"])
+        slowest = duration(submission.seconds["slowest"])
+        lines.append(
             f"asked for every position it takes {table}, for one at most {slowest}; to load, {load}"
         )
-    return verdict
+    return lines

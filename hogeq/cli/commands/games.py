@@ -53,44 +53,50 @@ def tablebase(
 
     if not isinstance(game, Hog):
         with refusing():
-            found: Any = game.tablebase()
-        text = [f"{chosen.title}, full information", "", found.table()]
-        return Result({**chosen.facts, **found.to_json()}, text)
-    remembers = len(game.memories) > 1
+            tree_tablebase: Any = game.tablebase()
+        text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
+        return Result({**chosen.facts, **tree_tablebase.to_json()}, text)
+    has_memory = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
-    if out is not None and remembers:
+    if out is not None and has_memory:
         raise BadInputError(
             f"--out: rules {chosen.title} have hidden memory, and the best roll depends on it: "
             "allowed without memory"
         )
     scores = chosen.scores
-    if start is not None and against is not None and remembers:
+    if start is not None and against is not None and has_memory:
         raise BadInputError("--start: allowed with --against for rules without hidden memory")
     with refusing():
-        solved = game.tablebase()
+        own_tablebase = game.tablebase()
     data: dict[str, Any] = {**chosen.facts, "memory_size": len(game.memories)}
     rows: list[tuple[str, object, str]] = []
-    sides = {"": (solved, "whoever moves first")}
-    if isinstance(game.rules.goal, tuple):
-        movers = [f"the player to {goal}, moving first" for goal in game.rules.goals]
-        sides = {"": (solved, movers[0]), "second_": (game.second.tablebase(), movers[1])}
-    for prefix, (one, mover) in sides.items():
-        value, first_roll = one.opening(*scores)
+    # Tablebase and description of the player who moves first, by the prefix of JSON's keys.
+    first_movers = {"": (own_tablebase, "whoever moves first")}
+    if isinstance(game.rules.goal, tuple):  # each player has a goal
+        texts = [f"the player to {goal}, moving first" for goal in game.rules.goals]
+        first_movers = {
+            "": (own_tablebase, texts[0]),
+            "second_": (game.second.tablebase(), texts[1]),
+        }
+    for prefix, (player_tablebase, mover) in first_movers.items():
+        value, first_roll = player_tablebase.opening(*scores)
         data |= {f"{prefix}value": value, f"{prefix}first_roll": first_roll}
         rows.append(("value", percent(value), f"win probability of {mover}"))
         rows.append(("first roll", first_roll, "dice"))
     data["against"] = None
     if target is not None:
-        plain = start is None
-        rate = solved.against(target) if plain else game.win_rate(solved.matrix, target, scores)
+        if start is None:
+            rate = own_tablebase.against(target)
+        else:
+            rate = game.win_rate(own_tablebase.matrix, target, scores)
         data |= {"against": rate.win_rate, "against_first": rate.first}
         data["against_second"] = rate.second
-        sees = " (remembering; the other does not)" if remembers else ""
-        rows.append(("against", percent(rate.win_rate), f"win rate against {against}{sees}"))
+        note = " (remembering; the other does not)" if has_memory else ""
+        rows.append(("against", percent(rate.win_rate), f"win rate against {against}{note}"))
     if out is not None:
-        game.strategy(solved.matrix).write(out)
+        game.strategy(own_tablebase.matrix).write(out)
     begins = "" if start is None else f", from {start}"
-    memory = f"{len(game.memories)} memories" if remembers else "no hidden memory"
+    memory = f"{len(game.memories)} memories" if has_memory else "no hidden memory"
     heading = f"{chosen.title}, {memory}{begins}"
     return Result(data, [heading, "", Table(rows, left=3), *chosen.endless])
 
@@ -136,28 +142,30 @@ def equilibrium(
 
     if policies and isinstance(game, Hog):
         with refusing(), computing():
-            decided = game.existence(seconds)
+            existence = game.existence(seconds)
         if out is not None:
             size = game.rules.size
-            game.strategy(decided.policy.reshape(size, size, -1)).write(out)
+            game.strategy(existence.policy.reshape(size, size, -1)).write(out)
         heading = f"{chosen.title}: is there an equilibrium in policies?"
-        return Result(
-            {**chosen.facts, **decided.to_json()}, [heading, "", Table(decided.rows(), left=3)]
-        )
+        table = Table(existence.rows(), left=3)
+        return Result({**chosen.facts, **existence.to_json()}, [heading, "", table])
     with refusing(), computing():
-        apart = game.in_policies(seconds, method) if policies else None
-        solved = game.equilibrium(seconds, method) if apart is None else apart.mixtures
+        in_policies = game.in_policies(seconds, method) if policies else None
+        solved = game.equilibrium(seconds, method) if in_policies is None else in_policies.mixtures
     if out is not None:
         solved.profile.write(out)
-    mixtures = " and ".join(map(str, solved.effort["components"]))
-    is_pure = isinstance(game, Hog) and all(one.kind == "matrix" for one in solved.strategies)
-    form = "by one matrix, an equilibrium alone" if is_pure else f"in mixtures of {mixtures}"
-    found = f"{form}, by {solved.method}"
-    heading = f"{chosen.title}: {solved.units.figure} of {solved.sides[0]}, {found}"
-    rows = [*solved.rows(), *([] if apart is None else apart.rows())]
+    num_components = " and ".join(map(str, solved.effort["components"]))
+    is_pure = isinstance(game, Hog) and all(
+        strategy.kind == "matrix" for strategy in solved.strategies
+    )
+    form = "by one matrix, an equilibrium alone" if is_pure else f"in mixtures of {num_components}"
+    figure = f"{solved.units.figure} of {solved.sides[0]}"
+    heading = f"{chosen.title}: {figure}, {form}, by {solved.method}"
+    rows = solved.rows()
     data = {**chosen.facts, **solved.to_json()}
-    if apart is not None:
-        data["in_policies"] = apart.to_json()
+    if in_policies is not None:
+        rows = [*rows, *in_policies.rows()]
+        data["in_policies"] = in_policies.to_json()
     return Result(data, [heading, "", Table(rows, left=3)])
 
 
@@ -188,16 +196,17 @@ def audit_(
     from hogeq import Hog
 
     if not isinstance(game, Hog):
-        players = game.audit()
-        nodes, sizes = game.tree.num_nodes, [len(one.infosets) for one in players]
-        both = " and ".join(f"{size:,}" for size in sizes)
-        heading = f"{chosen.title}: {nodes:,} nodes, {both} information sets"
-        data = {**chosen.facts, "nodes": nodes, "infosets": sizes}
-        data["players"] = [one.to_json() for one in players]
+        players = game.audit()  # one audit for each
+        num_nodes = game.tree.num_nodes
+        num_infosets = [len(player.infosets) for player in players]
+        infosets_text = " and ".join(f"{number:,}" for number in num_infosets)
+        heading = f"{chosen.title}: {num_nodes:,} nodes, {infosets_text} information sets"
+        data = {**chosen.facts, "nodes": num_nodes, "infosets": num_infosets}
+        data["players"] = [player.to_json() for player in players]
         return Result(data, [heading, "", *game.audit_text(players)])
     with refusing():
-        found = game.small_audit(goal, max_dice)
-    return Result({**chosen.facts, **found.to_json()}, found.text(chosen.title))
+        audit = game.small_audit(goal, max_dice)
+    return Result({**chosen.facts, **audit.to_json()}, audit.text(chosen.title))
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -236,11 +245,13 @@ def export_game(
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
-    full = game.rules
+    full_rules = game.rules
     with refusing():
-        rules = replace(full, goal=goal or full.goal, max_dice=max_dice or full.max_dice)
-        smaller = Hog(rules)
-        sizes = smaller.tree_sizes()
+        rules = replace(
+            full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice
+        )
+        smaller_game = Hog(rules)
+        sizes = smaller_game.tree_sizes()
     if not sizes.exact:
         raise BadInputError(
             f"the tree has more than {sizes.most:,} nodes, the most allowed: "
@@ -248,7 +259,7 @@ def export_game(
         )
     warn(f"{chosen.title} to {rules.goal} with 0 to {rules.max_dice} dice: {sizes}")
     with refusing():
-        smaller.write(out)
+        smaller_game.write(out)
     data |= {"goal": rules.goal, "max_dice": rules.max_dice}
     data |= {name: getattr(sizes, name) for name in ("nodes", "choices", "chances", "ends")}
     data["infosets"] = list(sizes.infosets)

@@ -1,8 +1,9 @@
 """Pages that open without a network: board, report; pictures of strategies: show."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hogeq.cli.inputs import Chosen, default_rules
 from hogeq.cli.options import (
@@ -28,6 +29,9 @@ from hogeq.cli.options import (
 from hogeq.cli.shell import Result, computing, refusing, warn
 from hogeq.support.files import write_whole
 from hogeq.support.messages import BadInputError, Table, Text, counted, one_line, printable
+
+if TYPE_CHECKING:
+    from hogeq import Hog, Strategy
 
 
 def board(
@@ -63,29 +67,19 @@ def board(
         if not chosen.is_hog:
             return _tree_page(chosen, out, open_)
         rules = [game_name]
-    given, games = opponent or [], []
-    for spec in dict.fromkeys(rules or [default_rules()]):
-        chosen = Chosen.hog(spec, trust)
-        hog = chosen.load_hog(strategies=given, own_goals=True, start=start)
-        from hogeq import BASELINES
+    opponent_specs = opponent or []
+    games = []
+    for rules_spec in dict.fromkeys(rules or [default_rules()]):  # each once
+        chosen = Chosen.hog(rules_spec, trust)
+        hog = chosen.load_hog(strategies=opponent_specs, own_goals=True, start=start)
         from hogeq.pages import board as page
 
         page.check_work(hog)
-        chosen.expect("values", "search", strategies=[*page.OPPONENTS, *given])
-        found = [hog.second.strategy(one) for one in given]
-        both = zip(given, found, strict=True)
-        names = [Path(spec).name if one.name == spec else one.name for spec, one in both]
-        # No player has the name of another, of a built-in, or of those that are always there.
-        taken = {
-            name for name in names if name not in given and name.partition(":")[0] in BASELINES
-        }
-        taken |= {name for name in names if names.count(name) > 1 or name in page.ALWAYS}
-        more = [
-            (spec if name in taken else name, one)
-            for name, spec, one in zip(names, given, found, strict=True)
-        ]
+        chosen.expect("values", "search", strategies=[*page.OPPONENTS, *opponent_specs])
+        strategies = [hog.second.strategy(spec) for spec in opponent_specs]
+        names = _opponent_names(opponent_specs, strategies, page.ALWAYS)
         with refusing():
-            tables = page.opponents(hog, more)
+            tables = page.opponents(hog, list(zip(names, strategies, strict=True)))
         games.append(page.Shown(hog, chosen.title, tables, chosen.scores))
     try:
         content = page.make(games).encode()
@@ -94,33 +88,56 @@ def board(
     write_whole(out, content)
     data = {
         "bytes": len(content),
-        "rules": [one.game.rules.name for one in games],
-        "opponents": {one.game.rules.name: list(one.tables) for one in games},
+        "rules": [entry.game.rules.name for entry in games],
+        "opponents": {entry.game.rules.name: list(entry.tables) for entry in games},
     }
     size = f"{len(content) / 1e3:.0f} kB"
-    written = f"{counted(len(games), 'game')}, {size} written to {out}"
-    return Result(data, [written, *_opened(out, open_)])
+    line = f"{counted(len(games), 'game')}, {size} written to {out}"
+    return Result(data, [line, *_open_page(out, open_)])
+
+
+def _opponent_names(
+    specs: Sequence[str], strategies: Sequence["Strategy"], reserved: Sequence[str]
+) -> list[str]:
+    """Name the opponents of a page: short names where they are unique, otherwise their specs.
+
+    `specs` are the texts by which the user named the strategies. A short name is the file's or the
+    player's. It must not be that of a built-in strategy, or one of the `reserved` names.
+    """
+    from hogeq import BASELINES
+
+    short_names = [
+        Path(spec).name if strategy.name == spec else strategy.name
+        for spec, strategy in zip(specs, strategies, strict=True)
+    ]
+    names = []
+    for spec, name in zip(specs, short_names, strict=True):
+        is_built_in_name = name not in specs and name.partition(":")[0] in BASELINES
+        is_unique = short_names.count(name) == 1 and name not in reserved
+        names.append(name if is_unique and not is_built_in_name else spec)
+    return names
 
 
 def _tree_page(chosen: Chosen, out: Path, open_: bool) -> Result:
-    """Write the page of a game that has a small tree."""
+    """Write the page of a game other than Hog, which has to have a small tree."""
     from hogeq.pages import tree_page
 
     with refusing(), computing():
         game = tree_page.require_small(chosen.load())
         content = tree_page.make(game, chosen.title).encode()
     write_whole(out, content)
-    written = f"{counted(game.rows.num_rows, 'information set')}, {len(content) / 1e3:.0f} kB"
+    size = f"{counted(game.rows.num_rows, 'information set')}, {len(content) / 1e3:.0f} kB"
     data = {**chosen.facts, "bytes": len(content)}
-    return Result(data, [f"{written} written to {out}", *_opened(out, open_)])
+    return Result(data, [f"{size} written to {out}", *_open_page(out, open_)])
 
 
-def _opened(page: Path, wanted: bool) -> list[str]:
-    """Open a page in a browser, if wanted; a line if there is none."""
+def _open_page(page: Path, is_wanted: bool) -> list[str]:
+    """Open a page in a browser if that is wanted; return a line if there is no browser."""
     import webbrowser
 
-    is_open = not wanted or webbrowser.open(page.resolve().as_uri())
-    return [] if is_open else [f"no browser was found: open {page} in one"]
+    if not is_wanted or webbrowser.open(page.resolve().as_uri()):
+        return []
+    return [f"no browser was found: open {page} in one"]
 
 
 def report(
@@ -165,50 +182,57 @@ def report(
     from hogeq.runs.runner import KERNELS
     from hogeq.support.parameters import plain
 
-    given_runs = list({os.path.realpath(run): run for run in runs}.values())
-    folders = [run for run in given_runs if not run.is_file()]
-    left_out = [printable(run) for run in given_runs if run.is_file()]
+    # Each folder once, also if links lead to it.
+    distinct_runs = list({os.path.realpath(run): run for run in runs}.values())
+    folders = [run for run in distinct_runs if not run.is_file()]
+    left_out = [printable(run) for run in distinct_runs if run.is_file()]
     if not folders:
         allowed = "allowed: directories of finished runs, results/cfr say"
         raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
     with refusing():
         loaded = load_runs(folders, trust)
-    if left_out:  # RESULTS/* names the table and the picture of a sweep, too
+    if left_out:  # the pattern RESULTS/* matches the table and the picture of a sweep, too
         warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")
-    effort = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
-    given: dict[str, Any] = {key: value for key, value in effort.items() if value is not None}
-    game, config = loaded[0].game, loaded[0].config
+    efforts = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
+    effort_options: dict[str, Any] = {
+        key: value for key, value in efforts.items() if value is not None
+    }
+    game = loaded[0].game
+    config = loaded[0].config
     if not isinstance(game, Hog):
         from hogeq.pages import tree_report
 
-        if given or not matrices:
-            option = f"--{next(iter(given), 'no-matrices').replace('_', '-')}"
+        if effort_options or not matrices:
+            option = f"--{next(iter(effort_options), 'no-matrices').replace('_', '-')}"
             raise BadInputError(f"{option}: allowed only for Hog; other games' runs have figures")
         facts = {"game": config.game, **config.how}
         with refusing():
             rivals = {name: game.strategy(name) for name in against or ()}
-        content, found = tree_report.make(loaded, rivals)
+        content, figures_on_page = tree_report.make(loaded, rivals)
     else:
         chosen = Chosen.of(config.rules, trust)
-        chosen.expect("matches", *KERNELS, strategies=[*page.OTHERS, *(against or ())])
-        facts, tables = chosen.facts, [(name, chosen.table(name)) for name in against or ()]
-        budget = Budget(**plain(page.effort_of(loaded[0])) | given) if given else None
+        chosen.expect("matches", *KERNELS, strategies=[*page.BUILT_IN_NAMES, *(against or ())])
+        facts = chosen.facts
+        tables = [(name, chosen.table(name)) for name in against or ()]
+        budget = None  # that of each run
+        if effort_options:
+            budget = Budget(**plain(page.effort_of(loaded[0])) | effort_options)
         entries = page.entries(game, loaded, tables, matrices=matrices, budget=budget)
         try:
             with computing(None, jobs):
-                content, found = page.make(game, loaded, entries)
+                content, figures_on_page = page.make(game, loaded, entries)
         except page.ReportError as error:
             raise BadInputError(f"report: {error}") from error
     write_whole(out, content)
     rows = [
         (name, *game.units.ends(ends["attack"], ends["bound"], are_one=False))
-        for name, ends in found["counters"].items()
+        for name, ends in figures_on_page["counters"].items()
     ]
     size = len(content.encode())
-    data = {**facts, "bytes": size, "runs": [run.name for run in loaded], **found}
+    data = {**facts, "bytes": size, "runs": [run.name for run in loaded], **figures_on_page}
     text: Text = [Table(rows, ("strategy", "attack", "bound")), ""]
-    written = f"{size / 1e6:.1f} MB written to {out}"
-    return Result(data, [*text, written, *_opened(out, open_)])
+    line = f"{size / 1e6:.1f} MB written to {out}"
+    return Result(data, [*text, line, *_open_page(out, open_)])
 
 
 def show(
@@ -233,41 +257,61 @@ def show(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load(strategies=[strategy])
     with refusing():
-        one = game.strategy(strategy).whole()
+        shown = game.strategy(strategy).whole()
     from hogeq import Hog, figures
 
     title = f"{strategy}, {chosen.title}"
-    data = {**chosen.facts, "strategy": strategy, "kind": one.kind}
+    data = {**chosen.facts, "strategy": strategy, "kind": shown.kind}
     if not isinstance(game, Hog):
-        more, lines = figures.text.infosets(one, game.rows)
-        if one.kind == "mixture" and hasattr(game, "tree"):
+        strategy_data, lines = figures.text.infosets(shown, game.rows)
+        if shown.kind == "mixture" and hasattr(game, "tree"):
             title += ": each side draws a plan before the game"
-            more["plans"], lines = figures.text.plans_of_sides(one, game.tree)
-        return Result({**data, **more}, [title, "", *lines])
-    if one.kind != "mixture":
-        more, lines = figures.text.positions(one, game.rules.choices)
-        title += ", most probable roll" * (one.kind == "policy" and out is None)
-    else:
-        apart = game.spread(one)
-        more, lines = figures.text.components(one, game.rules.choices, apart)
-        of = f"a mixture of {len(one.weights)} {more['of']}: one is drawn before a game"
+            strategy_data["plans"], lines = figures.text.plans_of_sides(shown, game.tree)
+        return Result({**data, **strategy_data}, [title, "", *lines])
+    heading = title
+    if shown.kind == "mixture":
+        spread = game.spread(shown)
+        strategy_data, lines = figures.text.components(shown, game.rules.choices, spread)
+        num_components = len(shown.weights)
+        noun = strategy_data["of"]  # matrices or policies
+        heading += f", a mixture of {num_components} {noun}: one is drawn before a game"
         lines.insert(0, "")
-    data |= more
+    else:
+        strategy_data, lines = figures.text.positions(shown, game.rules.choices)
+        if shown.kind == "policy":
+            heading += ", most probable roll"
+    data |= strategy_data
     if out is None:
-        return Result(data, [f"{title}, {of}" if one.kind == "mixture" else title, *lines])
-    if one.kind != "matrix":
+        return Result(data, [heading, *lines])
+    if shown.kind != "matrix":
         chosen.expect("reach", "hidden states")
     with refusing():
-        if one.kind == "mixture":
-            from numpy import array
-
-            choices, met = game.rules.choices, game.reach(apart.mean).sum(axis=2)
-            parts = [game.strategy(part).likeliest for part in one.components]
-            usual, spreads = array(choices)[array(parts)], (apart.total, apart.drawn)
-            size = game.rules.num_actions
-            figures.mixture(one.weights, usual, *spreads, out, title, size, met, min(choices))
-        elif one.kind == "policy":
-            figures.policy(one, out, title, game.reach(one).sum(axis=2))
+        if shown.kind == "mixture":
+            _draw_mixture(game, shown, out, title)
+        elif shown.kind == "policy":
+            figures.policy(shown, out, title, game.reach(shown).sum(axis=2))
         else:
-            figures.matrix(one, out, title, game.rules.num_actions)
+            figures.matrix(shown, out, title, game.rules.num_actions)
     return Result(data, [f"drawn to {out}"])
+
+
+def _draw_mixture(game: "Hog", mixture: "Strategy", out: Path, title: str) -> None:
+    """Draw the components of a mixture of Hog, and where they differ, to a file."""
+    from numpy import array
+
+    from hogeq import figures
+
+    spread = game.spread(mixture)
+    choices = game.rules.choices
+    component_actions = [game.strategy(component).likeliest for component in mixture.components]
+    figures.mixture(
+        mixture.weights,
+        array(choices)[array(component_actions)],
+        spread.total,
+        spread.drawn,
+        out,
+        title,
+        game.rules.num_actions,
+        game.reach(spread.mean).sum(axis=2),
+        min(choices),
+    )

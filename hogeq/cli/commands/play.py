@@ -65,10 +65,9 @@ def play(
     --first you, the second with engine, and optimal is an equilibrium.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
-    named = [engine] * (engine not in OPTIMAL)
-    game = chosen.load(
-        "full memory", "hidden states", strategies=named, own_goals=True, start=start
-    )
+    strategies = [] if engine in OPTIMAL else [engine]
+    kernels = "full memory", "hidden states"
+    game = chosen.load(*kernels, strategies=strategies, own_goals=True, start=start)
     if not chosen.is_hog:
         return _play_tree(chosen, game, engine, first, seed)
     import numpy as np
@@ -76,18 +75,22 @@ def play(
     from hogeq.contest.talk import Talk
 
     seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
-    table, opposite = None, "optimal play"
+    table = None  # of the opponent
+    opponent_text = "optimal play"
     if engine not in OPTIMAL:
         strategy = game.second.strategy(engine)
-        table, opposite = strategy.array, engine
+        table = strategy.array
+        opponent_text = engine
         if strategy.kind == "mixture":
-            # Turn n draws its dice by [seed, n]: another stream, or they would tell what was drawn.
+            # Turn n draws its dice from the stream [seed, n]. The component is drawn from another
+            # stream, so that dice tell nothing about it.
             chances = strategy.weights / strategy.weights.sum()
-            drawn = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
-            table, opposite = strategy.components[drawn], f"what was drawn from {engine}"
+            component = np.random.default_rng([seed, 0, 1]).choice(len(chances), p=chances)
+            table = strategy.components[component]
+            opponent_text = f"what was drawn from {engine}"
     with refusing():
         session = chosen.hog_game.play(table, first, seed, chosen.scores)
-    talk = Talk(chosen.hog_game, session, opposite)
+    talk = Talk(chosen.hog_game, session, opponent_text)
     try:
         _converse(talk, chosen.title, chosen.hog_game.can_be_endless)
     finally:
@@ -97,10 +100,10 @@ def play(
 
 
 def _converse(talk: "Talk", title: str, can_be_endless: bool) -> None:
-    """Play until somebody wins or leaves."""
+    """Play a game of Hog in the terminal until somebody wins, or the person leaves."""
     session = talk.session
     if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")  # bytes that are no text are bad input
+        sys.stdin.reconfigure(errors="replace")  # bytes that are no text must not raise an error
     endless = [f"{ENDLESS[0].upper()}{ENDLESS[1:]}."] if can_be_endless else []
     say(*talk.opening(title, endless))
     while not session.over:
@@ -108,7 +111,7 @@ def _converse(talk: "Talk", title: str, can_be_endless: bool) -> None:
             say(*talk.after_turn(session.play()))
             continue
         say(*talk.before_turn())
-        line = _asked(f"roll {talk.choices}")
+        line = _ask(f"roll {talk.choices}")
         if line is None:
             say("", f"end of input: left at {talk.score()}")
             break
@@ -120,7 +123,10 @@ def _converse(talk: "Talk", title: str, can_be_endless: bool) -> None:
 
 
 def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int | None) -> Result:
-    """Play a tree, against an equilibrium or a strategy."""
+    """Play a game tree in the terminal, against an equilibrium or a strategy.
+
+    `first` is "you" for the first seat, "engine" for the second, or "coin".
+    """
     import numpy as np
 
     from hogeq.cli.tree_play import TreePlay
@@ -128,42 +134,47 @@ def _play_tree(chosen: Chosen, game: "Game", engine: str, first: str, seed: int 
 
     with refusing(), computing():
         tree = require_small(game).tree
-        optimal = engine in OPTIMAL
-        opponent = game.equilibrium().profile if optimal else game.strategy(engine).whole()
+        is_optimal = engine in OPTIMAL
+        opponent = game.equilibrium().profile if is_optimal else game.strategy(engine).whole()
     seed = int(np.random.default_rng().integers(10**9)) if seed is None else seed
-    seat = {"you": 0, "engine": 1}.get(first, seed % 2) if tree.num_players > 1 else 0
-    opposite = "an equilibrium" if optimal else engine
-    say(f"{chosen.title}: you are player {seat}, against {opposite}, seed {seed}; ? is a hint", "")
-    played = TreePlay(tree, opponent, seat, seed)
-    is_over = played.converse(_asked, say)
-    history = list(map(str, tree.history(played.node)))
-    payoff = played.payoff if is_over else None
+    coin = seed % 2
+    seat = {"you": 0, "engine": 1}.get(first, coin) if tree.num_players > 1 else 0
+    opponent_text = "an equilibrium" if is_optimal else engine
+    say(
+        f"{chosen.title}: you are player {seat}, against {opponent_text}, seed {seed}; ? is a hint",
+        "",
+    )
+    tree_play = TreePlay(tree, opponent, seat, seed)
+    is_over = tree_play.converse(_ask, say)
+    history = list(map(str, tree.history(tree_play.node)))
+    payoff = tree_play.payoff if is_over else None
     say("", f"payoff to you: {payoff:g}" if is_over else "left", *history)
-    data = {"engine_plays": opposite, "seat": seat, "seed": seed, "history": history}
+    data = {"engine_plays": opponent_text, "seat": seat, "seed": seed, "history": history}
     return Result({**chosen.facts, **data, "payoff": payoff})
 
 
-def _asked(choices: str) -> str | None:
-    """Ask for a command; None at the end of input."""
+def _ask(choices: str) -> str | None:
+    """Ask for a command: read a line, in lower case and with single spaces; None at the end."""
     typer.echo(f"{choices} > ", nl=False)
-    line = "" if sys.stdin is None else sys.stdin.readline()  # None: closed from the start
+    line = "" if sys.stdin is None else sys.stdin.readline()  # None if it was closed at the start
     if not line:
         return None
     line = line.removesuffix("\n")
-    if not sys.stdin.isatty():  # as a terminal would have shown it
+    if not sys.stdin.isatty():  # show the line, as a terminal does while the user types
         say("".join(char if char.isprintable() else "?" for char in line))
     return " ".join(line.lower().split())
 
 
 def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
+    """Write the transcript of a game of Hog, if any turn was played."""
     from hogeq import Transcript
 
     session = talk.session
     if not session.turns:
         say(f"no turn was played: {path} is not written")
         return
-    played = Transcript.of(
-        [None if move.dice < 0 else move.faces for move in session.turns],
+    transcript = Transcript.of(
+        [None if turn.dice < 0 else turn.faces for turn in session.turns],
         talk.rules,
         ("You", one_line(talk.engine, Transcript.LONGEST_NAME)),
         session.turns[0].before.mover,
@@ -171,7 +182,7 @@ def _save(path: Path, talk: "Talk", chosen: Chosen) -> None:
         chosen.name,
         chosen.scores,
     )
-    write_whole(path, played.to_json())
+    write_whole(path, transcript.to_json())
     start = () if chosen.scores == (0, 0) else ("--start", "{}:{}".format(*chosen.scores))
     review = chosen.command("review", path, *start)
     say(f"saved to {path}: {review} says what each turn cost")
@@ -202,16 +213,21 @@ def review_(
     is best (it loses nothing), good (less than 0.5 pp), an inaccuracy (less than 2), a mistake
     (less than 5) or a blunder. All else is luck.
     """
-    asked = Chosen.hog(rules_name, trust)
-    wanted = None if rules_name is None else asked.choose(own_goals=True)
+    required = Chosen.hog(rules_name, trust)
+    required_rules = None if rules_name is None else required.choose(own_goals=True)
     from hogeq import read_transcript
 
     with refusing():
-        played = read_transcript(transcript, wanted, asked.start(start))
-    chosen = Chosen.of(played.rules)
+        game_record = read_transcript(transcript, required_rules, required.start(start))
+    chosen = Chosen.of(game_record.rules)
     chosen.expect("full memory")
-    reviewed = chosen.game.review(played)
-    named = played.rules_given if isinstance(played.rules_given, str) else ""
-    title = (rules_name and asked.name) or (named if named in ALIASES else chosen.title)
-    data = {**reviewed.to_json(), "rules": title}
-    return Result(data, reviewed.text(title, chosen.endless[1:]))
+    review = chosen.game.review(game_record)
+    # The title is the name that the user gave, or the transcript's, which may be an alias.
+    if rules_name:
+        title = required.name
+    elif isinstance(game_record.rules_given, str) and game_record.rules_given in ALIASES:
+        title = game_record.rules_given
+    else:
+        title = chosen.title
+    data = {**review.to_json(), "rules": title}
+    return Result(data, review.text(title, chosen.endless[1:]))

@@ -21,7 +21,7 @@ from hogeq.support.messages import BadInputError, Text
 if TYPE_CHECKING:
     from hogeq import Analysis, Hog, Memory
 
-PAST = "ignore_memory"  # what makes the belief where optimal play goes on
+DEFAULT_PAST = "ignore_memory"  # strategy whose play leads to a position, if S is optimal play
 
 
 def analyze_(
@@ -54,69 +54,74 @@ def analyze_(
     With a goal for each player, the player to move has the first: goal: [50, 65].
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["analyze"])
-    game = chosen.load_hog(
-        "values",
-        "hidden states",
-        strategies=[strategy or PAST],
-        own_goals=True,
-        at=(score, opponent),
-    )
+    kernels = "values", "hidden states"
+    strategies = [strategy or DEFAULT_PAST]
+    game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
     has_memory = len(game.memories) > 1
     if has_memory:
         chosen.expect("reach")
     names = ("own_last", "opponent_last", "turn", "extra", "remembered")
     values = (own_last, opponent_last, turn, extra, remembered)
-    given = {name: one for name, one in zip(names, values, strict=True) if one is not None}
-    memory = game.memory(given, at_start=score == opponent == 0)
-    analysis, past = _analysis(chosen, game, (score, opponent), strategy, memory)
+    memory_values = {
+        name: value for name, value in zip(names, values, strict=True) if value is not None
+    }
+    memory = game.memory(memory_values, at_start=score == opponent == 0)
+    analysis, past = _analyze_position(chosen, game, (score, opponent), strategy, memory)
     fields = game.memory_fields()
-    left_out = [name for name in fields if given and name not in given]
-    about: dict[str, Any] = {"source": analysis.source}
+    left_out = [name for name in fields if memory_values and name not in memory_values]
+    memory_data: dict[str, Any] = {"source": analysis.source}
     if past is not None:
-        about["past"] = past
+        memory_data["past"] = past
     if analysis.memory is not None:
-        about |= game.memory_fields(analysis.memory)
+        memory_data |= game.memory_fields(analysis.memory)
     if left_out:
-        about["not_given"] = left_out
+        memory_data["not_given"] = left_out
     data = {
         **chosen.facts,
         "score": score,
         "opponent": opponent,
         "play": strategy or "optimal",
-        "memory": about if has_memory else None,
+        "memory": memory_data if has_memory else None,
         **analysis.to_json(),
     }
-    then = "optimal play" if strategy is None else f"both play {strategy}"
-    text: Text = [f"{chosen.title}, {score} points against {opponent}, then {then}"]
+    later_play = "optimal play" if strategy is None else f"both play {strategy}"
+    text: Text = [f"{chosen.title}, {score} points against {opponent}, then {later_play}"]
     if has_memory:
         text.append(analysis.memory_line(chosen.rules, past or strategy or "", left_out))
         if strategy is None:
             text.append("optimal play remembers everything")
-    return Result(data, [*text, *chosen.endless[1:], "", analysis.table()])
+    notes = chosen.endless[1:]  # without its empty line
+    return Result(data, [*text, *notes, "", analysis.table()])
 
 
-def _analysis(
+def _analyze_position(
     chosen: Chosen,
     game: "Hog",
     scores: tuple[int, int],
     strategy: str | None,
     memory: "Memory | None",
 ) -> tuple["Analysis", str | None]:
-    """Analyse a position, and name the play behind the belief if it is not the strategy."""
+    """Value every roll at a position, and name the play whose belief about the memory is used.
+
+    The values are of optimal play, or of `strategy` by both. The memory is the given one, or the
+    belief of play with the strategy; the name is then None. For optimal play without a given
+    memory the belief is of `DEFAULT_PAST`, or of random play if that never reaches the position.
+    """
     import numpy as np
 
     from hogeq import UnreachedError
 
     if strategy is not None or memory is not None or len(game.memories) == 1:
-        played = None if strategy is None else chosen.table(strategy)
+        table = None if strategy is None else chosen.table(strategy)
         try:
             with refusing():
-                return game.analyze(*scores, played, memory), None
+                return game.analyze(*scores, table, memory), None
         except UnreachedError as error:
             raise BadInputError(f"strategy {strategy}: {error}") from error
-    size, dice = game.rules.size, game.rules.num_actions
-    random = np.full((size, size, dice), 1.0 / dice)
-    for name, past in ((PAST, PAST), ("random", random)):
+    size = game.rules.size
+    num_actions = game.rules.num_actions
+    random_policy = np.full((size, size, num_actions), 1.0 / num_actions)
+    for name, past in ((DEFAULT_PAST, DEFAULT_PAST), ("random", random_policy)):
         try:
             return game.analyze(*scores, past=past), name
         except UnreachedError:
@@ -142,39 +147,35 @@ def beliefs(
     Of a mixture also the probability that each component is played.
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["beliefs"])
-    game = chosen.load_hog(
-        "reach",
-        "full memory",
-        "hidden states",
-        strategies=[strategy, against],
-        at=(score, opponent),
-    )
-    one = game.strategy(strategy)
-    two = one if against is None else game.strategy(against)
-    is_drawn = "mixture" in {one.kind, two.kind}
-    if is_drawn and plot is not None:
+    kernels = "reach", "full memory", "hidden states"
+    game = chosen.load_hog(*kernels, strategies=[strategy, against], at=(score, opponent))
+    own_strategy = game.strategy(strategy)
+    other_strategy = own_strategy if against is None else game.strategy(against)
+    has_mixture = "mixture" in {own_strategy.kind, other_strategy.kind}
+    if has_mixture and plot is not None:
         raise BadInputError("--plot: allowed for matrices and policies, not for a mixture")
-    if not is_drawn and len(game.memories) == 1:
+    if not has_mixture and len(game.memories) == 1:
         raise BadInputError(
             f"beliefs: rules {chosen.title} have no hidden memory; allowed: rules with hidden "
             "memory, or a mixture, whose draw is hidden"
         )
-    at = game.components_at(score, opponent, one, two)
-    if at is None:
+    belief = game.components_at(score, opponent, own_strategy, other_strategy)
+    if belief is None:
         raise BadInputError(
             f"strategy {strategy}: play never comes to {score} points against {opponent}"
         )
-    names = strategy, against or strategy
-    data = {**chosen.facts, "strategy": names[0], "against": names[1]}
-    data |= {"score": score, "opponent": opponent, **at.to_json(game.rules, one, two)}
+    other_name = against or strategy
+    data = {**chosen.facts, "strategy": strategy, "against": other_name}
+    belief_data = belief.to_json(game.rules, own_strategy, other_strategy)
+    data |= {"score": score, "opponent": opponent, **belief_data}
     text: Text = [
-        f"{chosen.title}, {strategy} at {score} points against {names[1]} at {opponent}",
-        *at.text(game.rules, one, two, names, top),
+        f"{chosen.title}, {strategy} at {score} points against {other_name} at {opponent}",
+        *belief.text(game.rules, own_strategy, other_strategy, (strategy, other_name), top),
     ]
     if plot is not None:
         from hogeq import figures
 
         title = f"{chosen.title}, {score} points against {opponent}"
-        panels = {"exact": game.by_memory_axes(at.memory)}
+        panels = {"exact": game.by_memory_axes(belief.memory)}
         figures.beliefs(panels, plot, *game.memory_axes, title)
     return Result(data, text)

@@ -54,13 +54,13 @@ def run(
             "CONFIG: missing; allowed: a YAML file, or --resume DIR; see hogeq run --help"
         )
     config = config or Path(resume or "") / "config.yaml"
-    named = {"game": game_name, "forget": forget, "teams": teams}
-    chosen = [f"{key}={value}" for key, value in named.items() if value is not None]
+    game_settings = {"game": game_name, "forget": forget, "teams": teams}
+    game_overrides = [f"{key}={value}" for key, value in game_settings.items() if value is not None]
     from hogeq.runs.config import load_config
     from hogeq.runs.files import finite
     from hogeq.runs.runner import run_experiment
 
-    loaded = load_config(config, [*(overrides or ()), *chosen], trust)
+    loaded = load_config(config, [*(overrides or ()), *game_overrides], trust)
     with computing(on, jobs):
         summary = run_experiment(loaded, out_root, resume, overwrite)
     return Result(finite(summary.to_json()), summary.text())
@@ -123,33 +123,37 @@ def runs(
 
     if sort not in index.KEYS:
         raise BadInputError(refusal("--sort", sort, ", ".join(index.KEYS), index.KEYS))
-    wanted = [parse_override(item, "--where") for item in where or ()]
-    is_missing = root == Path("results") and not root.exists()  # nothing was run here yet
+    conditions = [parse_override(item, "--where") for item in where or ()]
+    # The default folder is made by the first run, and may be missing; others must exist.
+    is_missing = root == Path("results") and not root.exists()
     records, broken = ([], {}) if is_missing else index.find_runs(root)
-    known = {*index.KEYS, *(key for run in records for key in run.config)}
-    for key, _ in wanted if records else ():
-        if key not in known:
-            allowed = f"a key of these runs' configs{nearest(key, known)}"
+    known_keys = {*index.KEYS, *(key for run in records for key in run.config)}
+    for key, _ in conditions if records else ():
+        if key not in known_keys:
+            allowed = f"a key of these runs' configs{nearest(key, known_keys)}"
             raise BadInputError(f"--where {one_line(key)}: no run has it; allowed: {allowed}")
-    chosen = index.ordered(index.selected(records, wanted), sort)
+    chosen = index.ordered(index.selected(records, conditions), sort)
     keys = index.differing(chosen) if compare else []
     data = {
         "root": root,
         "runs": [run.to_json() for run in chosen],
         "differing": keys,
-        "broken": [{"path": path, "why": why} for path, why in broken.items()],
+        "broken": [{"path": path, "why": error} for path, error in broken.items()],
     }
-    text: Text = [f"no runs under {root} yet; hogeq run CONFIG makes one"]
-    if records:
-        text = [f"no runs to show under {root}", *(_values(records, *one) for one in wanted)]
+    text: Text
     if chosen:
         text = [index.listing(chosen, root, keys)]
+    elif records:
+        values = [_values_text(records, key, value) for key, value in conditions]
+        text = [f"no runs to show under {root}", *values]
+    else:
+        text = [f"no runs under {root} yet; hogeq run CONFIG makes one"]
     if broken:
-        text += ["", "cannot be read:", *(f"  {path}: {why}" for path, why in broken.items())]
+        text += ["", "cannot be read:", *(f"  {path}: {error}" for path, error in broken.items())]
     return Result(data, text)
 
 
-def _values(records: Sequence["RunRecord"], key: str, given: object) -> str:
-    """Say which values of a key the runs have."""
-    found = dict.fromkeys(shown((run.config | vars(run)).get(key)) for run in records)
-    return f"  --where {one_line(key)}={one_line(given)}: they have {one_line(', '.join(found))}"
+def _values_text(records: Sequence["RunRecord"], key: str, wanted: object) -> str:
+    """Say which values of a key the runs have, beside the one that was asked for."""
+    values = dict.fromkeys(shown((run.config | vars(run)).get(key)) for run in records)  # each once
+    return f"  --where {one_line(key)}={one_line(wanted)}: they have {one_line(', '.join(values))}"

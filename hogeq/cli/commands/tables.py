@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hogeq import Difference, Game, Hog, Strategy
 
 
-NAMELESS = "--player-name: {}, needed for a .py file: the entrant's name"
+MISSING_NAME = "--player-name: {}, needed for a .py file: the entrant's name"  # missing or blank
 
 
 def export(
@@ -54,48 +54,59 @@ def export(
     tables, .json, and numpy's .npy and .npz, which alone can hold a policy; .npz alone a mixture.
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["export"])
-    _check_name(player_name, strategy, out)
+    _check_player_name(player_name, strategy, out)
     game = chosen.load(strategies=[strategy])
-    written = _exported(game, strategy, out, part)
-    player_name = _name_for(out, player_name, strategy, written)
+    written = _strategy_to_write(game, strategy, out, part)
+    player_name = _player_name_for(out, player_name, strategy, written)
     written.write(out, player_name)
     data = {**chosen.facts, "strategy": strategy, "kind": written.kind, "player_name": player_name}
     return Result(data, [f"{written.kind} of {strategy} for {chosen.title} written to {out}"])
 
 
-def _check_name(given: str | None, source: str, out: Path) -> None:
-    """Refuse a player's name where no .py is written, and none where the source has none."""
+def _check_player_name(name: str | None, source: str, out: Path) -> None:
+    """Check --player-name before anything is computed; raise `BadInputError` if it is wrong.
+
+    Only a .py file has a name of a player. It needs one, which the strategy's file `source` may
+    have if it is a .py file too.
+    """
     if out.suffix.lower() != ".py":
-        if given is not None:
+        if name is not None:
             allowed = "allowed only where --out ends in .py"
             raise BadInputError(f"--player-name: {allowed}, not for {out}")
-    elif given is not None and given.strip():
-        fault = player_name_fault(given)
+    elif name is not None and name.strip():
+        fault = player_name_fault(name)
         if fault:
             raise BadInputError(fault)
-    elif given is not None or Path(source).suffix.lower() != ".py":
-        raise BadInputError(NAMELESS.format("missing" if given is None else "blank"))
+    elif name is not None or Path(source).suffix.lower() != ".py":
+        raise BadInputError(MISSING_NAME.format("missing" if name is None else "blank"))
 
 
-def _name_for(out: Path, given: str | None, source: str, read: "Strategy") -> str | None:
-    """Give the player's name for a .py: by default that of the file that was read."""
-    if given is not None or out.suffix.lower() != ".py":
-        return given
-    if read.name == source:
-        raise BadInputError(NAMELESS.format("missing"))
-    return read.name
+def _player_name_for(out: Path, name: str | None, source: str, strategy: "Strategy") -> str | None:
+    """Choose the player's name for a .py file: `name`, or that of the strategy that was read.
+
+    None if `out` is no .py file. A strategy without a name of a player is called by its `source`.
+    """
+    if name is not None or out.suffix.lower() != ".py":
+        return name
+    if strategy.name == source:
+        raise BadInputError(MISSING_NAME.format("missing"))
+    return strategy.name
 
 
-def _exported(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
-    """Choose the strategy to write; refuse one that `out` cannot hold."""
-    strategy, suffix = game.strategy(name), out.suffix.lower()
+def _strategy_to_write(game: "Game", name: str, out: Path, part: int | None) -> "Strategy":
+    """Read the strategy to write, or of a mixture the component number `part`, from 1.
+
+    Raises `BadInputError` if the format of `out` cannot hold it.
+    """
+    strategy = game.strategy(name)
+    suffix = out.suffix.lower()
     if strategy.kind != "mixture":
         if part is not None:
             raise BadInputError(f"--part: allowed for mixtures, and {name} is none")
     elif part is not None:
-        count = len(strategy.weights)
-        if not 1 <= part <= count:
-            raise BadInputError(f"--part: {part}; allowed: 1 to {count} in {name}")
+        num_components = len(strategy.weights)
+        if not 1 <= part <= num_components:
+            raise BadInputError(f"--part: {part}; allowed: 1 to {num_components} in {name}")
         strategy = game.strategy(strategy.components[part - 1])
     elif suffix != ".npz":
         kind = "matrices" if strategy.is_pure else "policies"
@@ -151,24 +162,24 @@ def purify_(
     if method not in PURIFIERS:
         raise BadInputError(refusal("--method", method, ", ".join(PURIFIERS), PURIFIERS))
     try:
-        by = purify_from(apply_overrides({"method": method}, overrides or ()))
+        settings = purify_from(apply_overrides({"method": method}, overrides or ()))
     except ParameterError as error:
         raise BadInputError(f"--set: purify.{error}") from error
     game = chosen.load(strategies=[strategy])
     with computing(on, jobs):
         if checkpoint is None:
             with refusing():
-                pure = game.purify(strategy, by.method, **plain(by.params))
-        elif hasattr(by.params, "rounds_from"):
+                matrix = game.purify(strategy, settings.method, **plain(settings.params))
+        elif hasattr(settings.params, "rounds_from"):
             table = chosen.table(strategy).array
-            *_, last = saved_rounds(chosen.hog_game, by.params, table, checkpoint)
-            pure = game.strategy(last.matrix)
+            *_, last_state = saved_rounds(chosen.hog_game, settings.params, table, checkpoint)
+            matrix = game.strategy(last_state.matrix)
         else:
             raise BadInputError("--checkpoint: allowed with --method integer")
-    pure.write(out)
-    data = {**chosen.facts, "strategy": strategy, "method": by.method}
-    data["parameters"] = plain(by.params)
-    return Result(data, [f"matrix of {strategy} by {by.method} written to {out}"])
+    matrix.write(out)
+    data = {**chosen.facts, "strategy": strategy, "method": settings.method}
+    data["parameters"] = plain(settings.params)
+    return Result(data, [f"matrix of {strategy} by {settings.method} written to {out}"])
 
 
 def diff(
@@ -199,19 +210,21 @@ def diff(
     if not isinstance(game, Hog):
         names = against or [a]
         with refusing():
-            return _changes(chosen, game.diff(a, b, [*names]), a, b, names)
-    one, two, rivals = game.strategy(a), game.strategy(b), _rivals(game, against)
+            return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
+    first = game.strategy(a)
+    second = game.strategy(b)
+    rivals = _load_rivals(game, against)
     with refusing():
-        found = game.diff(one, two, list(rivals.values()))
+        difference = game.diff(first, second, list(rivals.values()))
     if plot is not None:
         from numpy import array
 
         from hogeq import figures
 
         choices = array(game.rules.choices)
-        gap = choices[two.array] - choices[one.array]
-        figures.counter(gap, found.gains, found.reach, plot, chosen.title, (b, a))
-    return _changes(chosen, found, a, b, list(rivals))
+        dice_gap = choices[second.array] - choices[first.array]
+        figures.counter(dice_gap, difference.gains, difference.reach, plot, chosen.title, (b, a))
+    return _difference_result(chosen, difference, a, b, list(rivals))
 
 
 def improve(
@@ -241,11 +254,12 @@ def improve(
     if out is None:
         if not explain or (cells, seconds, player_name) != (None, None, None):
             raise BadInputError("--out: missing; allowed without it: --explain alone")
-        return _explained(chosen, table, against)
-    _check_name(player_name, table, out)
+        return _explain(chosen, table, against)
+    _check_player_name(player_name, table, out)
     game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
-    start, rivals = game.strategy(table), _rivals(game, against)
-    player_name = _name_for(out, player_name, table, start)
+    start = game.strategy(table)
+    rivals = _load_rivals(game, against)
+    player_name = _player_name_for(out, player_name, table, start)
     opponents = list(rivals.values())
     with phase("improving", None, "steps") as progress, refusing():
         steps = game.improvements(start, opponents, cells, seconds)
@@ -255,40 +269,45 @@ def improve(
                 best = answer
                 progress.measured(f"wins {percent(best.mean)}")
                 progress.step()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # the best table so far is written
             progress.now("stopped")
         better = game.strategy(best.strategy)
-        found = game.diff(start, better, opponents)
+        difference = game.diff(start, better, opponents)
     better.write(out, player_name)
-    told = _changes(chosen, found, table, str(out), list(rivals))
+    result = _difference_result(chosen, difference, table, str(out), list(rivals))
     if not explain:
-        return told
-    why = _explained(chosen, table, against)
-    return Result({**told.data, "why": why.data["why"]}, [*why.text, "", *told.text])
+        return result
+    reasons = _explain(chosen, table, against)
+    data = {**result.data, "why": reasons.data["why"]}
+    return Result(data, [*reasons.text, "", *result.text])
 
 
-def _explained(chosen: Chosen, table: str, against: list[str] | None) -> Result:
-    """Say why a table or a policy loses to one opponent."""
+def _explain(chosen: Chosen, table: str, against: list[str] | None) -> Result:
+    """Explain why a table or a policy loses to one opponent: its losses, and changes that gain."""
     game = chosen.load_hog("matches", "search", strategies=[table, *(against or [])])
-    rivals = _rivals(game, against)
+    rivals = _load_rivals(game, against)
     if len(rivals) > 1:
         raise BadInputError(f"--against: {len(rivals)} opponents; allowed with --explain: one")
-    ((name, rival),) = rivals.items()
-    found = game.explain(table, rival)
-    why = {"against": name, **found.to_json()}
-    data = {**chosen.facts, "table": table, "against": [name], "why": why}
+    ((name, rival),) = rivals.items()  # the only one
+    assessment = game.explain(table, rival)
+    reasons = {"against": name, **assessment.to_json()}
+    data = {**chosen.facts, "table": table, "against": [name], "why": reasons}
     title = f"{table}, {chosen.title}"
-    return Result(data, [title, *found.text(name)])
+    return Result(data, [title, *assessment.text(name)])
 
 
-def _rivals(game: "Hog", against: list[str] | None) -> "dict[str, Strategy]":
+def _load_rivals(game: "Hog", against: list[str] | None) -> "dict[str, Strategy]":
+    """Read the opponents, by name: those of --against, by default the strongest built-in one."""
     from hogeq.contest.folders import named_entries
 
-    names = named_entries(against or [game.strongest])
-    return {one.entry: game.strategy(one.entry) for one in names}
+    entries = named_entries(against or [game.strongest])
+    return {entry.entry: game.strategy(entry.entry) for entry in entries}
 
 
-def _changes(chosen: Chosen, found: "Difference", a: str, b: str, against: list[str]) -> Result:
-    data = {**chosen.facts, "a": a, "b": b, "against": against, **found.to_json()}
-    text = found.text(a, b, chosen.title, against, chosen.game.units)
+def _difference_result(
+    chosen: Chosen, difference: "Difference", a: str, b: str, against: list[str]
+) -> Result:
+    """Make the result of a command from the difference of the strategies named `a` and `b`."""
+    data = {**chosen.facts, "a": a, "b": b, "against": against, **difference.to_json()}
+    text = difference.text(a, b, chosen.title, against, chosen.game.units)
     return Result(data, [*text, *(chosen.endless if chosen.is_hog else [])])

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
 
-FULL_MEMORY = "full_memory"
+FULL_MEMORY = "full_memory"  # name of optimal play by players who remember everything
 
 
 def compare(
@@ -63,42 +63,46 @@ def compare(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
-    more: Text = []
+    notes: Text = []
     from hogeq import Hog
 
     if not isinstance(game, Hog):
         with refusing():
             value = game.value(a, b)
-        numbers, written = value.to_json(game.units), value.written(game.units)
+        numbers = value.to_json(game.units)
+        texts = value.written(game.units)
         names = ("payoff", "as player 0", "as player 1")
     else:
         rates = _win_rate(game, a, b, None if start is None else chosen.scores)
         names = ("win rate", "moving first", "moving second")
         numbers = dict(zip(("win_rate", "first", "second"), rates, strict=True))
-        written = [*map(game.units.exact, rates)]
+        texts = [game.units.exact(rate) for rate in rates]
         if isinstance(game.rules.goal, tuple):
-            more = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
-        if _remembers(game, a, b):
-            more += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
+            notes = ["", "the goals are A's and B's: {} and {}".format(*game.rules.goals)]
+        if _has_full_memory_player(game, a, b):
+            notes += ["", f"{FULL_MEMORY} remembers what a strategy may not see"]
     data = {**chosen.facts, "a": a, "b": b, **numbers}
-    rows = list(zip(names, written, strict=True))
-    begins = "" if start is None else f", from {start}"
-    return Result(data, [f"{a} against {b}, {chosen.title}{begins}", "", Table(rows), *more])
+    rows = list(zip(names, texts, strict=True))
+    start_text = "" if start is None else f", from {start}"
+    heading = f"{a} against {b}, {chosen.title}{start_text}"
+    return Result(data, [heading, "", Table(rows), *notes])
 
 
-def _remembers(game: "Hog", a: str, b: str) -> bool:
+def _has_full_memory_player(game: "Hog", a: str, b: str) -> bool:
+    """Whether a player remembers something that the strategies of the game cannot."""
     return len(game.memories) > 1 and FULL_MEMORY in {a, b}
 
 
 def _win_rate(game: "Hog", a: str, b: str, start: tuple[int, int] | None) -> "WinRate":
+    """Win rate of a strategy against another, either of which may be optimal play with memory."""
     from hogeq import WinRate
 
-    if not _remembers(game, a, b):
+    if not _has_full_memory_player(game, a, b):
         return game.win_rate(a, b, start or (0, 0))
     if start is not None:
         raise BadInputError(f"--start: allowed without {FULL_MEMORY}")
     with refusing():
-        if a == b:
+        if a == b:  # each value is of the player who moves first
             return WinRate.from_starts(game.tablebase().value, game.second.tablebase().value)
         if a == FULL_MEMORY:
             return game.tablebase().against(game.second.strategy(b))
@@ -191,111 +195,127 @@ def tournament(
     JSON: rules, and the keys of `hogeq.contest.ranking.Ranking.to_json`.
     """
     chosen = Chosen.hog(rules_name, trust, HOG_ALONE["tournament"])
-    is_folder = out is not None and not out.suffix
+    is_folder = out is not None and not out.suffix  # of the pages of a contest
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
     chosen.choose(entries)
-    parts = ["matches", *["full memory"] * any(map(solves, entries))]
-    game = chosen.load_hog(*parts, start=start)
+    solving_kernels = ["full memory"] if any(map(solves, entries)) else []
+    game = chosen.load_hog("matches", *solving_kernels, start=start)
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
     from hogeq.support.sandbox import require_isolation
 
-    made: list[str] = []
-    scores, folder = chosen.scores, out if is_folder else None
-    written = [path for path in (ranks, page, plot, out) if path is not None]
+    lines: list[str] = []  # notes on the files that are written
+    scores = chosen.scores
+    folder = out if is_folder else None
+    outputs = [path for path in (ranks, page, plot, out) if path is not None]
     with computing(on, jobs), tempfile.TemporaryDirectory(prefix="hogeq-contest-") as unpacked:
         with refusing():
-            entrants, grades = _entrants(entries, folder, written, (Path(unpacked), roster, points))
+            entrants, grades = _list_entrants(
+                entries, folder, outputs, (Path(unpacked), roster, points)
+            )
             contest = Contest(entrants, game, folder, scores, goals)
-        if chosen.trust and not no_sandbox and any(one.is_code and one.folder for one in entrants):
+        if chosen.trust and not no_sandbox and _have_code_in_folders(entrants):
             require_isolation()
         field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
         field = grades.count_once(contest) if grades else field
         field.require(skip_bad=skip_bad or is_folder)
         with refusing():
             rates = contest.play(field)
-        broken = _tie_break(chosen, contest, field, tie_break, scores)
-        found = Ranking(field, rates, scores, threshold, contest.goals, tie_break, broken)
-        data = {**chosen.facts, **found.to_json()}
+        tie_numbers = _tie_break_numbers(chosen, contest, field, tie_break, scores)
+        ranking = Ranking(field, rates, scores, threshold, contest.goals, tie_break, tie_numbers)
+        data = {**chosen.facts, **ranking.to_json()}
         if folder is not None:
             from hogeq.pages.contest import write_contest
 
-            made = [
-                *write_contest(
-                    contest, folder, found.result, chosen.title, pseudonyms=pseudonyms, title=title
-                ),
-                *(_graded(grades, contest, found.result, chosen) if grades else ()),
-            ]
-    shown = found
+            lines = write_contest(
+                contest, folder, ranking.result, chosen.title, pseudonyms=pseudonyms, title=title
+            )
+            lines += _write_grades(grades, contest, ranking.result, chosen) if grades else []
+    public_ranking = ranking
     if pseudonyms:
-        shown = replace(found, public=contest.public_names(pseudonyms=True))
+        public_ranking = replace(ranking, public=contest.public_names(pseudonyms=True))
     if ranks is not None:
-        write_whole(ranks, shown.ranks_csv())
+        write_whole(ranks, public_ranking.ranks_csv())
     if page is not None:
         from hogeq.pages.field import field_page, public_page
 
-        write = public_page if pseudonyms else field_page
-        write_whole(page, write(found.result, shown.names, game.rules, chosen.title, title))
+        make_page = public_page if pseudonyms else field_page
+        content = make_page(ranking.result, public_ranking.names, game.rules, chosen.title, title)
+        write_whole(page, content)
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
-        write_whole(out, found.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
+        write_whole(out, ranking.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(rates, shown.names, plot, chosen.title)
-    made += [f"written to {path}" for path in written]
-    return Result(data, found.text(chosen.title, [*made, *chosen.endless[1:]]))
+        figures.win_rates(rates, public_ranking.names, plot, chosen.title)
+    lines += [f"written to {path}" for path in outputs]
+    return Result(data, ranking.text(chosen.title, [*lines, *chosen.endless[1:]]))
 
 
-def _entrants(
+def _have_code_in_folders(entrants: "Sequence[Entrant]") -> bool:
+    """Whether any entry is code from a folder, which many people may have written."""
+    return any(entrant.is_code and entrant.folder for entrant in entrants)
+
+
+def _list_entrants(
     entries: Sequence[str],
-    out: Path | None,
-    written: Sequence[Path],
-    handed_in: tuple[Path, Path | None, str | None],
+    folder: Path | None,
+    outputs: Sequence[Path],
+    class_files: tuple[Path, Path | None, str | None],
 ) -> "tuple[list[Entrant], Grades | None]":
-    """List the entries, of one folder or zip if the pages of a contest are written."""
+    """List the entrants of a tournament, and the grades of a class if it is one.
+
+    `entries` are names, files and folders. If `folder`, of the pages of a contest, is given, they
+    are one folder or zip of submissions. `outputs` are never read as entries. `class_files` are a
+    folder to unpack a zip in, the roster if there is one, and the rule for points.
+    """
     from hogeq import Game
     from hogeq.contest.folders import entrants, named_entries
     from hogeq.contest.handed_in import METADATA, is_zip
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import check_out
 
-    if out is None:
+    if folder is None:
         for entry in entries:
             if Path(entry).suffix.lower() == ".zip":
                 raise BadInputError(f"{entry}: is an archive; --out FOLDER takes that of a class")
-        return named_entries(entries, written), None
-    source, (unpacked, roster, points) = Path(entries[0]), handed_in
+        return named_entries(entries, outputs), None
+    source = Path(entries[0])
+    unpacked, roster, points = class_files
     if len(entries) == 1 and not source.exists():
         raise BadInputError(f"{source}: no such folder")
     if len(entries) != 1 or not (source.is_dir() or is_zip(source)):
         allowed = "allowed for one folder of submissions, or one zip"
         raise BadInputError(f"tournament: --out FOLDER: {allowed}")
-    check_out(out, source)
+    check_out(folder, source)
+    # A plain folder of submissions: not from Gradescope or Canvas, and without a roster.
     if roster is None and source.is_dir() and not (source / METADATA).exists():
-        return entrants(source, written), None
+        return entrants(source, outputs), None
     grades = Grades(source, unpacked, roster, points)
     for rival in grades.rivals:
         Game.require_strategy(rival, hog=True)
     return grades.handed.entrants, grades
 
 
-def _graded(
+def _write_grades(
     grades: "Grades", contest: "Contest", tournament: "Tournament", chosen: Chosen
 ) -> list[str]:
-    """Write the sheet of grades, if there is a roster; give lines about what was handed in."""
+    """Write the sheet of grades if there is a roster; return lines about the submissions."""
     from hogeq.contest.staff import STAFF
 
-    lines, ranks, rates = grades.notes, {}, {}
+    lines = grades.notes
     if grades.roster is None:
         return lines
     game = chosen.game
+    ranks = {}  # by student
+    rates = {}  # by student, then by the rival that a rule for points names
     for line in tournament.ranking:
-        one = contest.valid[line.index]
-        ranks[one.entrant.student] = line.rank
-        rates[one.entrant.student] = {
-            rival: game.win_rate(one.submission.strategy, rival, chosen.scores).win_rate
+        entry = contest.valid[line.index]
+        ranks[entry.entrant.student] = line.rank
+        rates[entry.entrant.student] = {
+            rival: game.win_rate(entry.submission.strategy, rival, chosen.scores).win_rate
             for rival in grades.rivals
         }
     path = Path(contest.out or "") / STAFF / "grades.csv"
@@ -303,21 +323,25 @@ def _graded(
     return [*lines, f"{path}: points of {grades.counts}, for the gradebook of Canvas"]
 
 
-def _tie_break(
+def _tie_break_numbers(
     chosen: Chosen, contest: "Contest", field: "Entries", by: str | None, start: tuple[int, int]
 ) -> list[float] | None:
-    """Give each entry's number to break ties by; the higher ranks first."""
+    """Give a number for each entry; of entries with equally many wins the higher ranks first.
+
+    `by` is the value of --tie-break: None, "bytes", or the strategy to win against.
+    """
     if by is None:
         return None
     if by == "bytes":
-        unsized = [one.entrant.entry for one in contest.valid if not one.submission.size]
-        if unsized:
+        without_file = [entry.entrant.entry for entry in contest.valid if not entry.submission.size]
+        if without_file:
             raise BadInputError(
-                f"{unsized[0]}: cannot be read: no such file; allowed with --tie-break bytes: files"
+                f"{without_file[0]}: cannot be read: no such file; allowed with --tie-break bytes:"
+                " files"
             )
-        return [-float(one.submission.size) for one in contest.valid]
+        return [-float(entry.submission.size) for entry in contest.valid]  # the smaller is better
     game = chosen.game
     with refusing():
         rival = game.strategy(by)
-        rates = [game.win_rate(one, rival, start).win_rate for one in field.strategies]
-    return [round(rate, 12) for rate in rates]  # what differs by rounding is a tie
+        rates = [game.win_rate(strategy, rival, start).win_rate for strategy in field.strategies]
+    return [round(rate, 12) for rate in rates]  # rates that differ by rounding are a tie

@@ -37,13 +37,15 @@ _SOURCE: Final = re.compile(r"\.(?:cc|h):\d+")
 
 
 def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> Any:
-    """Give strategies as a tabular policy of OpenSpiel."""
+    """Convert two strategies of Hog to a tabular policy of OpenSpiel's game ``python_hog``.
+
+    `first` and `second` are by own and opponent's score, as matrices or policies; without `second`
+    both players use `first`.
+    """
     rules = rules_of(game.get_parameters())
     shape = (rules.size, rules.size, rules.num_actions)
-    tables = [
-        strategy_of_shape(shape, given).policy
-        for given in (first, first if second is None else second)
-    ]
+    strategies = (first, first if second is None else second)
+    tables = [strategy_of_shape(shape, strategy).policy for strategy in strategies]
     policy = TabularPolicy(game)
     for row, state in zip(policy.action_probability_array, policy.states, strict=True):
         player = state.current_player()
@@ -54,69 +56,90 @@ def to_tabular(game: Any, first: ArrayLike, second: ArrayLike | None = None) -> 
 def from_openspiel(
     game: Any, *, forget: str | Forget | None = None, teams: Teams = None
 ) -> FlatTree:
-    """Build the tree of a game of OpenSpiel, or of its name; moves at once become turns."""
+    """Build the tree of a game of OpenSpiel, or of its name.
+
+    Simultaneous moves become turns, in which a player does not see the moves before. Raises
+    `HogeqError` for games that hogeq's theory does not cover.
+    """
     if isinstance(game, str):
         game = _load(game)
     sides = sides_of(teams, game.num_players(), game.get_type().short_name)
     check(game, is_one_team=sides is not None and not any(sides))
-    name, kind = str(game), game.get_type()
-    if kind.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+    name = str(game)
+    game_type = game.get_type()
+    if game_type.dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
         game = pyspiel.convert_to_turn_based(game)
-    look = partial(_seen, kind.provides_information_state_string)
-    root, describe = game.new_initial_state(), partial(history, game)
-    return coarser(flatten(name, root, look, describe, forget=forget, sides=sides), forget)
+    node_of_state = partial(_node, game_type.provides_information_state_string)
+    root = game.new_initial_state()
+    describe = partial(history, game)
+    tree = flatten(name, root, node_of_state, describe, forget=forget, sides=sides)
+    return coarser(tree, forget)
 
 
 def _load(name: str) -> Any:
-    """Load a game by its name and parameters."""
-    known = pyspiel.registered_names()
-    if name.partition("(")[0] not in known:  # OpenSpiel would list them all
-        raise HogeqError(
-            f"game: got {shown(name)}; allowed: a game of OpenSpiel{nearest(name, known)}"
-        )
-    if "efg_game" in name:  # OpenSpiel reads another game, or ends, where labels are equal, say
+    """Load a game of OpenSpiel by its name and parameters, ``leduc_poker(players=3)`` say.
+
+    Raises `HogeqError` for unknown games, for unknown or repeated parameters, and for values that
+    OpenSpiel refuses.
+    """
+    registered_names = pyspiel.registered_names()
+    short_name, _, inside = name.partition("(")
+    if short_name not in registered_names:  # OpenSpiel would list them all
+        near = nearest(name, registered_names)
+        raise HogeqError(f"game: got {shown(name)}; allowed: a game of OpenSpiel{near}")
+    if "efg_game" in name:  # it misreads files with equal labels, or ends the process
         raise HogeqError(f"game: got {shown(name)}; allowed: the name of the file, FILE.efg")
-    top = re.sub(r"\([^()]*\)", "", name.partition("(")[2].removesuffix(")"))  # not of inner games
-    given = re.findall(r"(\w+)=", top)
-    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
-    takes = kinds[name.partition("(")[0]].parameter_specification
-    if unknown := [one for one in given if one not in takes]:
-        where = f"game {name.partition('(')[0]}"
-        raise HogeqError(unknown_key(where, unknown[0], name, takes))
-    if again := [one for one in given if given.count(one) > 1]:
-        raise HogeqError(f"game: got {shown(name)}; {again[0]} is given twice; allowed: once")
+    outer = re.sub(r"\([^()]*\)", "", inside.removesuffix(")"))  # without those of inner games
+    parameters = re.findall(r"(\w+)=", outer)
+    types = {game_type.short_name: game_type for game_type in pyspiel.registered_games()}
+    allowed = types[short_name].parameter_specification
+    if unknown := [parameter for parameter in parameters if parameter not in allowed]:
+        raise HogeqError(unknown_key(f"game {short_name}", unknown[0], name, allowed))
+    if repeated := [parameter for parameter in parameters if parameters.count(parameter) > 1]:
+        raise HogeqError(f"game: got {shown(name)}; {repeated[0]} is given twice; allowed: once")
     try:
-        with redirected(2):  # it writes lines of its own before it raises
+        with redirected(2):  # standard error: OpenSpiel writes to it before it raises
             return pyspiel.load_game(name)
     except Exception as error:  # noqa: BLE001 - OpenSpiel raises what C++ throws
         reason = one_line(error)
-        if _SOURCE.search(reason):  # a condition of C++, with the line of its file
+        if _SOURCE.search(reason):  # an assertion in C++, with file and line: no use to the user
             reason = "OpenSpiel refuses a value; allowed: those that its game takes"
         raise HogeqError(f"game: got {shown(name)}: {reason}") from None
 
 
 def check(game: Any, *, is_one_team: bool = False) -> None:
-    """Refuse games that no theory of one side, or of two with a constant sum, covers."""
-    kind, name = game.get_type(), game.get_type().short_name
-    turns, at_once = pyspiel.GameType.Dynamics.SEQUENTIAL, pyspiel.GameType.Dynamics.SIMULTANEOUS
-    if kind.dynamics not in (turns, at_once):
+    """Raise `HogeqError` unless a game has one side, or two of a constant sum, and explicit chance.
+
+    `is_one_team` says that all players are one team. A game must name its information states, or be
+    of perfect information and turns, so that its histories do.
+    """
+    game_type = game.get_type()
+    name = game_type.short_name
+    sequential = pyspiel.GameType.Dynamics.SEQUENTIAL
+    simultaneous = pyspiel.GameType.Dynamics.SIMULTANEOUS
+    if game_type.dynamics not in (sequential, simultaneous):
         raise HogeqError(f"{name}: is a mean field game; allowed: games of one or two players")
     sums = pyspiel.GameType.Utility.ZERO_SUM, pyspiel.GameType.Utility.CONSTANT_SUM
-    if game.num_players() == 2 and kind.utility not in sums and not is_one_team:
+    if game.num_players() == 2 and game_type.utility not in sums and not is_one_team:
         raise HogeqError(f"{name}: is not zero-sum; allowed: zero-sum and constant-sum games")
-    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+    if game_type.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
         raise HogeqError(f"{name}: chance is sampled; allowed: games that list its outcomes")
-    sees_all = kind.information == pyspiel.GameType.Information.PERFECT_INFORMATION
-    if not kind.provides_information_state_string and not (sees_all and kind.dynamics == turns):
+    sees_all = game_type.information == pyspiel.GameType.Information.PERFECT_INFORMATION
+    history_tells = sees_all and game_type.dynamics == sequential
+    if not game_type.provides_information_state_string and not history_tells:
         raise HogeqError(f"{name}: has no information states; allowed: games that name them")
 
 
-def _seen(has_states: bool, state: Any) -> Node:
+def _node(has_information_states: bool, state: Any) -> Node:
+    """Read the node of a state of OpenSpiel; without information states, histories name them."""
     player = int(state.current_player())
     if player >= 0:
         legal = state.legal_actions()
-        known = state.information_state_string(player) if has_states else state.history_str()
-        return Node(player, known, 0.0, [*zip(legal, repeat(1.0), map(state.child, legal))])
+        if has_information_states:
+            infoset = state.information_state_string(player)
+        else:
+            infoset = state.history_str()
+        return Node(player, infoset, 0.0, [*zip(legal, repeat(1.0), map(state.child, legal))])
     if state.is_terminal():
         return Node(TERMINAL, payoffs=state.returns())
     moves = [(move, chance, state.child(move)) for move, chance in state.chance_outcomes()]
@@ -125,7 +148,8 @@ def _seen(has_states: bool, state: Any) -> Node:
 
 def history(game: Any, moves: Sequence[int]) -> list[str]:
     """Write the moves of a history in the game's own words."""
-    state, words = game.new_initial_state(), []
+    state = game.new_initial_state()
+    words = []
     for move in moves:
         words.append(state.action_to_string(state.current_player(), move))
         state.apply_action(move)

@@ -53,46 +53,57 @@ _TYPE = pyspiel.GameType(
 
 
 def game_of(rules: Rules, *, memory: bool = False) -> Any:
-    """Give rules as a game of OpenSpiel."""
+    """Load Hog by these rules as a game of OpenSpiel; `memory` gives players perfect recall."""
     refuse_endless(rules, NAME)
     return pyspiel.load_game(NAME, {**parameters_of(rules), "memory": memory})
 
 
 def parameters_of(rules: Rules) -> dict[str, Any]:
-    """Parameters of ``python_hog`` that stand for these rules, ``memory`` left out."""
+    """Parameters of ``python_hog`` that stand for these rules, ``memory`` left out.
+
+    They are the edition that differs in the fewest parts, and these parts.
+    """
     names = [field.name for field in fields(Rules) if field.name not in ("name", *_OWN_PARAMETERS)]
 
-    def changes(edition: Rules) -> list[str]:
+    def different_parts(edition: Rules) -> list[str]:
         return [name for name in names if getattr(edition, name) != getattr(rules, name)]
 
-    nearest = min(EDITIONS.values(), key=lambda edition: len(changes(edition)))
-    parts = "+".join(f"{name}:{_written(getattr(rules, name))}" for name in changes(nearest))
-    own = {name: getattr(rules, name) for name in _OWN_PARAMETERS}
-    return {"edition": nearest.name, **own, "parts": parts}
+    nearest = min(EDITIONS.values(), key=lambda edition: len(different_parts(edition)))
+    parts = "+".join(
+        f"{name}:{_value_text(getattr(rules, name))}" for name in different_parts(nearest)
+    )
+    own_parameters = {name: getattr(rules, name) for name in _OWN_PARAMETERS}
+    return {"edition": nearest.name, **own_parameters, "parts": parts}
 
 
 def rules_of(parameters: Mapping[str, Any]) -> Rules:
-    """Rules from parameters of ``python_hog``."""
-    given = {**_DEFAULTS, **parameters}
-    spec: dict[str, Any] = {key: given[key] for key in ("edition", *_OWN_PARAMETERS)}
-    for part in filter(None, given["parts"].split("+")):
+    """Make the rules of Hog that parameters of ``python_hog`` stand for.
+
+    ``parts`` is a text such as ``swap:double+hog_wild:true``. Raises `HogeqError` for other forms,
+    unknown parts and games that may never end.
+    """
+    completed = {**_DEFAULTS, **parameters}
+    spec: dict[str, Any] = {key: completed[key] for key in ("edition", *_OWN_PARAMETERS)}
+    for part in filter(None, completed["parts"].split("+")):
         name, colon, text = part.partition(":")
         if not colon:
             raise HogeqError(
                 f"{NAME}: parts has {part!r}; allowed: name:value pairs joined by +, as in "
                 "swap:double+hog_wild:true"
             )
-        spec[name] = _read(name, text)
+        spec[name] = _parse_value(name, text)
     rules = rules_from(spec)
     refuse_endless(rules, NAME)
     return rules
 
 
-def _written(value: object) -> str:
+def _value_text(value: object) -> str:
+    """Write the value of a part: ``true``, ``none``, ``3``."""
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def _read(name: str, text: str) -> object:
+def _parse_value(name: str, text: str) -> object:
+    """Read the value of the part `name`, as `_value_text` writes it."""
     if text in {"true", "false"}:
         return text == "true"
     if name == "extra_turn_sides" and text == "none":
@@ -109,10 +120,11 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
     """Hog as a game of OpenSpiel; its parameters are those of :mod:`hogeq.trees.openspiel`."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        """Make the game of parameters, as OpenSpiel calls this; missing ones have defaults."""
         params = dict(params or {})
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
-        self.tree = HogTree(rules, memory=True)
+        self.tree = HogTree(rules, memory=True)  # its positions hold their history, in words
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         most_points, _ = self.tree.turns.most()

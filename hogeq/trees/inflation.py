@@ -1,0 +1,90 @@
+"""Inflation: which pasts of a row must stay together (see :mod:`hogeq.trees.sequences`).
+
+A *past* is a refined information set: a row and the own steps that led to it.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from hogeq.support.aliases import Ints
+from hogeq.support.deadline import Deadline
+
+CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
+
+
+def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
+    """Split the pasts of each row into inseparable parts, numbered from 0, (J,).
+
+    `row`, `above` and `act`, (J,), are the row of each past, the past before it, -1 for none, and
+    the action there. Returns also whether there was time for all rows.
+    """
+    parts, is_complete = np.zeros(len(row), np.int64), True
+    by_row = np.argsort(row, kind="stable")
+    for pasts in np.split(by_row, np.flatnonzero(np.diff(row[by_row])) + 1):
+        if len(pasts) > 1:
+            if deadline.is_over:
+                return parts, False
+            indices, met_rows, acts = _earlier_steps(pasts, row, above, act)
+            rows, columns = np.unique(met_rows, return_inverse=True)
+            if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
+                is_complete = False
+                continue
+            table = np.full((len(pasts), len(rows)), -1)  # actions at the rows met before
+            table[indices, columns] = acts
+            for number, part in enumerate(_inseparable(table, deadline)):
+                parts[pasts[part]] = number
+    return parts, is_complete and not deadline.is_over
+
+
+def _earlier_steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
+    """List the own steps before each past: index of the past, row met, and action there.
+
+    Arguments after `pasts` are as for `parts_of_rows`. All pasts go up at once, a step at a time.
+    """
+    index, current = np.arange(len(pasts)), pasts
+    steps = []
+    while len(index):
+        has_earlier = above[current] >= 0
+        index, current = index[has_earlier], current[has_earlier]
+        steps.append((index, row[above[current]], act[current]))  # `act` is that taken at `above`
+        current = above[current]
+    past_index, met_row, action = map(np.concatenate, zip(*steps, strict=True))
+    return past_index, met_row, action
+
+
+def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:
+    """Split the n pasts of one row into inseparable parts; yield the indices of each.
+
+    `acts`, (n, M), holds their actions at the rows met before, -1 at those not met. Two pasts
+    exclude each other if both met a row and acted differently there. A part is a component of the
+    graph of pasts that do not. When the time is over, the rest is one part.
+    """
+    waiting = [np.arange(len(acts))]
+    while waiting:
+        group = waiting.pop()
+        if len(group) == 1:
+            yield group
+            continue
+        table = acts[group]
+        # A row that all met, but not with one action, splits the group by action at once.
+        splitting = np.flatnonzero((table >= 0).all(axis=0) & (table != table[0]).any(axis=0))
+        if len(splitting):
+            order = np.argsort(table[:, splitting[0]], kind="stable")
+            chosen = table[order, splitting[0]]
+            waiting += np.split(group[order], np.flatnonzero(np.diff(chosen)) + 1)
+            continue
+        component, others = [group[:1]], group[1:]
+        for neighbours in component:  # grows while it is read
+            for past in neighbours.tolist():
+                both_met = (acts[others] >= 0) & (acts[past] >= 0)
+                is_excluded = (both_met & (acts[others] != acts[past])).any(axis=1)
+                is_excluded &= not deadline.is_over
+                component.append(others[~is_excluded])
+                others = others[is_excluded]
+                if not len(others):
+                    break
+        yield np.concatenate(component)
+        if len(others):
+            waiting.append(others)
