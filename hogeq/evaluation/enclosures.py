@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.short_fractions import WHOLE, is_meant
+from hogeq.support.short_fractions import WHOLE, stands_for_itself
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
 EXACT_BITS: Final = 20  # an exact payoff is a multiple of 2**-20; any other may be rounded
@@ -189,7 +189,7 @@ def _rounded_down(payoffs: Any) -> Any:
     is_exact = np.asarray(in_units == np.rint(in_units))
     # A large one may be whole in these units since doubles have no others there: 1e10 + 1/10.
     is_in_doubt = is_exact & ((payoffs != np.rint(payoffs)) | (np.abs(payoffs) > WHOLE))
-    is_exact[is_in_doubt] = [*map(is_meant, np.asarray(payoffs)[is_in_doubt].tolist())]
+    is_exact[is_in_doubt] = [*map(stands_for_itself, np.asarray(payoffs)[is_in_doubt].tolist())]
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.support.messages import at_least, at_most, between, loss, percent
-from hogeq.support.short_fractions import is_meant
+from hogeq.support.short_fractions import stands_for_itself
 
 
 class Units(NamedTuple):
@@ -71,7 +71,7 @@ class Units(NamedTuple):
         most_even = self.even
         # The even value is half of the payoffs' sum. Unless it has few binary digits, and stands
         # for itself, it may be rounded: the true one is between the doubles next to it.
-        if math.ldexp(self.even, FINE) % 1.0 or not is_meant(self.even):
+        if math.ldexp(self.even, FINE) % 1.0 or not stands_for_itself(self.even):
             least_even = math.nextafter(self.even, -math.inf)
             most_even = math.nextafter(self.even, math.inf)
         lower_gap = Fraction(lower) - Fraction(most_even)

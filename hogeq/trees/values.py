@@ -17,7 +17,7 @@ from hogeq.search.units import above, below
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
@@ -67,7 +67,7 @@ def _mixing(a: Strategy, b: Strategy) -> int:
 
 def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
     """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible."""
-    total = meant(2.0 * tree.shift)  # of the payoffs to both players
+    total = short_fraction(2.0 * tree.shift)  # of the payoffs to both players
     first = enclosed(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
     lower, upper = first if is_same else enclosed(tree, b, a, tolerance)  # of `b` in seat 0

@@ -12,7 +12,7 @@ import pytest
 
 import hogeq
 from hogeq.search.values import written_between
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import columns
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.positions import of_rules
@@ -36,8 +36,8 @@ from hogeq.trees.saved import load_tree_file, save_tree
     ],
 )
 def test_numbers_stand_for_short_fractions_and_decimals(number: float, fraction: Fraction) -> None:
-    assert meant(number) == fraction
-    assert float(meant(number)) == number
+    assert short_fraction(number) == fraction
+    assert float(short_fraction(number)) == number
 
 
 # --- numbers that no double stands for ------------------------------------------------------------
