@@ -24,14 +24,16 @@ from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
 from hogeq.search.population import Measured, Population
 from hogeq.search.results import WIN_RATES, Budget, Units
-from hogeq.search.values import Value
+from hogeq.search.values import Value, gains_by_values, mean_of, written_between
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError, Table, Text, counted, digits, percent, pp, shown
 from hogeq.support.progress import Phase, phase
+from hogeq.trees.flat import FlatTree
 from hogeq.trees.rows import Rows
+from hogeq.trees.values import gains_between
 
 Objective = Literal["mean", "beaten"]
 
@@ -342,6 +344,10 @@ class Difference(NamedTuple):
     """Of every row, when the first plays: a probability, or the expected number of visits."""
     counts_visits: bool = False
     """Whether `reach` is of visits, since positions recur."""
+    ends: tuple[tuple[float, float], ...] = ()
+    """What `before`, `after` and `match` are at least and at most; of Hog none."""
+    gain_ends: tuple[tuple[float, float], ...] = ()
+    """What each change gains at least and at most; of Hog none."""
 
     def __repr__(self) -> str:
         """Say how much changed: the arrays would fill pages."""
@@ -351,9 +357,19 @@ class Difference(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return means, match and changes as plain values, without the arrays."""
-        rates = {"before": self.before, "after": self.after, "match": self.match}
-        return {**rates, "changes": [change._asdict() for change in self.changes]}
+        """Return means, match and changes as plain values, without the arrays.
+
+        Where rounding shows there are ``ends``, too: by these keys, and of a change of its gain.
+        """
+        keys = ("before", "after", "match")
+        rates: dict[str, Any] = {key: getattr(self, key) for key in keys}
+        if any(lower != upper for lower, upper in self.ends):
+            rates["ends"] = dict(zip(keys, map(list, self.ends), strict=True))
+        changes = [change._asdict() for change in self.changes]
+        for change, (lower, upper) in zip(changes, self.gain_ends, strict=False):
+            if lower != upper:
+                change["ends"] = [lower, upper]
+        return {**rates, "changes": changes}
 
     def text(self, a: str, b: str, title: str, against: Sequence[str], units: Units) -> Text:
         """Lay out the means, and the changes that gain and that lose most.
@@ -364,27 +380,33 @@ class Difference(NamedTuple):
         is_hog = units is WIN_RATES
         noun = "cell" if is_hog else "information set"
         rivals = against[0] if len(against) == 1 else f"{len(against)} opponents, on average"
+        figures = self.ends or [(one, one) for one in (self.before, self.after, self.match)]
+        before, after, match = (written_between(units, *pair) for pair in figures)
         text: Text = [
             f"{b} differs from {a} in {counted(len(self.changes), noun)}, {title}",
             "",
-            f"against {rivals}: {units.exact(self.before)} becomes {units.exact(self.after)}",
-            f"{b} against {a}: {units.exact(self.match)}",
+            f"against {rivals}: {before} becomes {after}",
+            f"{b} against {a}: {match}",
         ]
         names = ("score", "opponent", "before", "after")
         if not is_hog:
             names = ("player", "information set", "before", "after")
         gain_text = pp if is_hog else units.gain
-        best = [change for change in self.changes if change.gain > 0]
-        worst = [change for change in reversed(self.changes) if change.gain < 0]
-        for heading, changes in (
+        gains = [gain_text(change.gain) for change in self.changes]
+        if self.gain_ends:
+            gains = [written_between(units, *pair) for pair in self.gain_ends]
+        pairs = [*zip(self.changes, gains, strict=True)]
+        best = [pair for pair in pairs if pair[0].gain > 0]
+        worst = [pair for pair in reversed(pairs) if pair[0].gain < 0]
+        for heading, listed in (
             ("changes that gain most", best),
             ("changes that lose most", worst),
         ):
             rows = []
-            for change in changes[:MAX_LISTED]:
-                *fields, gain, reach = change
+            for change, gain in listed[:MAX_LISTED]:
+                *fields, _, reach = change
                 reach_text = _visits(reach) if self.counts_visits else percent(reach)
-                rows.append((*map(_with_actions, fields), gain_text(gain), reach_text))
+                rows.append((*map(_with_actions, fields), gain, reach_text))
             if rows:
                 header = (*names, "alone", "met" if self.counts_visits else "met in")
                 table = Table(rows, header, left=0 if is_hog else 4)
@@ -459,8 +481,16 @@ def diff_rows(
         pairs = zip(tree.labels[row], policy[row].tolist(), strict=False)
         return [(label, probability) for label, probability in pairs if probability > 0.0]
 
+    rows = np.flatnonzero((before != after).any(axis=1)).tolist()
+    scale = tree.scale if isinstance(tree, FlatTree) else engine.payoff_per_win_rate
+    if isinstance(tree, FlatTree):
+        ends = gains_between(tree, first, second, against, rows, gains)
+    else:
+        changed = {row: after[row] for row in rows}
+        ends = gains_by_values(value, first, against, changed, gains, scale)
     changes = []
-    for row in np.flatnonzero((before != after).any(axis=1)).tolist():
+    for row, (least, most) in ends.items():
+        gains[row] = least / 2.0 + most / 2.0
         change = RowChange(
             player=int(tree.seat[row]),
             infoset=str(tree.names[row]),
@@ -469,15 +499,22 @@ def diff_rows(
             gain=float(gains[row]),
             reach=float(reach[row]),
         )
-        changes.append(change)
+        changes.append((change, (least, most)))
+    changes.sort(key=lambda pair: -pair[0].gain)
+    (mean_before, before_ends), (mean_after, after_ends), (match, match_ends) = (
+        mean_of([value(strategy, rival) for rival in rivals], scale)
+        for strategy, rivals in ((first, against), (second, against), (second, [first]))
+    )
     return Difference(
-        before=float(np.mean([value(first, rival).mean for rival in against])),
-        after=float(np.mean([value(second, rival).mean for rival in against])),
-        match=value(second, first).mean,
-        changes=tuple(sorted(changes, key=lambda change: -change.gain)),
+        before=mean_before,
+        after=mean_after,
+        match=match,
+        changes=tuple(change for change, _ in changes),
         gains=gains,
         reach=reach,
         counts_visits=engine.positions_recur,
+        ends=(before_ends, after_ends, match_ends),
+        gain_ends=tuple(pair for _, pair in changes),
     )
 
 

@@ -268,4 +268,13 @@ def check_rates(win_rates: ArrayLike, *, diagonal: bool = True) -> Floats:
         raise HogeqError(
             f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 0 to 1"
         )
+    others = rates + rates.T  # what a row wins its column loses
+    np.fill_diagonal(others, 1.0)
+    bad = np.argwhere(np.abs(others - 1.0) > 2.0 * ROUNDING)
+    if len(bad):
+        row, column = bad[0]
+        raise HogeqError(
+            f"win rates: cell (row {row}, column {column}) is {rates[row, column]}; allowed: 1 "
+            f"less the {rates[column, row]} of cell (row {column}, column {row})"
+        )
     return np.clip(rates, 0.0, 1.0)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from hogeq.graph.graph import Graph
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.short_fractions import WHOLE, stands_for_itself
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
-EXACT_BITS: Final = 20  # a multiple of 2**-20 is an exact payoff; any other may be rounded
+EXACT_BITS: Final = 20  # an exact payoff is a multiple of 2**-20; any other may be rounded
 STATES_PER_LOOK: Final = 200_000  # states whose values are computed between looks at the clock
 LEAST_RISE: Final = 2.0**-60  # share of the largest payoff; a smaller rise of bounds is of no use
 
@@ -185,7 +186,10 @@ def _table(policy: Floats) -> Floats:
 def _rounded_down(payoffs: Any) -> Any:
     """Lower payoffs that may stand for a smaller number, as 0.1 does for 1/10."""
     in_units = np.ldexp(payoffs, EXACT_BITS)
-    is_exact = in_units == np.rint(in_units)
+    is_exact = np.asarray(in_units == np.rint(in_units))
+    # A large one may be whole in these units since doubles have no others there: 1e10 + 1/10.
+    is_in_doubt = is_exact & ((payoffs != np.rint(payoffs)) | (np.abs(payoffs) > WHOLE))
+    is_exact[is_in_doubt] = [*map(stands_for_itself, np.asarray(payoffs)[is_in_doubt].tolist())]
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 
 

@@ -21,7 +21,7 @@ from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, spread_illegal
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, refusal
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 
 
 class GraphEngine(PlainEngine):
@@ -42,9 +42,11 @@ class GraphEngine(PlainEngine):
         if abs(middle) > payoff_range:
             # Large payoffs, close together: the difference of two doubles misses that of the
             # decimals or fractions that they stand for, so these are subtracted instead.
-            exact_middle = (meant(low) + meant(high)) / 2
-            payoff_range = float(meant(high) - meant(low)) or 1.0
-            distances = np.array([float(meant(u) - exact_middle) for u in graph.paid.tolist()])
+            exact_middle = (short_fraction(low) + short_fraction(high)) / 2
+            payoff_range = float(short_fraction(high) - short_fraction(low)) or 1.0
+            distances = np.array(
+                [float(short_fraction(u) - exact_middle) for u in graph.paid.tolist()]
+            )
         self.payoff_per_win_rate = payoff_range
         win_rates = 0.5 + distances / payoff_range
         payoff = win_rates[: len(graph.payoff)]

@@ -137,6 +137,7 @@ def _predecessors(graph: Graph) -> tuple[Ints, Ints]:
     position, entry = graph.ends
     successor = graph.next[entry].astype(np.int64)
     goes_on = successor >= 0  # else play ends
-    edges = np.unique(successor[goes_on] * count + position[goes_on])  # successor, then predecessor
+    edges = np.sort(successor[goes_on] * count + position[goes_on])  # successor, then predecessor
+    edges = edges[np.flatnonzero(np.diff(edges, prepend=-1))]  # np.unique takes 30 times as long
     start = np.searchsorted(edges // count, np.arange(count + 1))
     return edges % count, start

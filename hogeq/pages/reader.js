@@ -81,6 +81,7 @@ const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
 const ANSWERS = {
   "int(ROLLS[score][opponent_score], 36)": (line) => [...line].map((cell) => (cell === "-" ? cell : Number.parseInt(cell, 36))),
   "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)": (line) => line.match(/../g)?.map((cell) => (/^[0-9a-f]+$/.test(cell) ? Number.parseInt(cell, 16) : cell)) ?? [],
+  "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16) - 1": (line) => line.match(/../g)?.map((cell) => (/^[0-9a-f]+$/.test(cell) ? Number.parseInt(cell, 16) - 1 : cell)) ?? [],
   [`"-${DIGITS}".index(ROLLS[score][opponent_score]) - 1`]: (line) => [...line].map((cell) => `-${DIGITS}`.indexOf(cell) - 1),
 };
 

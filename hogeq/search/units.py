@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from hogeq.model.protocol import Engine
 from hogeq.support.messages import at_least, at_most, between, loss, percent
+from hogeq.support.short_fractions import stands_for_itself
 
 
 class Units(NamedTuple):
@@ -68,9 +69,9 @@ class Units(NamedTuple):
             return lower - self.even, upper - self.even
         least_even = self.even
         most_even = self.even
-        # The even value is half of the payoffs' sum. Unless it has few binary digits, it may be
-        # rounded, so that the true one is between the doubles next to it.
-        if math.ldexp(self.even, FINE) % 1.0:
+        # The even value is half of the payoffs' sum. Unless it has few binary digits, and stands
+        # for itself, it may be rounded: the true one is between the doubles next to it.
+        if math.ldexp(self.even, FINE) % 1.0 or not stands_for_itself(self.even):
             least_even = math.nextafter(self.even, -math.inf)
             most_even = math.nextafter(self.even, math.inf)
         lower_gap = Fraction(lower) - Fraction(most_even)
@@ -83,7 +84,7 @@ class Units(NamedTuple):
 
 
 DECIMALS: Final = 9  # digits after the first one of a payoff that is written
-FINE: Final = 20  # an even value that is a multiple of 2**-20 counts as exact
+FINE: Final = 20  # an exact even value is a multiple of 2**-20
 HALVES: Final = ("49", "50", "51")  # the next two digits, of a number about halfway between two
 POWERS: Final = 1e16  # Python writes numbers from this on with a power of ten
 PROVED: Final = 1e-9  # largest gap at which both ends of an interval meet, as win rates

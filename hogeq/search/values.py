@@ -1,22 +1,32 @@
 """Payoffs of two strategies, in the digits that hold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from operator import add
 from typing import Any, Final, NamedTuple
 
 from hogeq.search.units import Units, above, agreed, below, is_plain
+from hogeq.strategies.strategy import Strategy
+from hogeq.support.aliases import Floats
 
 Ends = tuple[Fraction, Fraction]
 """Lower and upper bound on a payoff."""
 
 UNSEEN: Final = 1e-11  # error of a payoff that shows in no digit
+ROUNDED: Final = 2.0**-40  # more than rounding moves a gain by, a share of the payoffs
 
 
 def unseen(scale: float, payoff: float) -> float:
     """Give the largest error of a payoff that shows in no digit that is written."""
     return UNSEEN if is_plain(scale) else UNSEEN * abs(payoff)
+
+
+def written_between(units: "Units", lower: float, upper: float) -> str:
+    """Write the number between two ends in the digits that hold; where these are fewer, both."""
+    if units.are_one(lower, upper):
+        return units.exact(lower)
+    return units.gap(lower, upper)
 
 
 class _Payoffs(NamedTuple):
@@ -66,10 +76,7 @@ class Value(_Payoffs):
 
     def written(self, units: "Units") -> list[str]:
         """Write the three payoffs, each as one number if its ends are written alike, else both."""
-        return [
-            units.exact(lower) if units.are_one(lower, upper) else units.gap(lower, upper)
-            for lower, upper in self._ends_or_payoffs
-        ]
+        return [written_between(units, *ends) for ends in self._ends_or_payoffs]
 
     def to_json(self, units: "Units") -> dict[str, Any]:
         """Return the payoffs in proved digits: ``payoff`` (the mean), ``first``, ``second``.
@@ -94,3 +101,41 @@ class Value(_Payoffs):
     def _ends_or_payoffs(self) -> tuple[tuple[float, float], ...]:
         """Lower and upper bound on each payoff; where there are none, the payoff twice."""
         return self.ends or tuple((payoff, payoff) for payoff in self)
+
+
+def mean_of(values: Sequence[Value], scale: float) -> tuple[float, tuple[float, float]]:
+    """Average the means of values; and its ends, which are one if rounding shows in no digit."""
+    mean = sum(value.mean for value in values) / len(values)
+    off = max(unseen(scale, value.mean) for value in values)
+    if off <= unseen(scale, mean) and all(value.find_ends is not None for value in values):
+        return mean, (mean, mean)
+    lower, upper = (
+        sum((Fraction(value.ends[0][end]) for value in values), Fraction()) / len(values)
+        for end in (0, 1)
+    )
+    return float((lower + upper) / 2), (below(lower), above(upper))
+
+
+def gains_by_values(
+    value: Callable[[Strategy, Strategy], Value],
+    first: Strategy,
+    rivals: Sequence[Strategy],
+    changes: Mapping[int, Floats],
+    gains: Floats,
+    scale: float,
+) -> dict[int, tuple[float, float]]:
+    """Bound what changed rows of a policy gain, each alone, on average against rivals.
+
+    Where rounding may show in the gains given, (R,), they are differences of two values.
+    """
+    found = {row: (float(gains[row]), float(gains[row])) for row in changes}
+    _, before = mean_of([value(first, rival) for rival in rivals], scale)
+    for row, changed in changes.items():
+        if ROUNDED * scale > unseen(scale, gains[row]):
+            policy = first.policy.copy()
+            policy[row] = changed
+            one = Strategy.unchecked(policy)
+            _, after = mean_of([value(one, rival) for rival in rivals], scale)
+            lower, upper = (Fraction(after[end]) - Fraction(before[1 - end]) for end in (0, 1))
+            found[row] = below(lower), above(upper)
+    return found

@@ -571,20 +571,25 @@ def contest_code(matrix: Matrix, player_name: str) -> str:
         raise StrategyError(fault)
     table = matrix.tolist()
     most_dice = max(max(row) for row in table)
-    if matrix.min() < 0:
+    has_minus_one = bool(matrix.min() < 0)
+    if most_dice >= len(_DIGITS):
+        offset = 1 if has_minus_one else 0
+        meaning = "two hexadecimal digits for each opponent's score"
+        cells = [[f"{dice + offset:02x}" for dice in row] for row in table]
+        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
+        if has_minus_one:
+            meaning += ", the dice + 1"
+            expression += " - 1"
+    elif has_minus_one:
         meaning = "one character for each opponent's score, - for -1, a = 10 and so on"
         characters = {-1: "-", **dict(enumerate(_DIGITS))}
         cells = [[characters[dice] for dice in row] for row in table]
         # The character for a number n stands at n + 1.
         expression = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
-    elif most_dice < len(_DIGITS):
+    else:
         meaning = "one character for each opponent's score, a = 10 and so on"
         cells = [[_DIGITS[dice] for dice in row] for row in table]
         expression = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
-    else:
-        meaning = "two hexadecimal digits for each opponent's score"
-        cells = [[f"{dice:02x}" for dice in row] for row in table]
-        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
     rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
     return f'''"""A strategy for Hog, as a table."""
 

@@ -13,7 +13,7 @@ WHOLE: Final = 2.0**53  # from here on all numbers of float64 are whole
 
 
 @lru_cache(2**16)
-def meant(number: float) -> Fraction:
+def short_fraction(number: float) -> Fraction:
     """Return the fraction that a number stands for: 1/3 for 0.3333333333333333.
 
     1. A fraction with a small denominator that float64 rounds to the number, if there is one.
@@ -28,3 +28,8 @@ def meant(number: float) -> Fraction:
     decimal = repr(number)  # the shortest that rounds to the number
     num_digits = len(Decimal(decimal).as_tuple().digits)
     return Fraction(decimal) if num_digits <= DIGITS else exact_value
+
+
+def stands_for_itself(number: float) -> bool:
+    """Whether a number stands for itself."""
+    return short_fraction(number) == Fraction(number)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError, counted, one_line, raised, shown
 from hogeq.support.progress import phase
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
 from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
 from hogeq.trees.flat import (
@@ -283,7 +283,7 @@ def _paid(payoffs: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
 
 def _fractions(numbers: Sequence[Fraction | float]) -> list[Fraction]:
     """Convert numbers to fractions: doubles to the short ones that they stand for."""
-    return [Fraction(x) if isinstance(x, Fraction | int) else meant(x) for x in numbers]
+    return [Fraction(x) if isinstance(x, Fraction | int) else short_fraction(x) for x in numbers]
 
 
 class InformationSets:
@@ -408,7 +408,9 @@ class _Walk(InformationSets):
         level = Fraction(half + centre)
         distinct, index = np.unique(payoffs, return_inverse=True)
         if len(distinct) <= MOST_EXACT:  # fractions have the digits that a difference loses
-            moved = np.array([float(meant(number) - level) for number in distinct.tolist()])[index]
+            moved = np.array(
+                [float(short_fraction(number) - level) for number in distinct.tolist()]
+            )[index]
         else:
             moved = payoffs - (half + centre)
         # Small payoffs beside large ones lose digits: they stay, and the centre takes `half` back.

@@ -28,7 +28,7 @@ import numpy as np
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
 from hogeq.trees.exact_numbers import MOST_EXACT, distribution, missed, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -198,7 +198,10 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
     probabilities = _exact_chance(tree)
     level = Fraction(tree.shift + tree.centre)
     offset = float(level)
-    paid = [meant(number + offset) if level else meant(number) for number in tree.paid.tolist()]
+    paid = [
+        short_fraction(number + offset) if level else short_fraction(number)
+        for number in tree.paid.tolist()
+    ]
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
@@ -210,7 +213,7 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
         before = reach_by_chance[parent]
         reach_by_chance.append(before if step[node] == 1 else before * step[node])
     ends = np.flatnonzero(tree.player == TERMINAL).tolist()
-    return Numbers([reach_by_chance[end] for end in ends], paid, meant(2.0 * tree.shift))
+    return Numbers([reach_by_chance[end] for end in ends], paid, short_fraction(2.0 * tree.shift))
 
 
 def _exact_chance(tree: FlatTree) -> Fractions:

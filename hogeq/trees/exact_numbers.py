@@ -13,7 +13,7 @@ import numpy as np
 
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
-from hogeq.support.short_fractions import WHOLE, meant
+from hogeq.support.short_fractions import WHOLE, short_fraction
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 
 BITS: Final = 120  # significant bits of probabilities that are quotients
@@ -26,7 +26,7 @@ def is_held(number: Fraction | float) -> bool:
     """Whether the double nearest to a number stands for it."""
     if isinstance(number, float) or (isinstance(number, int) and abs(number) <= WHOLE):
         return True
-    return meant(float(number)) == number
+    return short_fraction(float(number)) == number
 
 
 def are_held(chances: Sequence[Fraction | float]) -> bool:
@@ -43,7 +43,7 @@ def distribution(numbers: Iterable[float]) -> Fractions:
     the largest probability takes what rounding leaves.
     """
     numbers = [*numbers]
-    short = [meant(number) for number in numbers]
+    short = [short_fraction(number) for number in numbers]
     if sum(short) == 1 or not short:
         return short
     total = sum(map(Fraction, numbers)) or Fraction(1)  # numbers may all be 0
@@ -133,5 +133,5 @@ def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
                 steps = (weight * reach.of(end) for weight, reach in components)
                 probability *= sum(steps, Fraction())
         if probability:
-            total += probability * (meant(paid + level) - Fraction(level))
+            total += probability * (short_fraction(paid + level) - Fraction(level))
     return total

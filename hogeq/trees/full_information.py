@@ -23,7 +23,7 @@ from hogeq.support import html
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import BadInputError, HogeqError, Table, refusal
-from hogeq.support.short_fractions import meant
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import distribution
 from hogeq.trees.positions import Positions
 from hogeq.trees.strategies import playable
@@ -65,7 +65,7 @@ class FullInformation:
         """Lower and upper bound on the payoff to who moves first; both are proved."""
         lower, upper = map(Fraction, start_of(self.graph, self.values))
         if self.mover == 1:
-            total = meant(self.graph.total)
+            total = short_fraction(self.graph.total)
             lower, upper = total - upper, total - lower
         return below(lower - Fraction(self.missed)), above(upper + Fraction(self.missed))
 
@@ -143,17 +143,21 @@ def analyze(positions: Positions, solved: FullInformation, state: Any) -> Positi
     player = int(graph.player[position])
     actions = positions.actions[graph.row[position]]
     values: list[float] = []  # of actions, to the player
-    error = 0.0
+    error, missed, total = 0.0, Fraction(solved.missed), short_fraction(graph.total)
     for number in range(len(actions)):
         next_position = int(graph.next[graph.place[position] + number])
         if next_position < 0:  # the game ends with a payoff
-            lower = upper = float(graph.payoff[-1 - next_position])
+            lower = upper = short_fraction(float(graph.payoff[-1 - next_position]))
         else:
             bounds = solved.values
-            lower, upper = bounds.lower[next_position, 0], bounds.upper[next_position, 0]
-        middle = (lower + upper) / 2
-        error = max(error, float(upper - lower) / 2)
-        values.append(float(middle if player == 0 else graph.total - middle))
+            lower = Fraction(float(bounds.lower[next_position, 0]))
+            upper = Fraction(float(bounds.upper[next_position, 0]))
+        if player == 1:
+            lower, upper = total - upper, total - lower
+        value = float((lower + upper) / 2)
+        most_off = max(upper - Fraction(value), Fraction(value) - lower)
+        error = max(error, above(most_off + missed))
+        values.append(value)
     best = max(values)
     action_values = [  # a loss within the error may be none
         ActionValue(action, value, best - value if best - value > 2 * error else 0.0)
@@ -194,7 +198,7 @@ def payoff_in_seat(
         values = enclose(graph, pair, deadline=deadline)
         lower, upper = map(Fraction, start_of(graph, values))  # of player 0
         if seat == 1:
-            lower, upper = meant(graph.total) - upper, meant(graph.total) - lower
+            lower, upper = short_fraction(graph.total) - upper, short_fraction(graph.total) - lower
         least += weight * lower
         most += weight * upper
     return InSeat(least, most, values)
@@ -249,7 +253,7 @@ def _payoff(
             )
     if seat == 0:
         return bounds[0], payoff, bounds[1]
-    total = meant(graph.total)  # of both players' payoffs
+    total = short_fraction(graph.total)  # of both players' payoffs
     return total - bounds[1], total - payoff, total - bounds[0]
 
 
@@ -260,7 +264,7 @@ def _payoff_in_fractions(graph: Graph, pair: tuple[Floats, Floats]) -> Fraction:
     stand for, as they do in trees.
     """
     values = [Fraction()] * graph.positions
-    payoffs = [*map(meant, graph.payoff.tolist())]
+    payoffs = [*map(short_fraction, graph.payoff.tolist())]
 
     def value_of_way(position: int, way: int) -> Fraction:
         """Average the values of the outcomes of a way to play at a position."""
@@ -388,7 +392,9 @@ def secured(positions: Positions, profile: Strategy, deadline: Deadline) -> Inte
         payoff_in_seat(positions, None, profile, seat, deadline.share(share)).most
         for seat, share in enumerate((0.5, 1.0))
     )
-    return Interval(below(meant(positions.graph.total) - against_first), above(against_second))
+    return Interval(
+        below(short_fraction(positions.graph.total) - against_first), above(against_second)
+    )
 
 
 def _choose(joint: np.ndarray, positions: Positions, values: Enclosure, seat: int) -> None:

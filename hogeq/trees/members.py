@@ -122,5 +122,7 @@ def _against_all_others(tree: FlatTree, own_rows: NDArray[np.bool_], side: int) 
     `own_rows`, (R,), says which information sets are that player's.
     """
     seat = np.where(own_rows, side, 1 - side).astype(np.int8)
+    if (seat == tree.seat).all():
+        return tree  # whose sequences are known
     mover = np.where(tree.row >= 0, seat[tree.row], tree.player).astype(np.int8)
     return replace(tree, player=mover, seat=seat, sides=None)

@@ -11,7 +11,7 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.enclosures import Payoffs, plan_of
+from hogeq.trees.enclosures import ROUNDING, Payoffs, numbers_of, plan_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.maxmin import SMALL_GAP, Maxmin
 from hogeq.trees.responses import settle
@@ -90,7 +90,7 @@ def one_side(
     most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
     secured = most if player == 1 else payoffs.total - most
     bound = Fraction(level) + best_unmoved + int(sign) * Fraction(unit) * Fraction(result.upper)
-    least, greatest = sorted((secured, bound))
+    least, greatest = sorted((secured, bound + int(sign) * _missed_by_centring(tree)))
     return InPolicies(
         lower=below(least),
         upper=above(greatest),
@@ -102,3 +102,16 @@ def one_side(
         seconds=deadline.spent,
         player=player,
     )
+
+
+def _missed_by_centring(tree: FlatTree) -> Fraction:
+    """Bound what the payoffs of a tree, and the level they are above, miss of those given."""
+    level = Fraction(tree.shift + tree.centre)
+    numbers = numbers_of(tree)
+    if numbers is not None:
+        pairs = zip(numbers.paid, tree.paid.tolist(), strict=True)
+        return max(abs(given - level - Fraction(paid)) for given, paid in pairs)
+    missed = 4.0 * ROUNDING * (abs(tree.shift) + abs(tree.centre))
+    if tree.is_rounded:
+        missed += 2.0 * ROUNDING * (abs(float(level)) + tree.largest_payoff)
+    return Fraction(missed)

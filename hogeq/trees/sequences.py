@@ -122,7 +122,8 @@ class SequenceForm:
         rank, number = np.zeros(rows, np.int64), 0
         while len(ready):
             rank[ready] = number
-            following = links[ready].indices  # rows that can come next after these
+            sizes = links.indptr[ready + 1] - links.indptr[ready]
+            following = links.indices[ranges(links.indptr[ready], sizes)]  # can come next
             np.subtract.at(unranked_before, following, 1)
             ready = np.unique(following[unranked_before[following] == 0])
             number += 1
@@ -324,8 +325,10 @@ class SequenceForm:
     def visits(self) -> Ints:
         """Visits of a play to the row of each refined information set, up to this one, (J,)."""
         visits = np.ones(len(self.row), np.int64)
-        # From all refined information sets at once, go up to the one before, and so on.
-        refined, earlier = np.arange(len(self.row)), self.above
+        # A row that is met again joins two pasts. From all of such rows at once, go up to the one
+        # before, and so on.
+        refined = np.flatnonzero(np.isin(self.row, self.shared))
+        earlier = self.above[refined]
         while len(refined):
             has_earlier = earlier >= 0
             refined, earlier = refined[has_earlier], earlier[has_earlier]

@@ -6,15 +6,18 @@ valued in fractions, by what their numbers stand for. ``docs/theory.md`` has the
 apart where these plays are too many, or no doubles stand for the numbers.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Final
 
 import numpy as np
 
+from hogeq.search.units import above, below
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
-from hogeq.support.short_fractions import meant
+from hogeq.support.aliases import Floats, Ints
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
@@ -64,7 +67,7 @@ def _mixing(a: Strategy, b: Strategy) -> int:
 
 def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
     """Enclose the payoff to `a` against `b` in both seats, each within `tolerance` if possible."""
-    total = meant(2.0 * tree.shift)  # of the payoffs to both players
+    total = short_fraction(2.0 * tree.shift)  # of the payoffs to both players
     first = enclosed(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
     lower, upper = first if is_same else enclosed(tree, b, a, tolerance)  # of `b` in seat 0
@@ -108,3 +111,64 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     middle += paid_in(tree, order[:num_exact], first, second)
     radius = Fraction(float(errors_from[num_exact]))
     return middle - radius, middle + radius
+
+
+def gains_between(
+    tree: FlatTree,
+    first: Strategy,
+    second: Strategy,
+    rivals: Sequence[Strategy],
+    rows: Sequence[int],
+    gains: Floats,
+) -> dict[int, tuple[float, float]]:
+    """Bound what rows of a policy gain if they become those of a second one, each alone.
+
+    Given are the gains of mean payoff, (R,), on average against rivals, as float64 has them. Where
+    rounding may show they are taken again in fractions: of all plays through the row.
+    """
+    count, unit = tree.rounding
+    misses = max(missed(tree, one) for one in (first, second, *rivals))
+    mixing = sum(_mixing(first, rival) for rival in rivals)
+    # Reach, values, their products with the change, and sums; each is in units of a payoff.
+    off = 4.0 * unit * (count + len(tree.levels) * misses + mixing + 2 * tree.num_actions + 16)
+    found, plays_left = dict[int, tuple[float, float]](), MOST_EXACT
+    for row in rows:
+        gain = float(gains[row])
+        found[row] = gain, gain
+        if off <= unseen(tree.scale, gain):
+            continue
+        found[row] = gain - off, gain + off
+        plays = np.empty(0, np.int64) if tree.is_rounded or not plays_left else _through(tree, row)
+        cost = 2 * len(rivals) * len(plays)
+        if 0 < cost <= plays_left:
+            plays_left -= cost
+            exact = _exact_gain(tree, first, second, rivals, row, plays)
+            found[row] = below(exact), above(exact)
+    return found
+
+
+def _through(tree: FlatTree, row: int) -> Ints:
+    """List the plays that meet a row, by the numbers of their ends."""
+    is_met = tree.row == row
+    for level in tree.levels[1:]:
+        is_met[level] |= is_met[tree.parent[level]]
+    return np.flatnonzero(is_met[tree.player == TERMINAL])
+
+
+def _exact_gain(
+    tree: FlatTree,
+    first: Strategy,
+    second: Strategy,
+    rivals: Sequence[Strategy],
+    row: int,
+    plays: Ints,
+) -> Fraction:
+    """Value the change of a row in fractions; half of the plays are in its seat."""
+    policy = first.policy.copy()
+    policy[row] = second.policy[row]
+    seat, total = int(tree.seat[row]), Fraction()
+    for one, sign in ((Strategy.unchecked(policy), 1), (first, -1)):
+        for rival in rivals:
+            pair = (one, rival) if seat == 0 else (rival, one)
+            total += sign * paid_in(tree, plays, *pair)
+    return total * (1 - 2 * seat) / (2 * len(rivals))

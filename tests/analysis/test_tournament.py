@@ -108,3 +108,13 @@ def test_a_match_is_won_strictly_above_the_contest_s_edge() -> None:
     for rate, wins in ((0.5000009, 0), (0.500001, 0), (0.5000011, 1)):
         table = [[0.5, rate], [1.0 - rate, 0.5]]
         assert rank(table)[0].wins == wins
+
+
+@pytest.mark.parametrize(
+    "table", [[[0.5, 0.9], [0.9, 0.5]], [[0.5, 0.1], [0.1, 0.5]], [[0.5, 0.5], [0.9, 0.5]]]
+)
+def test_a_table_that_contradicts_itself_is_refused(table: list[list[float]]) -> None:
+    """It had a number of ties below 0, and an equilibrium that was none."""
+    for check in (WinRates.of, rank):
+        with pytest.raises(ValueError, match=r"cell \(row 0, column 1\) is 0\.\d; allowed: 1 less"):
+            check(table)

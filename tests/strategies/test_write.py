@@ -96,9 +96,11 @@ def test_a_failed_write_leaves_what_was_there(
 # --- the file for the contest ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("least", [0, -1])
 @pytest.mark.parametrize("most", [9, 10, 35, 36, 50])
-def test_the_contests_file_answers_every_cell(most: int) -> None:
-    matrix = np.random.default_rng(most).integers(0, most + 1, (100, 100))
+def test_the_contests_file_answers_every_cell(most: int, least: int) -> None:
+    matrix = np.random.default_rng(most).integers(least, most + 1, (100, 100))
+    matrix[0, 0] = least
     matrix[99, 99] = most
     source = contest_code(matrix.astype(np.int8), "Hog \"'\\\n{x} \u00fc")
     assert "import" not in source

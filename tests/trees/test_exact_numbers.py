@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import hogeq
-from hogeq.support.short_fractions import meant
+from hogeq.search.values import written_between
+from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import columns
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.positions import of_rules
@@ -35,8 +36,8 @@ from hogeq.trees.saved import load_tree_file, save_tree
     ],
 )
 def test_numbers_stand_for_short_fractions_and_decimals(number: float, fraction: Fraction) -> None:
-    assert meant(number) == fraction
-    assert float(meant(number)) == number
+    assert short_fraction(number) == fraction
+    assert float(short_fraction(number)) == number
 
 
 # --- numbers that no double stands for ------------------------------------------------------------
@@ -157,6 +158,7 @@ def test_a_sum_of_payoffs_is_what_fractions_come_to() -> None:
         (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(2, 5), Fraction(5 * 10**8))),
         (Fraction(10**10 + 1, 10), (Fraction(5 * 10**8) + Fraction(1, 7), Fraction(5 * 10**8))),
         (Fraction(10**14) + Fraction(1, 4), (Fraction(1, 3), Fraction(0))),
+        (2 * 10**10 + Fraction(1, 5), (10**10 + Fraction(4, 10), 10**10 + Fraction(1, 10))),
         (Fraction(3, 10), (Fraction(1, 5), Fraction(1, 10))),
         (Fraction(1, 3), (Fraction(1, 10**9), Fraction(0))),
     ],
@@ -185,6 +187,56 @@ def test_what_a_response_gains_has_no_digit_of_a_constant_sum(
     assert game.diff(worse, [[1.0, 0.0]]).gains[0] == pytest.approx(
         float(ends[0] - ends[1]) / 2, rel=1e-10
     )
+
+
+BESIDE = """EFG 2 R "beside" {{ "One" "Two" }}
+c "" 1 "" {{ "h" 1/2 "t" 1/4 "u" 1/4 }} 0
+p "" 1 1 "x" {{ "a" "b" }} 0
+t "" 1 "" {{ {first} -{first} }}
+t "" 2 "" {{ {second} -{second} }}
+p "" 1 1 "x" {{ "a" "b" }} 0
+t "" 3 "" {{ 1/10 -1/10 }}
+t "" 4 "" {{ 1/5 -1/5 }}
+t "" 5 "" {{ {first} -{first} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1000000000001/10", "1000000000003/10"),  # of which doubles lose the change
+        ("1234567.1234567891", "1234567.1234567893"),  # for which no double stands
+        ("10000000000000001", "10000000000000002"),
+        ("0.1234567890123456", "0.1234567890123457"),
+        ("1/3", "2/3"),
+    ],
+)
+def test_what_a_change_gains_is_true_as_written(tmp_path: Path, first: str, second: str) -> None:
+    file = tmp_path / "beside.efg"
+    file.write_text(BESIDE.format(first=first, second=second))
+    game = hogeq.Game(file)
+    rivals: Any = [[[0.5, 0.5]], "uniform"]
+    found = game.diff([[1.0, 0.0]], [[0.0, 1.0]], rivals)
+    gain = (Fraction(second) - Fraction(first)) / 4 + Fraction(1, 80)
+    gains = {"before": -gain / 2, "after": gain / 2, "match": gain, "alone": gain}
+    (change,), told = found.changes, found.to_json()
+    ends = [*found.ends, *found.gain_ends]
+    for (lower, upper), number in zip(ends, gains.values(), strict=True):
+        written = written_between(game.units, lower, upper)
+        if game.units.are_one(lower, upper):
+            digits = written.partition("e")[0].partition(".")[2]
+            power = int(written.partition("e")[2] or 0)
+            assert abs(Fraction(written) - number) <= Fraction(51, 100) * Fraction(10) ** (
+                power - len(digits)
+            )
+        else:
+            assert Fraction(lower) <= number <= Fraction(upper)
+    if "/" in first:  # in fractions, and as they are
+        assert written_between(game.units, *ends[-1]) == game.units.exact(float(gain))
+    elif first != "0.1234567890123456":  # which shows in no digit beside 1/80
+        assert told["changes"][0]["ends"] == [*ends[-1]]
+        assert told["ends"]["match"] == [*ends[2]]
+    assert change.gain == pytest.approx(float(gain), abs=1e-12 + ends[-1][1] - ends[-1][0])
 
 
 def test_optimal_play_is_no_nearer_than_the_payoffs_that_were_given() -> None:
@@ -224,3 +276,23 @@ def test_a_decimal_that_is_no_payoff_is_refused_in_a_line(number: str) -> None:
 def test_positions_refuse_decimals_that_no_double_stands_for() -> None:
     with pytest.raises(hogeq.HogeqError, match="payoffs, and a sum of both players', that a doub"):
         of_rules(Choice(1, [0], [Decimal(10**16 + 1)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("999999998.449548", "1000000001.870259"), ("1234567890.123457", "0.1")]
+)
+def test_values_in_policies_are_of_the_numbers_of_the_file(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    """Bounds were of the payoffs as they are when a level near them is taken off."""
+    file = tmp_path / "choices.efg"
+    file.write_text(
+        'EFG 2 R "choices" { "One" "Two" }\n'
+        'p "" 1 1 "x" { "a" "b" } 0\np "" 2 1 "y" { "c" } 0\n'
+        f't "" 1 "" {{ {one} -{one} }}\nt "" 2 "" {{ {other} -{other} }}\n'
+    )
+    value = max(Fraction(one), Fraction(other))
+    found = hogeq.Game(file).in_policies(2.0)
+    for side in (found, found.second):
+        assert side is not None
+        assert Fraction(side.lower) <= value <= Fraction(side.upper)

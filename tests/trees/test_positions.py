@@ -465,6 +465,57 @@ def test_what_a_change_gains_has_no_digit_of_a_constant_sum() -> None:
     assert found.lower <= Fraction(3, 20) <= found.upper
 
 
+class Dear(Waiting):
+    """Payoffs are so large that doubles miss a part of what a change gains."""
+
+    players = 2
+
+    def payoffs(self, state: Any) -> Any:
+        own = 10**10 + Fraction({"stop": 1, "take": 4}[state], 10)
+        return [own, -own]
+
+
+def test_what_a_change_gains_by_positions_is_true_as_written() -> None:
+    game = hogeq.Game(Dear(0.5))
+    row = [*game.rows.keys].index("choose")
+    stop = game.strategy("uniform").policy.copy()
+    stop[row] = [1.0, 0.0]
+    wait = stop.copy()
+    wait[row] = [0.0, 1.0]
+    found = game.diff(stop, wait)
+    for seat, number in enumerate((Fraction(3, 20), 10**10 + Fraction(2, 5))):
+        ends = game.value(wait, stop).ends[seat]  # doubles there are whole in units of 2**-20
+        assert ends[0] <= number <= ends[1]
+    (change,), ((lower, upper),) = found.changes, found.gain_ends
+    assert lower <= Fraction(3, 20) <= upper
+    assert lower <= change.gain <= upper
+    before, after = found.ends[:2]
+    assert before[0] <= 0 <= before[1]
+    assert after[0] <= Fraction(3, 20) <= after[1]
+    told = found.text("stop", "wait", "dear", ["stop"], game.units)
+    assert any(" to " in str(line) for line in told)
+
+
+class Small(Waiting):
+    """Player 1, of small payoffs, waits or stops beside a large sum of both players'."""
+
+    players = 2
+
+    def to_move(self, state: Any) -> int:
+        return 1 if state == "choose" else super().to_move(state)
+
+    def payoffs(self, state: Any) -> Any:
+        own = Fraction({"stop": 1, "take": 2}[state], 10)
+        return [10**11 + Fraction(3, 10) - own, own]
+
+
+def test_values_of_actions_are_true_beside_a_large_sum() -> None:
+    found = hogeq.Game(Small(0.5)).analyze("choose")
+    values = {one.action: one.value for one in found.actions}
+    assert values["stop"] == 0.1  # 0.100006104 before: what a double of the large sum leaves
+    assert abs(Fraction(values["wait"]) - Fraction(1, 5)) <= found.error
+
+
 @pytest.mark.parametrize("least", [Fraction(1, 10**400), Fraction(7, 10**324), 5e-324, 1e-310])
 def test_a_way_out_whose_chance_loses_its_digits_is_refused(least: Any) -> None:
     """It was no way out, so that waiting was worth -2 or 3, proved, in place of the bonus, 5."""

@@ -390,3 +390,17 @@ def test_trees_thousands_deep_take_a_second() -> None:
     assert response.value == pytest.approx(response.full_memory, abs=1e-8)
     assert all(finding.holds for one in found for finding in one.findings.values())
     assert spent < 12.0  # some 2 s; minutes where each level is a pass over all
+
+
+def test_limits_hold_in_trees_tens_of_thousands_deep() -> None:
+    """Looking for rows that are met again was quadratic; nash_conv built its own sequences."""
+    game = hogeq.Game(chain(24_000))
+    forms = [sequence_form(game.tree, player) for player in (0, 1)]
+    began = time.process_time()
+    assert not any(form.is_absent_minded for form in forms)
+    assert all(form.rank is not None for form in forms)
+    assert time.process_time() - began < 1.5  # some 0.4 s; 3 s before
+    game.nash_conv("uniform", hogeq.Budget(seconds=0.2))
+    began = time.process_time()
+    game.nash_conv("uniform", hogeq.Budget(seconds=0.2))
+    assert time.process_time() - began < 1.5  # some 0.4 s; 5 s before

@@ -10,7 +10,7 @@ import pytest
 
 import hogeq
 from hogeq.strategies.strategy import Strategy
-from hogeq.trees import beliefs, columns, enclosures
+from hogeq.trees import columns, enclosures, whole_dags
 from hogeq.trees.best_response import best_response
 from hogeq.trees.recall import Recall
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -193,7 +193,7 @@ def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.Monk
         tree = tree_of(mixed_orders(seed))
         if {*tree.seat.tolist()} == {0, 1} and solving_form(tree, 0) is not sequence_form(tree, 0):
             values.append((tree, hogeq.Game(tree).equilibrium(10.0)))
-    for module in (columns, enclosures, beliefs):
+    for module in (columns, enclosures, whole_dags):
         monkeypatch.setattr(module, "solving_form", sequence_form)
     for tree, after in values[:20]:
         before = columns.by_columns(replace(tree), 10.0)

@@ -36,7 +36,8 @@ def rules_(
     chosen = Chosen.hog(name, trust)
     rules_by_name = EDITIONS
     if name is not None:
-        rules_by_name = {chosen.name: chosen.choose(own_goals=True)}
+        chosen_rules = chosen.choose(own_goals=True)  # which learns the name
+        rules_by_name = {chosen.name: chosen_rules}
     data = {
         "editions": {edition: rule_facts(rules) for edition, rules in rules_by_name.items()},
         "parts": {key: list(parts) for key, parts in rule_parts().items()},

@@ -201,7 +201,8 @@ def diff(
 
     JSON: rules, a, b, against, before and after (win rates of A and B), match (win rate of B
     against A), changes (score, opponent, before, after, gain, reach), the best first. Of other
-    games: payoffs; changes have player, infoset, and before and after by action.
+    games: payoffs; changes have player, infoset, and before and after by action. Where rounding
+    shows there are ends as well: by before, after and match, and of a change's gain.
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
