@@ -148,7 +148,7 @@ def test_blocks_of_any_size_hold_the_same_game(
         expected = tree_of(text)
         with monkeypatch.context() as patch:
             patch.setattr(text_format, "BLOCK_SIZE", block)
-            patch.setattr(text_format, "BLOCKS", 2)
+            patch.setattr(text_format, "BLOCKS_CACHED", 2)
             patch.setattr(text_format, "LINE_PART", part)
             found = tree_of(text)
         assert found.digest() == expected.digest()
@@ -173,7 +173,7 @@ def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
         else:
             os.utime("problem.txt", (1, 1))
 
-    name = {"paths": "_read", "nodes": "look", "end": "require_unchanged"}[when]
+    name = {"paths": "_read", "nodes": "node_at", "end": "require_unchanged"}[when]
     before, calls = getattr(text_format._Text, name), itertools.count()
 
     def call(*given: Any) -> Any:
