@@ -76,7 +76,7 @@ def enclose(
     first = _lower_bound(graph, policies, 0, rounds, None, deadline)
     second = _lower_bound(graph, policies, 1, rounds, -first.payoffs, deadline)
     if graph.recurring.any() and not deadline.is_over:
-        # Again with these upper bounds, to which lower ones may fall where players can stay.
+        # Again with these upper bounds, from which lower ones may fall where players can stay.
         first = _lower_bound(graph, policies, 0, rounds, -second.payoffs, deadline)
     is_mover = [graph.player[:, None] == player for player in (0, 1)]
     chosen = np.select(is_mover, [first.chosen, second.chosen], -1).astype(np.int32)

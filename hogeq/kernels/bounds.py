@@ -45,8 +45,8 @@ def after_bound(graph, bound, position, memory, outcome):
 def way_bound(graph, bound, position, memory, way):
     """Return a lower bound on the expected value of a way to play, rounding included.
 
-    Chances are divided by their sum. The sum of n products of rounded chances and rounded numbers
-    misses the true one by at most 2 n + 8 units, times the mean of the numbers' sizes. It is no
+    Chances are divided by their sum. The mean of n numbers by n rounded chances misses that by the
+    chances that were meant by at most 2 n + 8 units, times the mean of the numbers' sizes. It is no
     less than the least number, either: so rounding does not add up where play stays among equals.
     """
     first, last = graph.first[way], graph.first[way + 1]

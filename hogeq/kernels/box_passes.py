@@ -17,7 +17,7 @@ def reach_sequences(before, row, policies, reach):
     """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down.
 
     Refined information set j acts by row ``row[j]`` of `policies`, (R, K, S), S samples at once;
-    the sequence ``before[j]`` leads to it. J K + 1 products for each sample.
+    the sequence ``before[j]`` leads to it. J K products for each sample.
     """
     actions, samples = policies.shape[1:]
     reach[0] = 1.0

@@ -184,9 +184,8 @@ class _GroupBase:
         The sums of a number of dice lie in a ring, of as many totals as a pass still needs.
         """
         ring = self.family.dice.sides + (1 if self.edge is None else 0)
-        away = (
-            away if self.edge else -away
-        )  # sums of values come from above, those of reach from below
+        # Sums of values come from above, those of reach from below.
+        away = away if self.edge else -away
         row = (self.diagonal.total + (away + ring)) % ring
         return (row + (dice - 1) * ring) * self.code.width
 

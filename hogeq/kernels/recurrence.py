@@ -208,7 +208,7 @@ def _sum_dice(code: Code, dice: Dice, base: Base, counts, first_terms, added) ->
             terms = {points: base.sum_of(previous_count, points) for points in faces}
         at_base = at_neighbour = code.vector(0.0, base.num_registers)
         if terms is not None:
-            # The neighbour is one point nearer to all of them: the two share all terms but one.
+            # The neighbour is one point farther from all of them: the two share all terms but one.
             shared = code.pairwise_sum(terms[points] for points in range(2, dice.sides))
             at_base = base.replace_past_goal(count, 0, (shared + terms[dice.sides]) * share)
             at_neighbour = base.replace_past_goal(count, -1, (shared + terms[1]) * share)

@@ -56,9 +56,9 @@ def soften(row, action_values, reach, temperature, damping):
 def match_regrets(regrets, prediction, row, actions, epsilon, policy):
     """Set the first `actions` of a row of `policy`, (R, K), by regret matching.
 
-    Each probability is proportional to the positive part of the action's regret, in `regrets`,
-    (R, K), plus its last regret if `prediction` is (R, K), not (0, K). All are equal if no regret
-    is positive. Then probabilities are shrunk so that none is below `epsilon`.
+    An action's regret is that in `regrets`, (R, K), plus its last one if `prediction` is (R, K),
+    not (0, K). Each probability is proportional to the positive part of this sum; all are equal if
+    no sum is positive. Then probabilities are shrunk so that none is below `epsilon`.
     """
     positive_sum, probability_sum = 0.0, 0.0
     for action in range(actions):

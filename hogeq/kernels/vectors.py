@@ -24,7 +24,7 @@ from hogeq.kernels.staged import BOOL, DOUBLE, INT32, INT64, POINTER, Code, Data
 _SHIFT = 6755399441055744.0
 _BIAS = 1023  # of a double's exponent
 _MANTISSA = 52  # bits of a double below its exponent
-_SMALLEST = -708.0  # below it the exponential is less than the least normal double
+_SMALLEST = -708.0  # down to it the exponential is a normal double, not a denormal one
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # fdlibm's
 _TERMS = 13  # of the exponential's series, up to half of log 2

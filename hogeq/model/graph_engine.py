@@ -71,10 +71,11 @@ class GraphEngine(PlainEngine):
     @cached_property
     def has_memory(self) -> bool:
         """Whether some row joins several states of its player: memories, or positions."""
+        if self.graph.memories > 1:
+            return True
         moves = self.graph.player != NATURE
         rows = np.stack([self.graph.player[moves], self.graph.row[moves]])
-        num_rows = np.unique(rows, axis=1).shape[1]
-        return self.graph.memories > 1 or num_rows < rows.shape[1]
+        return np.unique(rows, axis=1).shape[1] < rows.shape[1]
 
     @property
     def positions_recur(self) -> bool:
