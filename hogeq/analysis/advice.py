@@ -20,7 +20,7 @@ from hogeq.strategies.strategy import Strategy, policies_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 
 MAX_MEASURED: Final = 120  # candidates whose gain is computed exactly
-MAX_LISTED: Final = 3  # changes in the result, and limits tried for each condition
+MAX_LISTED: Final = 3  # changes chosen by their cells, and limits tried for each condition
 MIN_GAIN: Final = 5e-5  # smallest gain of win rate that is listed
 MAX_OVERLAP: Final = 0.5  # share of the cells of the smaller of two changes that both may have
 MIN_FIT: Final = 0.75  # least `_Threshold.fit` of a threshold that counts as the table's own
@@ -100,7 +100,8 @@ def rule_changes(game: HogEngine, matrix: Matrix, against: Strategy) -> list[Rul
 def _different(measured: Sequence[_Measured]) -> list[RuleChange]:
     """Choose up to `MAX_LISTED` changes whose cells differ; `measured` has the best first.
 
-    Two changes differ if they share at most `MAX_OVERLAP` of the cells of the smaller one.
+    Two changes differ if they share at most `MAX_OVERLAP` of the cells of the smaller one. The best
+    of the table's own thresholds is listed besides, if it is not among them.
     """
     # The best threshold of the student's own kind is listed whatever else changes its cells.
     listed = [entry.change for entry in measured if entry.is_own][:1]

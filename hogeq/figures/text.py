@@ -59,7 +59,7 @@ def infosets(strategy: Strategy, tree: "Rows") -> DataAndText:
 
 
 def plans_of_sides(strategy: Strategy, tree: "FlatTree") -> tuple[list[dict[str, Any]], Text]:
-    """List the plans (pure strategies) of each side, one of which the side draws before play.
+    """List the plans of each side, ways to play of which it draws one before play.
 
     A plan has its probability, and its actions at each information set that it reaches, by name.
     """

@@ -385,8 +385,8 @@ class Responses:
             is_before=np.zeros((0, 0), np.int8),
         )
         node_of_state = np.zeros(len(self.states.row), np.int64)  # scratch of the kernel
-        # The first call fills all arrays but those of outcomes, which are empty, and counts these;
-        # the second fills them, too. Room for at least one outcome tells the calls apart.
+        # The first call counts the outcomes, whose arrays are empty; the second also fills these,
+        # and the payoffs. Room for at least one outcome tells the calls apart.
         num_outcomes = forgetting.lay_out(
             self.states, self.corners, self.others, node_of_state, dag
         )

@@ -291,8 +291,8 @@ def _unpack(data: bytes) -> bytes:
 def _certificate_in(content: object) -> Certificate:
     """Make a certificate of the content of a file, whose form is checked, but nothing proved.
 
-    Raises `CertificateError` for content of another form, a step out of range, or a revision of a
-    row that has not claimed before.
+    Raises `HogeqError` for content of another form, a step out of range, or a revision of a row
+    that has not claimed before.
     """
     if not isinstance(content, dict):
         allowed = f"an object with {', '.join(keys(_Top))}"

@@ -306,14 +306,15 @@ class Gains(NamedTuple):
 
         `choices` has the number of dice of each action. The values are ``reached`` and
         ``deviates``, the numbers of positions that the counter-strategy comes to and of those where
-        it rolls other dice; ``gains`` (score, opponent, usual, counter, gain), the largest.
+        it rolls other dice; ``gains`` (score, opponent, usual, counter, gain), the largest. Raises
+        `StrategyError` for a counter of another shape.
         """
-        is_reached = self.reach > 0.0
-        deviates = is_reached & (self.changes(counter, choices) != 0)
-        cells = [
+        cells = [  # first, since this refuses a counter of another shape
             cell._replace(usual=choices[cell.usual], counter=choices[cell.counter])
             for cell in largest_gains(self, counter)
         ]
+        is_reached = self.reach > 0.0
+        deviates = is_reached & (self.changes(counter, choices) != 0)
         return {
             "reached": int(is_reached.sum()),
             "deviates": int(deviates.sum()),

@@ -216,8 +216,9 @@ def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     """Solve by linear programs over both belief DAGs, or over a part that CFR plays.
 
-    Small DAGs are solved whole. Of large ones a third of the time is for CFR, whose likely choices
-    column generation begins with; if these are too many, CFR alone goes on.
+    Small DAGs are solved whole. For large ones CFR runs some rounds, until a third of all the time
+    is over at the latest, and column generation begins with its likely choices; if these are too
+    many, CFR alone goes on.
     """
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]

@@ -303,7 +303,6 @@ def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats
     from scipy.optimize import linprog
 
     # The variables are the weights of rows and, last, the value.
-
     rows, columns = payoffs.shape
     result = linprog(
         np.append(np.zeros(rows), -1.0),

@@ -11,7 +11,7 @@ from hogeq.rules import rules_from
 from hogeq.search.attack import attack
 from hogeq.search.population import gains, largest_gains
 from hogeq.search.results import Budget
-from hogeq.strategies.arrays import one_hot
+from hogeq.strategies.arrays import StrategyError, one_hot
 from hogeq.strategies.strategy import strategy_of
 
 GAME = compile_game(rules_from({"edition": "su20", "goal": 8, "max_dice": 3}))
@@ -39,6 +39,13 @@ def test_counters_are_given_as_gains_takes_them(counter: Any) -> None:
 def test_what_gives_no_list_of_cells(counter: Any, count: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         largest_gains(FOUND, counter, count)
+
+
+@pytest.mark.parametrize("size", [7, 9])
+def test_a_counter_of_another_shape_has_no_plain_values(size: int) -> None:
+    says = rf"^counter: shape is \({size}, {size}\); allowed: \(8, 8\)$"
+    with pytest.raises(StrategyError, match=says):
+        FOUND.to_json(np.zeros((size, size), np.int8), GAME.choices)
 
 
 @pytest.mark.parametrize("edition", ["su20", "su21", "fa15"])
