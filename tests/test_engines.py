@@ -18,7 +18,7 @@ from hogeq.kernels import arrays
 from hogeq.model.cell_passes import CellPasses
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.graph_engine import GraphEngine
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.memory_passes import MemoryDuel, MemoryPasses
 from hogeq.model.protocol import Engine, MatrixPasses, Precision, Role
 from hogeq.model.rows import softmax
@@ -67,7 +67,7 @@ def hog(kind: type[HogEngine], edition: str, goal: int, **changes: Any) -> HogEn
     """Compile a game for a layout."""
     game = compile_game(rules_from({"edition": edition, "goal": goal, **changes}))
     if kind is HogEngine:
-        assert isinstance(game.layout(2), Interpreter)
+        assert isinstance(game.layout(2), GraphLayout)
         return game
     return kind(game.rules, game.tables, game.memories)
 
@@ -78,7 +78,7 @@ def graph_of(edition: str, goal: int, **changes: Any) -> GraphEngine:
 
 
 ENGINES: dict[str, Callable[[], Any]] = {
-    "interpreter": lambda: hog(HogEngine, "su20", 6, max_dice=2),
+    "graph layout": lambda: hog(HogEngine, "su20", 6, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "fa15", 8, max_dice=2, piggy_back=False),
     "cells": lambda: hog(InCells, "su21", 6, max_dice=3),
     "memories": lambda: hog(InMemories, "su20", 5),
@@ -91,7 +91,7 @@ ENGINES: dict[str, Callable[[], Any]] = {
     "numpy": TwoNumbers,
 }
 TINY: dict[str, Callable[[], Any]] = {
-    "interpreter": lambda: hog(HogEngine, "su20", 2, max_dice=2),
+    "graph layout": lambda: hog(HogEngine, "su20", 2, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "sp22", 2, max_dice=2),
     "cells": lambda: hog(InCells, "su21", 2, max_dice=3),
     "graph": lambda: graph_of("sp22", 2, max_dice=2),
@@ -431,7 +431,7 @@ def test_policies_of_another_number_are_refused(name: str) -> None:
         game.workspace(2).win_rate(drawn(game, 3))
 
 
-@pytest.mark.parametrize("name", ["interpreter", "tree"])
+@pytest.mark.parametrize("name", ["graph layout", "tree"])
 def test_reach_is_that_of_the_last_pass_forward(name: str) -> None:
     game = engine_of(name)
     work, policies = game.workspace(2), drawn(game, 2)
@@ -533,7 +533,7 @@ def test_the_page_shows_the_engine_that_is_tested() -> None:
 # --- every engine is the graph --------------------------------------------------------------------
 
 SAME: dict[str, Callable[[], Any]] = {
-    "interpreter": lambda: hog(HogEngine, "su20", 6, max_dice=2),
+    "graph layout": lambda: hog(HogEngine, "su20", 6, max_dice=2),
     "positions recur": lambda: hog(HogEngine, "fa15", 8, max_dice=2, piggy_back=False),
     "cells": lambda: hog(InCells, "su21", 6, max_dice=3),
     "memories": lambda: hog(InMemories, "su20", 5),

@@ -13,9 +13,9 @@ from hogeq.analysis.losses import losses as losses_of
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import best_rolls
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
+from hogeq.model.state_values import best_rolls
 from hogeq.search.attack import attack
 from hogeq.search.bounds import upper_bound
 from hogeq.search.results import Budget

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from hogeq.evaluation.values import values
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import hidden_reach
 from hogeq.model.one_turn import follow_with, roll_values
 from hogeq.model.protocol import Role
 from hogeq.model.rows import TIE
 from hogeq.model.shared import shared_workspace
+from hogeq.model.state_values import hidden_reach
 from hogeq.rules import Rules
 from hogeq.rules.memory import remembered
 from hogeq.rules.turn import part_name
@@ -243,7 +243,7 @@ def turn_values(
     remembers_same = remembered(rules).values == remembered(game.rules).values
     if not remembers_same or other_game.memories != game.memories or other_game.positions_recur:
         return None
-    passes = other_game.interpreter(len(following_values))
+    passes = other_game.graph_layout(len(following_values))
     follow_with(passes, following_values[0], following_values[-1])
     cell_beliefs = beliefs.reshape(game.goal**2, 1, -1)
     win_probabilities = np.zeros((game.goal**2, game.num_actions))

@@ -12,9 +12,9 @@ import numpy as np
 
 from hogeq.evaluation.tablebase import RollValue, best_first, rank_rolls, solve
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import hidden_values
 from hogeq.model.one_turn import values_at
 from hogeq.model.rows import TIE
+from hogeq.model.state_values import hidden_values
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory
 from hogeq.rules.turn import Turn as Outcome

@@ -21,11 +21,11 @@ from hogeq.evaluation.values import (
     win_rate,
 )
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import best_rolls
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
 from hogeq.model.rows import TIE
+from hogeq.model.state_values import best_rolls
 from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_columns, memory_fields, memory_line
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
@@ -66,7 +66,7 @@ class Tablebase:
     game: HogEngine
     value: float
     rolls: Rolls = field(repr=False)
-    _passes: Interpreter = field(repr=False)  # with the values of what follows every roll
+    _passes: GraphLayout = field(repr=False)  # with the values of what follows every roll
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel between processes as a game, and be solved once in each."""

@@ -14,9 +14,9 @@ import numpy as np
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import best_rolls, hidden_values
 from hogeq.model.priced import Claim, Kept, PricedResponders, Problem, width_of
 from hogeq.model.protocol import Reach, Role
+from hogeq.model.state_values import best_rolls, hidden_values
 from hogeq.model.workspace import Layout
 from hogeq.rules import EDITIONS, Rules
 
@@ -50,7 +50,7 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
     if part == "matches":
         part = "policies" if duels is None else "matrices"
     layouts = [partial(game.layout, 2, dtype) for dtype in {game.quick_dtype(), np.float64}]
-    interpreter = partial(game.interpreter, 2)
+    graph_layout = partial(game.graph_layout, 2)
 
     def pass_forward(make: Callable[[], Layout]) -> None:
         make().forward(uniform)
@@ -59,8 +59,8 @@ def _calls(game: HogEngine, part: str) -> Iterable[Call]:
         passes = make()
         passes.backward(role, uniform, Reach(passes.each_reach[0], np.ones(1)), 1.0, 1.0)
 
-    reach = partial(pass_forward, interpreter)
-    optimal = partial(pass_backward, interpreter, Role.FULL_MEMORY)
+    reach = partial(pass_forward, graph_layout)
+    optimal = partial(pass_backward, graph_layout, Role.FULL_MEMORY)
     calls: dict[str, list[Call]] = {
         "matrices": [lambda: duels and duels.win_rate(np.zeros((2, *game.shape[:2]), np.int64))],
         "policies": [lambda: game.workspace(2).win_rate(uniform)],

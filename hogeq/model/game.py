@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from hogeq.graph.endless import State, Staying, never_left, staying_actions, ways_to_stay
 from hogeq.graph.graph import Graph
 from hogeq.graph.hog import of_hog
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.protocol import MatrixPasses, Passes, PlainEngine, Precision
 from hogeq.model.rows import plain
 from hogeq.model.tables import Tables, tables_of
@@ -142,7 +142,7 @@ class HogEngine(PlainEngine):
         endless = never_left(graph, self._staying, [*rows])
         if not endless:
             return None
-        passes = self.interpreter(2).passes
+        passes = self.graph_layout(2).passes
         passes.forward(rows)
         reached = [position for position, memory in endless if passes.reach[0, position, memory]]
         cells = [(int(graph.player[position]), int(graph.row[position])) for position in reached]
@@ -152,9 +152,9 @@ class HogEngine(PlainEngine):
         """Make fresh passes for so many policies, Q; see :mod:`hogeq.model.protocol`."""
         opponents, seats = max(1, players - 1), min(2, players)
         layout = self.layout(seats, dtype, opponents)
-        interpreter = partial(self.interpreter, seats, opponents)
+        graph_layout = partial(self.graph_layout, seats, opponents)
         shape = players, *self.shape
-        return Workspace(shape, layout, interpreter, recurs=self.positions_recur)
+        return Workspace(shape, layout, graph_layout, recurs=self.positions_recur)
 
     def layout(self, players: int, dtype: DTypeLike = np.float64, opponents: int = 1) -> Layout:
         """Make fresh arrays for passes, laid out as suits the game.
@@ -170,12 +170,12 @@ class HogEngine(PlainEngine):
             return MemoryPasses(self.tables, players, dtype, opponents)
         if self.has_cell_vectors:
             return CellPasses(self.tables, players, dtype, opponents)
-        return self.interpreter(players, opponents)
+        return self.graph_layout(players, opponents)
 
-    def interpreter(self, players: int, opponents: int = 1) -> Interpreter:
+    def graph_layout(self, players: int, opponents: int = 1) -> GraphLayout:
         """Fresh arrays for interpreted passes, which keep values and reach by memory."""
         rises = self.totals_rise
-        return Interpreter(self.graph, self.shape, players, opponents, totals_rise=rises)
+        return GraphLayout(self.graph, self.shape, players, opponents, totals_rise=rises)
 
     @cached_property
     def has_large_memory(self) -> bool:

@@ -6,14 +6,14 @@ from functools import lru_cache
 import numpy as np
 
 from hogeq.graph.graph import Graph
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.graph_passes import lists_of
-from hogeq.model.interpreter import Interpreter
 from hogeq.support.aliases import Floats, Ints
 
 MOST_ENTRIES = 200_000  # of an array: so many stay in a processor's cache
 
 
-def follow_with(passes: Interpreter, first: Floats, other: Floats) -> None:
+def follow_with(passes: GraphLayout, first: Floats, other: Floats) -> None:
     """Set the values that turns lead to: win probabilities (G, G, H) of who moves after the turn.
 
     `first` are player 0's where it moves, `other` those of player 1.
@@ -26,7 +26,7 @@ def follow_with(passes: Interpreter, first: Floats, other: Floats) -> None:
         values[positions] = payoffs[player][graph.row[positions]]
 
 
-def values_at(passes: Interpreter, own: int, opponent: int, player: int = 0) -> Floats:
+def values_at(passes: GraphLayout, own: int, opponent: int, player: int = 0) -> Floats:
     """Win probability of a player's rolls at a cell, (H, K); 0 where play never is."""
     size, _, actions = passes.action_values.shape
     graph = passes.graph
@@ -37,14 +37,14 @@ def values_at(passes: Interpreter, own: int, opponent: int, player: int = 0) -> 
     return np.zeros((graph.memories, actions))
 
 
-def roll_values(passes: Interpreter) -> Iterator[tuple[Ints, Floats]]:
+def roll_values(passes: GraphLayout) -> Iterator[tuple[Ints, Floats]]:
     """Win probability of player 0's rolls at all cells: cells (n,), and (n, H, K)."""
     graph = passes.graph
     for positions, payoffs in payoffs_at(passes, np.flatnonzero(graph.player == 0)):
         yield graph.row[positions].astype(np.int64), payoffs
 
 
-def payoffs_at(passes: Interpreter, positions: Ints) -> Iterator[tuple[Ints, Floats]]:
+def payoffs_at(passes: GraphLayout, positions: Ints) -> Iterator[tuple[Ints, Floats]]:
     """Yield some positions at a time, (n,), with the payoffs to player 0 of all rolls, (n, H, K).
 
     They come from the values of passes, whoever moves there. Positions of one situation (the same

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from hogeq.model.checked_passes import CheckedPasses
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.protocol import Reach, Role, Valued, WinRate
 from hogeq.support.aliases import Floats
 
@@ -53,17 +53,17 @@ class Workspace(CheckedPasses):
         self,
         shape: tuple[int, int, int, int],
         layout: Layout,
-        interpreter: Callable[[], Interpreter],
+        graph_layout: Callable[[], GraphLayout],
         *,
         recurs: bool,
     ) -> None:
         super().__init__(shape, recurs=recurs)
-        self._layout, self._make_interpreter = layout, interpreter
+        self._layout, self._make_graph_layout = layout, graph_layout
 
     @cached_property
-    def _interpreter(self) -> Interpreter:
+    def _graph_layout(self) -> GraphLayout:
         layout = self._layout
-        return layout if isinstance(layout, Interpreter) else self._make_interpreter()
+        return layout if isinstance(layout, GraphLayout) else self._make_graph_layout()
 
     def forward(self, policies: Floats, weights: Floats | None = None) -> Reach:
         """Compute reach under policies (Q, G, G, K)."""
@@ -106,7 +106,7 @@ class Workspace(CheckedPasses):
     ) -> WinRate:
         """Exact win rate of player 0, its role being EVALUATE or FULL_MEMORY."""
         shares = self._shares(weights)
-        passes = self._layout if role in IN_LAYOUTS else self._interpreter
+        passes = self._layout if role in IN_LAYOUTS else self._graph_layout
         unread_reach = Reach(self._layout.each_reach[0], shares)
         starts, _ = passes.backward(role, self._plain(policies), unread_reach, 1.0, 1.0)
         return WinRate.from_starts(float(shares @ starts[:, 0]), float(shares @ starts[:, -1]))

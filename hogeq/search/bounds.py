@@ -16,8 +16,8 @@ import numpy as np
 from hogeq.evaluation import enclosures
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
-from hogeq.model.hidden import backward_by
 from hogeq.model.protocol import Engine, Role, WinRate
+from hogeq.model.state_values import backward_by
 from hogeq.rules.rules import kinds_of_dice
 from hogeq.search.attack import attack
 from hogeq.search.results import PROVED, WIN_RATES, Budget, Response

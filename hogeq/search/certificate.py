@@ -21,7 +21,7 @@ from pydantic import Field
 
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine, required_bytes
-from hogeq.model.interpreter import near_first
+from hogeq.model.graph_layout import near_first
 from hogeq.model.priced import Problem
 from hogeq.rules import ALIASES, EDITIONS, Rules, rules_from
 from hogeq.search.lifted_bound import (

@@ -44,7 +44,7 @@ def helpers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def reach_and_values(game: HogEngine) -> tuple[Any, Any]:
     """Call two kernels."""
-    passes = game.interpreter(2)
+    passes = game.graph_layout(2)
     passes.forward(np.full((2, *game.shape), 1.0 / game.num_actions))
     reach, plays = passes.passes.reach, np.zeros((2, *game.shape))
     passes.backward(Role.FULL_MEMORY, plays, Reach(np.zeros(0), np.ones(1)), 1.0, 1.0)

@@ -70,7 +70,7 @@ def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) ->
 @pytest.mark.parametrize("name", EDITIONS)
 def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
-    passes = compile_game(rules).interpreter(2).passes
+    passes = compile_game(rules).graph_layout(2).passes
     table = 8 * 40 * 40 * rules.num_actions
     assert required_bytes(rules) == passes.values.nbytes + passes.reach.nbytes + 6 * table
 

@@ -10,7 +10,7 @@ import pytest
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.model.cell_passes import CellPasses, suit_cell_vectors
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.memory_passes import (
     STRIP,
     MemoryDuel,
@@ -64,8 +64,8 @@ def compiled(name: str) -> tuple[HogEngine, Callable[..., Layout]]:
     return game, CellPasses
 
 
-def interpreted(game: HogEngine, players: int) -> Interpreter:
-    return game.interpreter(players)
+def interpreted(game: HogEngine, players: int) -> GraphLayout:
+    return game.graph_layout(players)
 
 
 def random_policies(game: HogEngine, random: np.random.Generator, count: int) -> Any:
@@ -123,7 +123,7 @@ def test_random_games() -> None:
 
 def test_turns_that_stay_are_interpreted() -> None:
     game = compile_game(replace(EDITIONS["sp22"], goal=34))
-    assert isinstance(game.layout(2), Interpreter)
+    assert isinstance(game.layout(2), GraphLayout)
     assert game.duels() is None  # matrices may never end: that is asked of policies
 
 
@@ -166,9 +166,9 @@ def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
     [
         (SU20, MemoryPasses),
         (replace(FA22, goal=32), CellPasses),
-        (replace(FA22, goal=31), Interpreter),
+        (replace(FA22, goal=31), GraphLayout),
         (SU21, CellPasses),
-        (replace(EDITIONS["sp22"], goal=31), Interpreter),
+        (replace(EDITIONS["sp22"], goal=31), GraphLayout),
     ],
 )
 def test_large_games_alone_are_worth_vectors(rules: Rules, kind: type) -> None:
@@ -201,7 +201,7 @@ def test_any_number_of_opponents(name: str, opponents: int, dtype: type) -> None
     policies = random_policies(game, np.random.default_rng(0), 1 + opponents)
     weights = np.random.default_rng(1).dirichlet(np.ones(opponents))
     found = []
-    for passes in (make(game.tables, 2, dtype, opponents), game.interpreter(2, opponents)):
+    for passes in (make(game.tables, 2, dtype, opponents), game.graph_layout(2, opponents)):
         each, moved = passes.forward(policies).copy(), policies.copy()
         reach = Reach(np.tensordot(weights, each, 1), weights)
         starts, _ = passes.backward(Role.SOFTMAX, moved, reach, 0.05, 0.5)

@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.model import hidden
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.one_turn import follow_with, roll_values, values_at
 from hogeq.model.protocol import Reach, Role
 from hogeq.rules import rules_from
@@ -17,9 +17,9 @@ from hogeq.support.aliases import Floats
 GOAL = 9
 
 
-def by_kernel(game: HogEngine, policies: Floats, role: Role) -> Interpreter:
+def by_kernel(game: HogEngine, policies: Floats, role: Role) -> GraphLayout:
     """Pass backward by the kernels."""
-    passes = game.interpreter(len(policies))
+    passes = game.graph_layout(len(policies))
     passes.backward(role, policies.copy(), Reach(np.zeros(0), np.ones(1)), 1.0, 1.0)
     return passes
 
@@ -64,7 +64,7 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
         np.testing.assert_array_equal(rolls, kernel.of_states(kernel.passes.choice))
         assert rolls.dtype == kernel.passes.choice.dtype
         assert first == pytest.approx(kernel.passes.values[0][tuple(game.graph.start[0])])
-    passes = game.interpreter(2)
+    passes = game.graph_layout(2)
     passes.forward(plays)
     reach = passes.of_states(passes.passes.reach[0])
     np.testing.assert_allclose(hidden.hidden_reach(game, plays), reach, rtol=0, atol=1e-14)
@@ -74,7 +74,7 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
 @pytest.mark.parametrize("seats", [1, 2])
 def test_what_follows_is_worth_what_it_is_set_to(seats: int) -> None:
     game: Any = compile_game(rules_from({"edition": "fa25", "goal": GOAL, "max_dice": 3}))
-    passes = game.interpreter(seats)
+    passes = game.graph_layout(seats)
     follow_with(passes, np.full((GOAL, GOAL, 1), 0.25), np.full((GOAL, GOAL, 1), 0.75))
     # After one die at 0 to 0 nobody has won, and the other moves.
     assert values_at(passes, 0, 0)[0, 1] == pytest.approx(0.25)

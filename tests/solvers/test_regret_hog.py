@@ -8,7 +8,7 @@ import pytest
 
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.hidden import best_rolls
+from hogeq.model.state_values import best_rolls
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from tests import toys

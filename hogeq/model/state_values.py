@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from hogeq.model.game import HogEngine
-from hogeq.model.interpreter import Interpreter
+from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.one_turn import payoffs_at, send_on
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.rows import TIE, plain
@@ -16,7 +16,7 @@ from hogeq.support.messages import HogeqError
 MemoryValues = Callable[[int, Ints, Floats], Floats]  # by player, cells and rolls: `backward_by`
 
 
-def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
+def hidden_values(game: HogEngine, policies: Floats) -> GraphLayout:
     """Value every hidden state if policies (Q, G, G, K) play; the result holds the values."""
     if game.has_memory or game.positions_recur:
         return _valued(game, policies, Role.EVALUATE)[0]
@@ -24,7 +24,7 @@ def hidden_values(game: HogEngine, policies: Floats) -> Interpreter:
     return values
 
 
-def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, Interpreter]:
+def best_rolls(game: HogEngine, policies: Floats) -> tuple[Matrix, float, GraphLayout]:
     """Find the best roll of player 0 in every hidden state, against policy 1.
 
     `policies` are (Q, G, G, K); player 0 does not follow its own, policy 0. In self-play, Q = 1,
@@ -63,9 +63,9 @@ def _mixing(policies: Floats) -> MemoryValues:
     return mean_values
 
 
-def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter, float]:
+def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[GraphLayout, float]:
     """Interpret a pass backward; return it, and player 0's win probability moving first."""
-    passes = game.interpreter(len(policies))
+    passes = game.graph_layout(len(policies))
     unread_reach = Reach(passes.each_reach[0], np.ones(1))
     starts, _ = passes.backward(role, plain(policies), unread_reach, 1.0, 1.0)
     return passes, float(starts[0, 0])
@@ -74,7 +74,7 @@ def _valued(game: HogEngine, policies: Floats, role: Role) -> tuple[Interpreter,
 def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
     """Reach of every hidden state, player 0 of two policies (2, G, G, K) to move: (G, G, H)."""
     if game.has_memory or game.positions_recur:
-        passes = game.interpreter(len(policies))
+        passes = game.graph_layout(len(policies))
         passes.forward(plain(policies))
         return passes.of_states(passes.passes.reach[0])
     graph, rows = game.graph, policies.reshape(2, -1, game.num_actions)
@@ -91,7 +91,7 @@ def hidden_reach(game: HogEngine, policies: Floats) -> Floats:
 
 def backward_by(
     game: HogEngine, players: int, memory_values: MemoryValues, passes: int = 1
-) -> tuple[list[Interpreter], Sequence[tuple[float, float]]]:
+) -> tuple[list[GraphLayout], Sequence[tuple[float, float]]]:
     """Value all cells, level by level, each memory as a function of the values of its rolls.
 
     So rolls may depend on the memory, and nothing is compiled for them. `memory_values` gets the
@@ -102,7 +102,7 @@ def backward_by(
     """
     if game.positions_recur:
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
-    all_passes = [game.interpreter(players) for _ in range(passes)]
+    all_passes = [game.graph_layout(players) for _ in range(passes)]
     graph = all_passes[0].graph
     lists = all_passes[0].passes.lists
     mirrored = all_passes[0].passes.use_mirrors

@@ -12,7 +12,7 @@ from hogeq.model.protocol import Reach
 from hogeq.support.aliases import Floats, Ints
 
 
-class Interpreter:
+class GraphLayout:
     """Values and reach of every hidden state of a game, in double precision.
 
     Player 0 is the player of a pass. Where each player has a goal of its own, player 0 has the
