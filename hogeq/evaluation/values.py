@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hogeq.graph.endless import EndlessError
-from hogeq.model import hidden
+from hogeq.model import state_values
 from hogeq.model.game import HogEngine
 from hogeq.model.one_turn import roll_values, values_at
 from hogeq.model.protocol import WinRate
@@ -101,11 +101,11 @@ def _win_rate_from_scores(
 ) -> WinRate:
     """Win rate of two policies in games that begin at `start`, with the memory of a first turn."""
     policies = policies_of(game, a, b)
-    state_values = hidden.hidden_values(game, policies)
+    passes = state_values.hidden_values(game, policies)
     start_memory = game.memories.index(Memory())
     win_probabilities = []  # of each player if it moves first
     for player, policy in enumerate(policies):
-        values_of_rolls = values_at(state_values, *start, player)[start_memory]  # (K,)
+        values_of_rolls = values_at(passes, *start, player)[start_memory]  # (K,)
         win_probabilities.append(float(np.dot(values_of_rolls, policy[start])))
     return WinRate.from_starts(*win_probabilities)
 
@@ -133,7 +133,7 @@ def remembering_win_rate(game: HogEngine, rolls: NDArray[Any], strategy: Strateg
             return (values_of_rolls @ policy[cells])[..., 0]
         return np.take_along_axis(values_of_rolls, roll_of_memory[cells], axis=3)[..., 0]
 
-    _, starts = hidden.backward_by(game, 2, values_by_memory)
+    _, starts = state_values.backward_by(game, 2, values_by_memory)
     return WinRate.from_starts(*starts[0])
 
 
@@ -144,10 +144,10 @@ def values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> F
     """Win probability of the player to move in every hidden state, (G, G, H)."""
     policies = _policies(game, a, b)
     policy = policies[0].reshape(game.goal**2, -1)  # (G * G, K), of the player to move
-    state_values = np.zeros((game.goal**2, game.memory_size))
-    for cells, values_of_rolls in roll_values(hidden.hidden_values(game, policies)):
-        state_values[cells] = (values_of_rolls @ policy[cells, :, None])[..., 0]
-    return state_values.reshape(game.goal, game.goal, -1)
+    win_probability = np.zeros((game.goal**2, game.memory_size))
+    for cells, values_of_rolls in roll_values(state_values.hidden_values(game, policies)):
+        win_probability[cells] = (values_of_rolls @ policy[cells, :, None])[..., 0]
+    return win_probability.reshape(game.goal, game.goal, -1)
 
 
 def mean_values(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Floats:
@@ -173,11 +173,11 @@ def hidden_action_values(
     `cells` are pairs of own and opponent's score; by default all cells, row by row. After the roll
     the player to move follows `a`, and the other player `b`, by default `a` too.
     """
-    state_values = hidden.hidden_values(game, _policies(game, a, b))
+    passes = state_values.hidden_values(game, _policies(game, a, b))
     if cells is not None:
-        return np.stack([values_at(state_values, *cell) for cell in cells])
+        return np.stack([values_at(passes, *cell) for cell in cells])
     action_values = np.zeros((game.goal**2, game.memory_size, game.num_actions))
-    for cell_numbers, values_of_rolls in roll_values(state_values):
+    for cell_numbers, values_of_rolls in roll_values(passes):
         action_values[cell_numbers] = values_of_rolls
     return action_values
 
@@ -188,7 +188,7 @@ def reach(game: HogEngine, a: StrategyLike, b: StrategyLike | None = None) -> Fl
     Where positions recur, the expected number of visits. Play that can never end is followed to
     where that is certain, and no further.
     """
-    return hidden.hidden_reach(game, policies_of(game, a, a if b is None else b))
+    return state_values.hidden_reach(game, policies_of(game, a, a if b is None else b))
 
 
 def belief(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hogeq.model import hidden
+from hogeq.model import state_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.graph_layout import GraphLayout
 from hogeq.model.one_turn import follow_with, roll_values, values_at
@@ -56,10 +56,10 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
     plays = np.random.default_rng(0).dirichlet(np.ones(game.num_actions), (2, GOAL, GOAL))
     for policies in (plays, plays[:1]):
         values = by_kernel(game, policies, Role.EVALUATE).passes.values
-        found = hidden.hidden_values(game, policies)
+        found = state_values.hidden_values(game, policies)
         np.testing.assert_allclose(found.passes.values, values, rtol=0, atol=1e-14)
         kernel = by_kernel(game, policies, Role.FULL_MEMORY)
-        rolls, first, found = hidden.best_rolls(game, policies)
+        rolls, first, found = state_values.best_rolls(game, policies)
         np.testing.assert_allclose(found.passes.values, kernel.passes.values, rtol=0, atol=1e-14)
         np.testing.assert_array_equal(rolls, kernel.of_states(kernel.passes.choice))
         assert rolls.dtype == kernel.passes.choice.dtype
@@ -67,7 +67,7 @@ def test_games_without_memory_are_valued_as_by_the_kernel(edition: str, goal: An
     passes = game.graph_layout(2)
     passes.forward(plays)
     reach = passes.of_states(passes.passes.reach[0])
-    np.testing.assert_allclose(hidden.hidden_reach(game, plays), reach, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(state_values.hidden_reach(game, plays), reach, rtol=0, atol=1e-14)
     assert reach[0, 0] >= 0.5
 
 
