@@ -148,7 +148,7 @@ def test_blocks_of_any_size_hold_the_same_game(
         expected = tree_of(text)
         with monkeypatch.context() as patch:
             patch.setattr(text_format, "BLOCK_SIZE", block)
-            patch.setattr(text_format, "BLOCKS", 2)
+            patch.setattr(text_format, "BLOCKS_CACHED", 2)
             patch.setattr(text_format, "LINE_PART", part)
             found = tree_of(text)
         assert found.digest() == expected.digest()
