@@ -97,7 +97,7 @@ class Decision:
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
         """Lay out the payoffs of a form's sequences, (form.size,); `unit` is that of the stakes."""
         self.form = form
-        self.unit = unit  # smaller differences of payoffs count as rounding
+        self.unit = unit  # differences of payoffs are compared with shares of it
         self.legal = form.tree.legal  # (R, K)
         num_pasts, num_rows, num_actions = len(form.row), form.tree.num_rows, form.tree.num_actions
         require_cells(form.tree.name, "ways to come to information sets", num_pasts, num_actions)

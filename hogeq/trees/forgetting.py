@@ -19,8 +19,8 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
     """Join information sets whose player remembers the same and has the same actions.
 
     `forget` says what a player remembers of a history. ``own_actions``: the moves of others and of
-    chance. ``order``: chance's moves, and the players' as a set. ``last:K``: chance's moves, and
-    the last K of the players. A function was already applied when the tree was built.
+    chance. ``order``: chance's moves, and the players' but not their order. ``last:K``: chance's
+    moves, and the last K of the players. A function was already applied when the tree was built.
     """
     if not isinstance(forget, str):
         return tree

@@ -369,7 +369,7 @@ class Recall:
         Yields the nodes of both, for every later visit that may still give the shortest pair.
         """
         tree = self.tree
-        fewest_moves = tree.num_nodes  # of a pair so far; no pair has as many as the tree has nodes
+        fewest_moves = tree.num_nodes  # of a pair so far; at first more than any node is deep
         for later in self.form.first[self.form.visits > 1].tolist():
             if self.depth[later] >= fewest_moves:  # those that follow are as deep
                 return

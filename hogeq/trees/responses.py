@@ -45,7 +45,7 @@ class Settled(NamedTuple):
     most: Fraction  # upper bound on the payoff of any response
     full_memory: Fraction  # upper bound on the payoff of a player with perfect recall
     is_certain: bool  # whether `most` is proved; otherwise it is what the solver HiGHS reports
-    method: str  # how `most` was found, one of `METHODS`
+    method: str  # how `most` was found, one of `BOUND_METHODS`
 
 
 def settle(
@@ -74,7 +74,7 @@ def settle(
     dag : BeliefDag, optional
         Belief DAG of the responder, by which the response is exact without a search.
     deadline : Deadline
-        When all searches end.
+        End of all searches but those that have the `limit`.
     finer : float
         For an absent-minded player: largest gap of the bounds, a share of the usual one.
     """
@@ -128,8 +128,8 @@ def enclosed_response(
 ) -> Response:
     """Find a best response to a strategy in either seat; its value is the mean of both seats.
 
-    If bounds of single seats print as one number but those of the mean do not, the search is
-    repeated with a gap that is 16 times smaller.
+    If bounds of single seats print as one number but those of the mean do not, branch and bound is
+    repeated for a gap that is 16 times smaller.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def enclosed_response(
     wholes : pair of BeliefDag or None
         Belief DAG of each player; a player with one needs no program.
     deadline : Deadline
-        When all searches end.
+        End of all searches but those that have the `limit`.
     """
     target = tree_strategy(tree, given)
     unit = stakes(tree)

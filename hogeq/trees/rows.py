@@ -93,7 +93,8 @@ class Rows:
     def keys(self) -> list[Hashable]:
         """Key of each row, (R,), no two equal.
 
-        It is the row's name if no other row has it, else (player, name), else that and the row.
+        They are the names if no two rows share one, else all are (player, name), or else all are
+        ((player, name), row).
         """
         with_player: list[Hashable] = [*zip(self.seat.tolist(), self.names, strict=True)]
         for keys in ([*self.names], with_player):

@@ -309,7 +309,7 @@ class SequenceForm:
         """Anneal: walk at random from the pure strategy `chosen`, and store the best one in `best`.
 
         Both hold actions of the rows, in the order of `plays`, and are changed in place. `drawn`,
-        (n, 5), are random numbers for n steps, `temperatures` those of the steps.
+        (n, 5), are random numbers for n steps, `temperatures`, (2,), the first and the last one.
         """
         from hogeq.kernels import row_search
 

@@ -71,8 +71,8 @@ class Plays(NamedTuple):
         """Describe the plays through each part of the histories by bytes.
 
         Two parts have a bijection of their plays if and only if their bytes are equal. Chance's
-        probabilities may differ by a common factor, and so may payoffs, so both are taken as shares
-        of their sums over the part.
+        probabilities may differ by a common factor, and so may payoffs: they are taken as shares of
+        the sums over the part, of probabilities and of the sizes of payoffs.
 
         Parameters
         ----------
