@@ -201,7 +201,10 @@ class Chosen:
         return self
 
     def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Compile kernels, by their parts' names, and those that strategies need, with a notice."""
+        """Announce the kernels that a command needs, also for strategies; none is compiled yet.
+
+        Those that are missing are compiled by all cores when the first of them is called.
+        """
         self.hog_game.prepare(*parts, strategies=strategies)
 
     @property

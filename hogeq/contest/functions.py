@@ -235,7 +235,7 @@ class Project:
         self.texts: dict[PurePath, str] = {}  # of files, by their paths in the folder
         folder = main.parent.resolve()
         queue = [self.main, *map(PurePath, more)]
-        known = set(queue)  # all paths that were ever in it
+        known = set(queue)  # all paths that were met, even if the queue had no room for them
         for path in queue:  # which grows by what each file imports
             with contextlib.suppress(OSError, ValueError):  # no file of the project, or no text
                 text = read_whole(path, _MOST_BYTES, within=folder).decode()

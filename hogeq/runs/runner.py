@@ -114,7 +114,7 @@ class Signals(contextlib.ExitStack):
 
 
 def game_of(config: Config) -> Game:
-    """Build the game of a config; of a game of Hog, also compile the kernels of a run."""
+    """Build the game of a config; of a game of Hog, also announce the kernels to compile."""
     if config.game:
         return Game(config.game, **config.how)
     game = Hog(config.rules)

@@ -73,7 +73,10 @@ def _environment(seed: int) -> dict[str, str]:
 
 @functools.cache
 def _mounts() -> tuple[str, ...]:
-    """List options of bubblewrap that show Python and the system's libraries, and nothing else."""
+    """List options of bubblewrap that show Python, the system's libraries, and three devices.
+
+    Folders above these, and what else is in them, are not shown.
+    """
     program = os.path.realpath(sys.executable)
     paths = ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store"]
     for prefix in (sys.base_prefix, sys.base_exec_prefix, sys.prefix):

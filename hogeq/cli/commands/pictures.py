@@ -32,6 +32,7 @@ from hogeq.support.messages import BadInputError, Table, Text, counted, one_line
 
 if TYPE_CHECKING:
     from hogeq import Hog, Strategy
+    from hogeq.evaluation.counterfactual import Spread
 
 
 def board(
@@ -287,7 +288,7 @@ def show(
         chosen.expect("reach", "hidden states")
     with refusing():
         if shown.kind == "mixture":
-            _draw_mixture(game, shown, out, title)
+            _draw_mixture(game, shown, spread, out, title)
         elif shown.kind == "policy":
             figures.policy(shown, out, title, game.reach(shown).sum(axis=2))
         else:
@@ -295,13 +296,14 @@ def show(
     return Result(data, [f"drawn to {out}"])
 
 
-def _draw_mixture(game: "Hog", mixture: "Strategy", out: Path, title: str) -> None:
+def _draw_mixture(
+    game: "Hog", mixture: "Strategy", spread: "Spread", out: Path, title: str
+) -> None:
     """Draw the components of a mixture of Hog, and where they differ, to a file."""
     from numpy import array
 
     from hogeq import figures
 
-    spread = game.spread(mixture)
     choices = game.rules.choices
     component_actions = [game.strategy(component).likeliest for component in mixture.components]
     figures.mixture(
