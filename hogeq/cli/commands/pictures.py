@@ -32,7 +32,7 @@ from hogeq.support.messages import BadInputError, Table, Text, counted, one_line
 
 if TYPE_CHECKING:
     from hogeq import Hog, Strategy
-    from hogeq.evaluation.counterfactual import Spread
+    from hogeq.support.aliases import Floats
 
 
 def board(
@@ -288,7 +288,8 @@ def show(
         chosen.expect("reach", "hidden states")
     with refusing():
         if shown.kind == "mixture":
-            _draw_mixture(game, shown, spread, out, title)
+            entropies = (spread.total, spread.drawn)
+            _draw_mixture(game, shown, spread.mean, entropies, out, title)
         elif shown.kind == "policy":
             figures.policy(shown, out, title, game.reach(shown).sum(axis=2))
         else:
@@ -297,9 +298,18 @@ def show(
 
 
 def _draw_mixture(
-    game: "Hog", mixture: "Strategy", spread: "Spread", out: Path, title: str
+    game: "Hog",
+    mixture: "Strategy",
+    mean: "Floats",
+    entropies: "tuple[Floats, Floats]",
+    out: Path,
+    title: str,
 ) -> None:
-    """Draw the components of a mixture of Hog, and where they differ, to a file."""
+    """Draw the components of a mixture of Hog, and where they differ, to a file.
+
+    `mean` (G, G, K) is its mean policy, and `entropies` (G, G) are those of all rolls at a pair of
+    scores, and of them what the draw of a component explains.
+    """
     from numpy import array
 
     from hogeq import figures
@@ -309,11 +319,10 @@ def _draw_mixture(
     figures.mixture(
         mixture.weights,
         array(choices)[array(component_actions)],
-        spread.total,
-        spread.drawn,
+        *entropies,
         out,
         title,
         game.rules.num_actions,
-        game.reach(spread.mean).sum(axis=2),
+        game.reach(mean).sum(axis=2),
         min(choices),
     )
