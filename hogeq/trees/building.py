@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -46,6 +47,7 @@ SURE: Final = 20 * math.log(10)  # logarithm of a fortune that refuses 1 in 10**
 ENOUGH: Final = 1e60  # estimated nodes at which a play ends
 RECURS: Final = "has a play in which a position comes again, so no tree; allowed: games that end"
 LEAST: Final = 1e-300  # smallest probability of chance other than 0: below it digits are lost
+PAYOFFS_CACHED: Final = 4096  # different payoffs at terminal nodes that are checked once
 ROUNDED: Final = 1e-12  # largest rounding error of a sum of payoffs, as a share of the largest one
 
 Moves = Sequence[tuple[Any, Fraction | float, Any]]
@@ -266,7 +268,7 @@ class _Paid(NamedTuple):
     missed: float  # most by which totals of two terminal nodes may differ by rounding
 
 
-def _paid(payoffs: Sequence[Fraction | float], sides: Sides | None) -> _Paid:
+def _paid(sides: Sides | None, *payoffs: Fraction | float) -> _Paid:
     """Check the payoffs to all players at a terminal node, and add up those of teams."""
     for payoff in payoffs:
         if not -LARGEST <= payoff <= LARGEST:
@@ -290,7 +292,11 @@ class InformationSets:
     """Information sets and payoffs of the nodes of a walk, each checked."""
 
     def __init__(self, forget: Forget | None = None, sides: Sides | None = None) -> None:
-        self.forget, self.sides = forget, sides
+        self.forget = forget
+        self.sides = sides
+        # Terminal nodes share few payoffs, and checking them takes longer than the rest of a node.
+        # Typed, since 1.0 may have been rounded and 1 has not.
+        self._paid = lru_cache(PAYOFFS_CACHED, typed=True)(partial(_paid, sides))
         self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team, then by name
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
         self.lists: dict[tuple[int, ...], Sequence[int]] = {}  # the lists of `legal`, each once
@@ -332,7 +338,7 @@ class InformationSets:
 
     def payoff_of(self, end: Node) -> float:
         """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
-        paid = _paid(end.payoffs or (end.payoff, -end.payoff), self.sides)
+        paid = self._paid(*(end.payoffs or (end.payoff, -end.payoff)))
         if not self.num_players:  # the first one
             self.num_players = paid.players
             self.total = 0 if abs(paid.total) <= paid.missed else paid.total

@@ -194,6 +194,8 @@ def _numbers(values: Any, method: str) -> tuple[Fraction | float, ...]:
     A text is refused, though Python would turn it into a number, and so are a mapping and a set.
     """
     allowed = "a list of numbers, one for each player" if method == "payoffs" else "numbers"
+    if type(values) in {tuple, list} and all(type(number) in {int, float} for number in values):
+        return tuple(values)  # as most games have it
     is_no_list = isinstance(values, str | bytes | Mapping | AbstractSet)
     if is_no_list or not isinstance(values, Iterable):
         raise NodeError(refusal(method, values, allowed))
