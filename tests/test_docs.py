@@ -29,6 +29,7 @@ from hogeq.rules import EDITIONS
 from hogeq.search.certificate import read_certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
+from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
 ROOT = Path(__file__).parents[1]
@@ -62,7 +63,9 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
     return [(text[: match.start(1)].count("\n"), match[1]) for match in found]
 
 
-LONG = {"choosing-a-solver.md"}  # runs every solver
+# One runs every solver, and the others take more than a second.
+LONG = {"choosing-a-solver.md", "tutorial.md", "exact-response.md", "theory.md", "mixtures.md"}
+LONG_MODULES = {"hogeq.runs.index", "hogeq.runs.summary", "hogeq.search.population"}
 
 
 @pytest.mark.parametrize(
@@ -197,7 +200,7 @@ def test_examples_are_short_and_run(script: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", mostly_slow(MODULES, *(set(MODULES) - LONG_MODULES)))
 def test_examples_in_docstrings_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

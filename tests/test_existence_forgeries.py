@@ -47,6 +47,7 @@ def accepts(said: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_true_proofs_are_accepted(good: dict[str, Said]) -> None:
     for kind, said in good.items():
         assert said["kind"] == kind

@@ -284,10 +284,10 @@ def run_of(folder: Path, game: str, **more: Any) -> Path:
 
 
 def test_a_run_brings_its_game_and_what_it_forgets(tmp_path: Path) -> None:
-    folder = run_of(tmp_path, "leduc_poker", forget="last:1")
+    folder = run_of(tmp_path, "kuhn_poker", forget="last:1")
     for given in (folder, folder / "config.yaml"):
         game = hogeq.Game(given)
-        assert game.name == "leduc_poker(), forgetting last:1"
+        assert game.name == "kuhn_poker(), forgetting last:1"
     with pytest.raises(ValueError, match="forget: got 'order'; allowed: last:1, as the run does"):
         hogeq.Game(folder, forget="order")
     run = hogeq.load_run(folder)

@@ -23,6 +23,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 from tests.search.games import TINY
+from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
 
 WIN = 0.500001  # the contest's convention [7]
@@ -78,8 +79,8 @@ QUICK = Budget(starts=2, anneal_steps=20, kicks=0)
 # --- against all matrices there are ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("seed", mostly_slow(SEEDS, 0))
+@pytest.mark.parametrize("name", mostly_slow(GAMES, *TINY))
 def test_no_matrix_has_a_higher_mean_and_none_beats_more_rivals(name: str, seed: int) -> None:
     case = tiny(name, seed)
     found = answer_field(case.game, case.rivals, "mean", Budget(starts=4, kicks=0))

@@ -17,6 +17,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.rules import from_rules
 from tests.benchmark.forgeries import GAME, HOG, TREE, Arrays, Results, best_of_all, claims, leaf
+from tests.slow import mostly_slow
 
 
 def infinite_prices(good: Results, kind: Any) -> Results:
@@ -325,7 +326,7 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
 
 
 @pytest.mark.parametrize("miss", [-9e-10, 9e-10])
-@pytest.mark.parametrize("what", ["chance", "fixed", "start_chance"])
+@pytest.mark.parametrize("what", mostly_slow(["chance", "fixed", "start_chance"], "chance"))
 def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
     """By whatever is computed: full memory, the own past, a search; nor a value above it."""
     for tree in (

@@ -14,6 +14,7 @@ import hogeq
 from hogeq.cli import app
 from tests.cli.calls import ask, ok, refused
 from tests.cli.test_check import not_valid
+from tests.slow import mostly_slow
 
 BESIDE = "{}from beside import dice\ndef final_strategy(score, opponent): return dice\n"
 R = ("--rules", "small.yaml")
@@ -31,7 +32,10 @@ def after(mark: str, text: str) -> str:
     return text.partition(mark)[2].partition("\n")[0]
 
 
-@pytest.mark.parametrize("named", ["", "PLAYER_NAME = 'Ana'\n", "PLAYER_NAME = ''\n"])
+@pytest.mark.parametrize(
+    "named",
+    mostly_slow(["", "PLAYER_NAME = 'Ana'\n", "PLAYER_NAME = ''\n"], "PLAYER_NAME = 'Ana'\n"),
+)
 def test_the_command_that_makes_one_file_makes_one(folder: Path, named: str) -> None:
     (folder / "my project").mkdir()
     Path("my project/beside.py").write_text("dice = 2\n")

@@ -12,6 +12,7 @@ import hogeq
 from hogeq.strategies.files import write_strategy
 from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
+from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_positions import example
 
@@ -77,7 +78,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, "su20", " su20"))
 def test_other_rules_under_the_name_of_an_edition_are_refused(name: str) -> None:
     certified()
     proof = json.loads(Path("proof.json").read_text())
@@ -113,8 +114,8 @@ def test_a_packed_certificate() -> None:
 
 
 class SmallHog(OwnHog):
-    goal: int = 10
-    max_dice: int = 3
+    goal: int = 6
+    max_dice: int = 2
 
 
 TREE = {"name": "liars_dice(dice_sides=3)", "forget": "last:1"}

@@ -301,6 +301,7 @@ def modules(*calls: tuple[str, ...]) -> set[str]:
     return set(found.stderr.split("\n"))
 
 
+@pytest.mark.slow
 def test_small_commands_import_little() -> None:
     heavy = {"matplotlib", "loky", "scipy.linalg", "pandas", "pyspiel", "rich"}
     heavy |= {"hogeq.runs.config"}

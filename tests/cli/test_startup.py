@@ -47,6 +47,7 @@ def test_the_first_three_commands_compile_once(tmp_path: Path) -> None:
     assert told.count("compiling kernels") == 1
 
 
+@pytest.mark.slow
 def test_what_needs_few_passes_runs_without_a_compiler(tmp_path: Path) -> None:
     code = """
 import runpy, sys
@@ -161,6 +162,7 @@ def test_python_without_docstrings_is_refused_in_one_line(monkeypatch: pytest.Mo
     assert hogeq("rules", "fa22").returncode == 0
 
 
+@pytest.mark.slow
 def test_pictures_need_no_windows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "of another program")
     fa22 = ("--rules", "fa22.yaml")

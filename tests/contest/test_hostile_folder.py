@@ -121,6 +121,7 @@ def test_a_folder_full_of_attacks_without_code(here: Path) -> None:
 needs_isolation = pytest.mark.skipif(not isolation().bubblewrap, reason="needs bubblewrap")
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_a_folder_of_hostile_programs(here: Path) -> None:
     good = {"ann/final_strategy.py", "bob/final_strategy.py"}
@@ -146,7 +147,15 @@ def test_a_folder_of_hostile_programs(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [KeyError("table"), OverflowError(), MemoryError(), RecursionError(), OSError(5, "no")]
+    "error",
+    [
+        KeyError("table"),
+        MemoryError(),
+        *(
+            pytest.param(error, marks=pytest.mark.slow)
+            for error in (OverflowError(), RecursionError(), OSError(5, "no"))
+        ),
+    ],
 )
 def test_whatever_an_entry_raises_is_its_own_fault(
     here: Path, monkeypatch: pytest.MonkeyPatch, error: Exception

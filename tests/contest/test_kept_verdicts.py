@@ -134,6 +134,7 @@ hogeq.edition(hogeq.Rules(name="mine", goal=GOAL, max_dice=DICE, zero_dice="give
 """
 
 
+@pytest.mark.slow
 def test_a_changed_plugin_is_another_game(here: Path) -> None:
     three()
     call = (*RUN[:2], "--rules", "mine", *RUN[4:], "--plugin", "part.py", "--trust", "--json")

@@ -23,6 +23,7 @@ from hogeq import figures
 from hogeq.figures.style import LOSS, number_log_axis
 from hogeq.pages import frame
 from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
+from tests.slow import mostly_slow
 
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.integers(0, 11, (100, 100))
@@ -226,6 +227,7 @@ def test_pages_have_the_same_rule_of_colour() -> None:
     assert tuple(json.loads(light)) == LOSS
 
 
+@pytest.mark.slow
 def test_a_figure_is_returned_and_shows_itself(tmp_path: Path) -> None:
     names = ["a", "b"]
     made = {
@@ -284,7 +286,7 @@ def test_a_field_has_its_best_on_top_and_its_win_rates_in_per_cent(
     assert [text.get_text() for text in axes.texts] == [f"{one:.1f}" for one in shown.ravel()]
 
 
-@pytest.mark.parametrize("count", [22, 80])
+@pytest.mark.parametrize("count", mostly_slow([22, 80], 22))
 def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure], count: int) -> None:
     rates = np.random.default_rng(0).uniform(0.3, 0.7, (count, count))
     names = [f"An entry called {entry}" for entry in range(count)]

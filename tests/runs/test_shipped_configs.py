@@ -71,6 +71,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     assert not whole.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["dcfr", "pcfr_plus"])
 def test_teams_learn_a_mixture_and_go_on_bit_for_bit(variant: str, tmp_path: Path) -> None:
     path = FOLDER / "teams.yaml"

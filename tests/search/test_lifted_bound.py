@@ -35,6 +35,7 @@ from tests.search.games import (
     small,
     ticks,
 )
+from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +104,7 @@ def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
         assert certify(problems(game, target), 40.0, ticks()).bound() >= most
 
 
-@pytest.mark.parametrize("edition", ["su20", "fa19", "su21", "fa22"])
+@pytest.mark.parametrize("edition", mostly_slow(["su20", "fa19", "su21", "fa22"], "fa19", "fa22"))
 @STRATEGIES
 def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
     game = small(9, 2, edition)

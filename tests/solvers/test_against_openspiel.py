@@ -71,7 +71,10 @@ def compare(theirs: Any, solver: Any, engine: TreeEngine, state: Any) -> None:
             np.testing.assert_allclose(ours[: len(legal)], expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("game", "iterations"), [("kuhn_poker", 30), ("leduc_poker", 5)])
+@pytest.mark.parametrize(
+    ("game", "iterations"),
+    [("kuhn_poker", 30), pytest.param("leduc_poker", 5, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_defaults_are_those_of_openspiel(name: str, game: str, iterations: int) -> None:
     engine = TreeEngine(from_openspiel(game))

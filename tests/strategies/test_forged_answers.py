@@ -8,6 +8,7 @@ import pytest
 from hogeq.strategies import programs
 from hogeq.strategies.submissions import Submission
 from hogeq.support import sandbox
+from tests.slow import mostly_slow
 from tests.strategies.programs import boxed, code
 from tests.strategies.strategy_files import DICE, GOAL, file
 
@@ -93,7 +94,7 @@ def forged(folder: Path, text: str, **options: Any) -> Submission:
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("moment", ["when it is loaded", "when it is asked", "later"])
+@pytest.mark.parametrize("moment", mostly_slow(FAULTS, "when it is asked"))
 @boxed
 def test_a_forged_answer_is_a_fault_of_its_entry(tmp_path: Path, forgery: str, moment: str) -> None:
     text = f"{FORGERIES[forgery]}\n{HONEST}"

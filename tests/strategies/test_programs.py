@@ -8,6 +8,7 @@ import pytest
 from hogeq.strategies import programs
 from hogeq.strategies.files import read_strategy
 from hogeq.support import sandbox
+from tests.slow import mostly_slow
 from tests.strategies.programs import code
 from tests.strategies.strategy_files import DICE, GOAL, ROWS, file, refused
 
@@ -100,7 +101,7 @@ def test_what_defines_no_strategy_is_refused(tmp_path: Path, content: str | byte
     "body",
     [
         "while True: pass",
-        "import time; time.sleep(60)",
+        pytest.param("import time; time.sleep(60)", marks=pytest.mark.slow),
     ],
 )
 def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
@@ -131,6 +132,7 @@ def test_code_that_does_not_end_is_stopped(tmp_path: Path, body: str) -> None:
     assert time.perf_counter() - start < 8
 
 
+@pytest.mark.slow
 def test_what_is_waited_for_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -190,7 +192,9 @@ CHANCE = {
 }
 
 
-@pytest.mark.parametrize("source", CHANCE)
+@pytest.mark.parametrize(
+    "source", mostly_slow(CHANCE, "shared", "secrets", "another file", "a draw before the seed")
+)
 def test_chance_is_named_whenever_it_is_judged_and_the_verdict_is_the_same(
     tmp_path: Path, source: str
 ) -> None:
@@ -210,8 +214,14 @@ def test_chance_is_named_whenever_it_is_judged_and_the_verdict_is_the_same(
         "import random; random.seed(7); n = random.randint(0, 1)",
         "import random; n = random.Random(7).randint(0, 1)",
         "import random; random.seed('hog', version=1); n = random.choice([0, 1])",
-        "import numpy; n = int(numpy.random.default_rng(5).integers(2))",
-        "import multiprocessing, numpy.random, random, tempfile, uuid; n = 1",
+        pytest.param(
+            "import numpy; n = int(numpy.random.default_rng(5).integers(2))",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "import multiprocessing, numpy.random, random, tempfile, uuid; n = 1",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_chance_with_a_seed_of_its_own_is_none(tmp_path: Path, text: str) -> None:

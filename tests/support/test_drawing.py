@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -34,9 +32,9 @@ def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path
     assert float(ran(tmp_path, "-c", code)) == 10.0
 
 
-@pytest.mark.parametrize("name", ["loky.py", "concurrent.py", "multiprocessing.py"])
-def test_workers_import_nothing_from_the_current_folder(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")
+def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    for name in ("loky.py", "concurrent.py", "multiprocessing.py"):
+        (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")
     (tmp_path / "small.yaml").write_text("{edition: su20, goal: 8, max_dice: 2}", "utf-8")
     attack = ("-m", "hogeq", "attack", "always_roll:1", "--rules", "small.yaml", "--json")
     effort = ("--starts", "2", "--kicks", "1")

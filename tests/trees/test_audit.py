@@ -21,6 +21,7 @@ from hogeq.trees.recall import Audit, Recall, Witness
 from hogeq.trees.rules import from_rules, node_of
 from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
+from tests.slow import mostly_slow
 from tests.trees.openspiel_games import ENDING
 
 
@@ -311,7 +312,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
 LARGE = ("fa13", "fa18", "sp19", "su15_contest", "su18", "hog12", "sp13")  # to 6
 
 
-@pytest.mark.parametrize("edition", ENDING)
+@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20", "su15_contest"))
 def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
     full = EDITIONS[edition]
     sizes = [count(HogTree(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
@@ -331,7 +332,7 @@ def test_histories_tell_the_choice_minus_one() -> None:
     assert history_text(rules, witness.second) == f"A begins. A chooses -1 for 1: 1-0. {after}"
 
 
-@pytest.mark.parametrize("edition", ENDING)
+@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20", "fa18", "fa15"))
 def test_what_a_small_game_shows_is_so_in_the_full_game(edition: str) -> None:
     full = EDITIONS[edition]
     walked = small(full, 5 if edition != "fa18" else 4, 2)

@@ -50,6 +50,7 @@ def plans(form: SequenceForm) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
     forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
     assert len(FORGETS) > 150

@@ -13,6 +13,7 @@ import pytest
 import hogeq
 from hogeq.trees.lasting_names import lasting
 from hogeq.trees.positions import of_rules
+from tests.slow import mostly_slow
 
 HANDS = [frozenset(hand) for hand in combinations(("ace", "king", "queen", "jack"), 2)]
 
@@ -102,7 +103,7 @@ for path in sys.argv[2:]:
 """
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", mostly_slow([1, 2, 3], 1))
 def test_strategies_are_read_in_another_process(tmp_path: Path, seed: int) -> None:
     paths = [str(tmp_path / f"best.{suffix}") for suffix in ("npz", "csv", "json")]
     for action, hashes in (("write", 0), ("read", seed)):

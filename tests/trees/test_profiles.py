@@ -167,6 +167,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> None:
     for number, (text, why) in enumerate(BAD.items()):
         Path(f"bad{number}.txt").write_text(text)

@@ -70,13 +70,14 @@ def test_examples_of_gilboa() -> None:
     ("lines", "again", "reached", "gained", "best", "value"),
     [
         # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
-        (
+        pytest.param(
             ("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 3", "t 2 2", "t 3 5", "t 4 3", "t 5 4"),
             ({"(1)": 2}, {}),
             [1, 1 / 2, 1 / 8],
             (12 / 16, 0),
             65 / 16,
             65 / 16,
+            marks=pytest.mark.slow,
         ),
         # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If
         # that takes all, x gets 7 - 6x.
