@@ -368,6 +368,7 @@ def markup_errors(docstring: str) -> list[str]:
     return [text for text in serious if "Unknown" not in text]
 
 
+@pytest.mark.slow
 def test_every_docstring_is_well_formed() -> None:
     assert markup_errors("Steps:\n1. one\n   - two\n2. three")
     for path in sorted((ROOT / "hogeq").rglob("*.py")):

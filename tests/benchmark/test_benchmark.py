@@ -241,6 +241,7 @@ def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     assert (tmp_path / "benchmark.png").exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_tables_are_those_of_the_shipped_runs(tmp_path: Path) -> None:
     shutil.copytree(RESULTS, tmp_path / "benchmark")
     runs = dict(np.load(RESULTS / "seeds" / "runs.npz"))

@@ -20,6 +20,7 @@ from tests.benchmark.forgeries import GAME, HOG, TREE, Results, accepts, claims,
 from tests.slow import mostly_slow
 
 
+@pytest.mark.slow
 def test_every_claim_is_compared_by_digit_and_type(good: Results, folder: Path) -> None:
     good.copy().write(folder)
     tried = 0

@@ -61,6 +61,7 @@ def test_the_command_has_the_plugin_of_the_rules(folder: Path) -> None:
     ok("check", "one.py", *call[2:])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_valid_for_its_imports_alone_is_judged(folder: Path) -> None:
     Path("beside.py").write_text("dice = 2\n")
     Path("hog.py").write_text(BESIDE.format("PLAYER_NAME = 'Ana'\n"))
@@ -107,6 +108,7 @@ def strings() -> Iterator[str]:
                 yield node.value
 
 
+@pytest.mark.slow
 def test_every_command_that_a_text_names_has_the_options_that_it_is_given() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     found = 0

@@ -64,6 +64,7 @@ def test_saturation_is_said_and_can_be_waited_for(folder: Path) -> None:
 
 
 def test_a_field(folder: Path) -> None:
+    (folder / "small.yaml").write_text("{edition: su20, goal: 8, max_dice: 3}")
     beaten = (*FIELD, *R, *QUICK, "--objective", "beaten")
     found = ask(*beaten, "--out", "m.csv", "--jobs", "1")
     exact = [rate("m.csv", rival) for rival in RIVALS]

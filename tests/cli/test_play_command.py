@@ -240,6 +240,7 @@ def test_the_end_of_input_is_polite_and_a_closed_input_is_the_end_of_it(folder: 
     assert b"end of input" in found.stdout
 
 
+@pytest.mark.slow
 def test_in_a_terminal_and_interrupted(folder: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]

@@ -83,6 +83,7 @@ def loud(game):
 """
 
 
+@pytest.mark.slow
 def test_what_a_plugin_prints_spoils_no_json(folder: Path) -> None:
     Path("loud.py").write_text(LOUD)
     trusted = "--rules", "small.yaml", "--plugin", "loud.py", "--trust"

@@ -133,7 +133,10 @@ def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, 
     "arguments",
     [
         ("attack", "always_roll:1", "--starts", "1", "--kicks", "0", "--out", "there.csv"),
-        ("attack", "always_roll:1", "--certify", "1", "--certificate", "there.json"),
+        pytest.param(
+            ("attack", "always_roll:1", "--certify", "1", "--certificate", "there.json"),
+            marks=pytest.mark.slow,
+        ),
         ("export", "always_roll:1", "--out", "there.csv"),
         ("purify", "always_roll:1", "--out", "there.csv"),
         ("play", "--save", "there.json"),

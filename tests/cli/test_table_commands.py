@@ -60,6 +60,7 @@ def test_nobody_submits_without_a_name(folder: Path) -> None:
     assert not (folder / "final_strategy.py").exists()
 
 
+@pytest.mark.slow
 def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
     code = "{}def final_strategy(score, opponent):\n    return 1\n"
     for file, name in (("named.py", "PLAYER_NAME = 'Ana'\n"), ("nameless.py", "")):

@@ -128,9 +128,9 @@ def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
 
 def test_code_has_a_time_limit(folder: Path) -> None:
     (folder / "slow.py").write_text("def final_strategy(score, opponent):\n    while True: pass\n")
-    (refused,) = read(["slow.py"], trust=True, time_limit=1.0).refused
+    (refused,) = read(["slow.py"], trust=True, time_limit=3.0).refused
     assert refused.reason == (
-        "slow.py: final_strategy(0, 0) gave no answer within 1 seconds; 0 of 36 positions were "
+        "slow.py: final_strategy(0, 0) gave no answer within 3 seconds; 0 of 36 positions were "
         "answered"
     )
 

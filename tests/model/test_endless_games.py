@@ -39,6 +39,7 @@ def test_commands_refuse_it_in_one_line(command: str) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_commands_that_count_it_as_half_a_win_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

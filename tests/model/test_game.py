@@ -68,7 +68,7 @@ def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) ->
     assert compile_game(rules_from(rules)) is game
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, *KINDS))
 def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
     passes = compile_game(rules).graph_layout(2).passes

@@ -29,6 +29,7 @@ from hogeq.rules.turn import (
     turn_effects,
 )
 from tests import twin
+from tests.slow import KINDS
 
 FEATURES = st.builds(
     Rules,
@@ -119,7 +120,12 @@ def test_play_turn_refuses(
 
 
 @pytest.mark.parametrize(
-    ("edition", "least"), [*((name, 0) for name in EDITIONS), ("su20", 1), ("fa15", 2), ("su21", 3)]
+    ("edition", "least"),
+    [
+        *((name, 0) for name in KINDS),
+        *(("su20", 1), ("fa15", 2), ("su21", 3)),
+        *(pytest.param(name, 0, marks=pytest.mark.slow) for name in EDITIONS if name not in KINDS),
+    ],
 )
 def test_turns_end_as_in_the_twin(edition: str, least: int) -> None:
     rules = replace(EDITIONS[edition], goal=12, max_dice=3, min_dice=least)

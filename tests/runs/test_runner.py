@@ -92,6 +92,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert str(ROOT) not in json.dumps(manifest["environment"])
 
 
+@pytest.mark.slow
 @quick
 def test_recorded_seconds_are_without_compiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -170,7 +171,7 @@ def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
     ("solver", "keys"),
     [
         ("cfr_br", ["start"]),
-        ("mixture_bundle", ["start", "counters"]),
+        pytest.param("mixture_bundle", ["start", "counters"], marks=pytest.mark.slow),
     ],
 )
 def test_files_that_a_run_began_with_are_known_and_may_go(

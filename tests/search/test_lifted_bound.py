@@ -92,7 +92,7 @@ def test_without_steps_it_is_full_memory_and_the_draw_is_told(edition: str, make
 
 
 @pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", mostly_slow([1, 2], 2))
 def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
     game = compile_game(rules_from(parts))
     for seed in range(3):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,6 +46,7 @@ def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "it_ran").exists()
 
 
+@pytest.mark.slow
 def test_workers_leave_the_environment_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "near.py").write_text("print('found')\n", "utf-8")
     (tmp_path / "script.py").write_text("import near\n", "utf-8")

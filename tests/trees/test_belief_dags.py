@@ -170,6 +170,7 @@ def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
         belief_dag(form, most=3)
 
 
+@pytest.mark.slow
 def test_no_step_of_a_dag_that_is_too_large_takes_more_than_it_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -107,6 +107,7 @@ def test_games_have_the_sizes_of_the_papers(name: str, ends: int) -> None:
     assert found == ends
 
 
+@pytest.mark.slow
 def test_sizes_in_docstrings_are_so() -> None:
     for name in ("3K4", "3L133", "3D3", "die_roll_poker"):
         tree = load_tree(name, teams=None if name == "die_roll_poker" else "01/2")

@@ -24,6 +24,7 @@ from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.strategies import order_of_rows
 from hogeq.trees.tree import hog_efg
 from tests.cli.calls import ask, refused
+from tests.slow import mostly_slow
 from tests.strategies.strategy_files import saved, zipped
 
 SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}
@@ -230,7 +231,9 @@ def broken_archives() -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kind", broken_archives())
+@pytest.mark.parametrize(
+    "kind", mostly_slow(broken_archives(), "flipped", "objects", "huge", "nan")
+)
 def test_a_broken_archive_is_refused_in_a_line(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
