@@ -65,7 +65,12 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
 
 # One runs every solver, and the others take more than a second.
 LONG = {"choosing-a-solver.md", "tutorial.md", "exact-response.md", "theory.md", "mixtures.md"}
-LONG_MODULES = {"hogeq.runs.index", "hogeq.runs.summary", "hogeq.search.population"}
+LONG_MODULES = {
+    "hogeq.runs.index",
+    "hogeq.runs.summary",
+    "hogeq.search.population",
+    "hogeq.support.progress",
+}
 
 
 @pytest.mark.parametrize(
@@ -226,6 +231,7 @@ def test_asking_for_the_package_alone_is_cheap() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
 
 
+@pytest.mark.slow
 def test_editions_are_described_as_they_are() -> None:
     """The page includes their rules as the command prints them, and a table of their values."""
     page = (DOCS / "editions.md").read_text("utf-8")

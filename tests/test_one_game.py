@@ -344,6 +344,7 @@ def test_changes_of_a_strategy_are_worth_what_they_are_alone(forget: str | None)
     assert cards
 
 
+@pytest.mark.slow
 def test_a_run_is_not_resumed_on_another_game(file: str, tmp_path: Path) -> None:
     folder = run_of(tmp_path, file)
     Path(file).write_text(FORGETFUL.replace("{ 1, -1 }", "{ 2, -2 }"))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests import twin
-from tests.slow import KINDS, mostly_slow
+from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin.editions import EDITIONS
 from tests.twin.full_size import ENDLESS, Whole, figures, optimal
 from tests.twin.parts import MORE_BOAR, points_of_rolls, rolled
@@ -128,7 +128,7 @@ def test_the_verified_best_response_to_always_5() -> None:
 # --- the twin's two ways --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("edition", mostly_slow([*EDITIONS, "recurs"], *KINDS, "recurs"))
+@pytest.mark.parametrize("edition", mostly_slow([*EDITIONS, "recurs"], *FEW_EDITIONS, "recurs"))
 def test_recursion_and_diagonals_agree(edition: str) -> None:
     """Small games, against best play and against always 2; `recurs` scores 0 for a rolled 1."""
     rules = EDITIONS.get(edition) or EDITIONS["fa15"] | {"piggy_back": False}

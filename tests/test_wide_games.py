@@ -89,6 +89,7 @@ def test_optimal_play_takes_no_table_of_positions_by_actions(wider: Any) -> None
     assert wider.tablebase().value == 0.0  # the seeker sees where the hider is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["efg", "npz"])
 def test_actions_are_named_without_counting_their_siblings(
     wider: Any, tmp_path: Path, suffix: str

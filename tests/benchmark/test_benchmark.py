@@ -106,6 +106,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
         assert (instance.states, instance.rows) == (row["states"], row["rows"])
 
 
+@pytest.mark.slow
 def test_the_command_solves_and_bounds() -> None:
     names = ("random-3x4x4", "fa13-10x3-always", "liars_dice_ir-4-game")
     run = ask("bench-games", "run", "--seconds", "600", *(f"--only={name}" for name in names))
@@ -279,6 +280,7 @@ def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Pat
     assert [row[0] for row in listing(folder)] == [*CHECKED]
 
 
+@pytest.mark.slow
 def test_the_checker_refuses_a_changed_digit_of_what_is_known(copied: tuple[Path, Path]) -> None:
     instances, folder = copied
     path = folder / "known.json"

@@ -174,7 +174,7 @@ def output(folder: Path, *only: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("what", FILES)
+@pytest.mark.parametrize("what", mostly_slow(FILES, *(set(FILES) - {"a bomb"})))
 def test_files_that_are_no_archives_are_refused_in_a_line(
     good: Results, folder: Path, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

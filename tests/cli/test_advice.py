@@ -45,6 +45,7 @@ def test_the_command_that_makes_one_file_makes_one(folder: Path, named: str) -> 
     assert "valid for fa22, by " in ok("check", "one.py", "--rules", "fa22", "--trust")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registries")
 def test_the_command_has_the_plugin_of_the_rules(folder: Path) -> None:
     Path("my part.py").write_text(
@@ -77,6 +78,7 @@ def test_a_file_that_is_not_valid_for_its_imports_alone_is_judged(folder: Path) 
     assert f'"win_rate": {alone["win_rate"]}' in found
 
 
+@pytest.mark.slow
 def test_commands_about_files_take_any_name(folder: Path) -> None:
     play = ["play", *R, "--seed", "3", "--save", "my game.json", "--start", "2:1"]
     text = CliRunner().invoke(app, play, input="2\n" * 60).stdout

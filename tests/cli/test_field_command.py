@@ -108,6 +108,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(isolation().bubblewrap is None, reason=isolation().reason)
 def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field: Path) -> None:
     good = "PLAYER_NAME = 'Ann'\ndef final_strategy(score, opponent): return 2\n"

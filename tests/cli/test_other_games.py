@@ -166,6 +166,7 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     assert found["proved"]
 
 
+@pytest.mark.slow
 def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {learnt}}}")
@@ -308,6 +309,7 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
     assert "--plot: allowed only for Hog" in refused("diff", "a", "b", *GAME, "--plot", "p.png")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "forget", mostly_slow([(), ("--forget", "own_actions")], ("--forget", "own_actions"))
 )

@@ -106,6 +106,7 @@ def test_the_likeliest_rolls_unless_told(folder: Path) -> None:
     assert text == "matrix of policy.npz by argmax written to matrix.csv\n"
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_where_it_was(folder: Path) -> None:
     kept = "--checkpoint", "state.npz", "--overwrite"
     for rounds in (2, 5):

@@ -47,7 +47,7 @@ def told(found: Comparison) -> dict[str, str]:
     return {one.function: one.told for one in found.functions}
 
 
-@pytest.mark.parametrize("edition", mostly_slow(PROJECTS, "fa25", "su20"))
+@pytest.mark.parametrize("edition", mostly_slow(PROJECTS, "fa25"))
 def test_a_right_project_is_right(edition: str) -> None:
     found = compared(PROJECTS[edition], small(edition, max_dice=6))
     defined = set(re.findall(r"^def (\w+)", PROJECTS[edition], re.MULTILINE))
@@ -56,6 +56,7 @@ def test_a_right_project_is_right(edition: str) -> None:
     assert found.failed == []
 
 
+@pytest.mark.slow
 def test_a_wrong_boar_brawl_is_told_at_once_with_its_cost() -> None:
     put(Path("hogproj"), FA25.replace(BOAR, WRONG) + FINAL)
     call = ["check", "hogproj", *RULES, "--html", "page.html"]
@@ -166,7 +167,9 @@ def test_a_function_that_does_anything_is_told_in_one_line(
     assert len(line) < 400
 
 
-@pytest.mark.parametrize("code", ["import nothing_such\n", "while True: pass\n", "def (\n"])
+@pytest.mark.parametrize(
+    "code", mostly_slow(["import nothing_such\n", "while True: pass\n", "def (\n"], "def (\n")
+)
 def test_a_file_that_cannot_be_run_is_said_once(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "SECONDS", 1.0)
     (line,) = compared(BOAR + FINAL + code).failed

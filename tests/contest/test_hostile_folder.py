@@ -101,6 +101,7 @@ def checked(good: set[str], bad: dict[str, str]) -> None:
             assert not cell.lstrip().startswith(tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20"))
 
 
+@pytest.mark.slow
 def test_a_folder_full_of_attacks_without_code(here: Path) -> None:
     good = fill_good(Path("class"))
     bad = fill_bad(Path("class"), here / "secret.csv")
@@ -282,6 +283,7 @@ def test_a_link_put_there_while_a_field_is_read_is_not_followed(here: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:
     put(Path("class/rival.csv"), table(8))
     look = "import os\nPLAYER_NAME = 'Look'\nn = len(os.listdir(os.path.dirname(__file__)))\n"

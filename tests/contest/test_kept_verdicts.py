@@ -111,6 +111,7 @@ def test_a_changed_file_is_another_entry(here: Path) -> None:
     assert len(written("out/staff/entrants")) == 2  # none of who has gone
 
 
+@pytest.mark.slow
 def test_what_a_call_writes_is_no_entry_of_the_next(here: Path) -> None:
     three()
     call = (*RUN[:-3], "class/out", *RUN[-2:])
@@ -178,6 +179,7 @@ def test_a_forgotten_trust_leaves_nothing(here: Path) -> None:
     ok(*RUN, "--trust", *UNSAFE)
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_any_file_leaves_a_call_that_can_be_repeated(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +237,7 @@ def test_an_interrupted_call_leaves_nothing(
     ok(*RUN)
 
 
+@pytest.mark.slow
 def test_what_a_killed_call_leaves_is_an_earlier_one(here: Path) -> None:
     three()
     for left in (

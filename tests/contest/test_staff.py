@@ -129,6 +129,7 @@ def ranks() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_twenty_entries_are_judged_ranked_and_told(here: Path) -> None:
     valid = fill(Path("class"), GOAL)
     assert len(valid) + len(BAD) == 20
@@ -307,6 +308,7 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_entrants_page_lists_its_matches_and_the_public_page_its_contest(here: Path) -> None:
     for number in range(4):
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"<N{number}>"))

@@ -29,7 +29,7 @@ from tests.twin.turn import SWITCHES
 
 GAMES = int(os.environ.get("HOGEQ_FUZZ_GAMES", "200"))
 BLOCK = 5
-FEW = 10  # games of the fast tests
+FEW = 5  # games of the fast tests
 # Cells times rolls times memories: what keeps the twin at a fraction of a second.
 MOST_STATES = 4000
 MOST_MEMORIES = 200
@@ -244,6 +244,7 @@ def test_the_twin_has_every_part() -> None:
     assert NAMES - {"name"} == set(SWITCHES)
 
 
+@pytest.mark.slow
 def test_the_games_have_all_there_is() -> None:
     """What the first games combine: every part, recurring positions, every kind of memory."""
     games = [game_number(number)[0] for number in range(200)]

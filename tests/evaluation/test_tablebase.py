@@ -86,10 +86,8 @@ def test_at_least_so_many_dice_as_in_the_twin(edition: str, least: int) -> None:
     assert win_rate(game, one, two).win_rate == pytest.approx(Match(play, one, two).win_rate()[0])
 
 
-@pytest.mark.parametrize(
-    ("edition", "rate"),
-    [pytest.param("hw13", 0.7208103567, marks=pytest.mark.slow), ("fa15", 0.8130753649)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("edition", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
 def test_the_matrix_against_always_5(edition: str, rate: float) -> None:
     game = compile_game(EDITIONS[edition])  # reference figures [8]
     assert solve(game).against(always_roll(game, 5)).win_rate == pytest.approx(rate, abs=5e-11)

@@ -26,7 +26,7 @@ from tests.twin import State
 FULL_SIZE = ["su20", "hw13", "su21", "fa15", "fa19"]
 
 
-@pytest.fixture(params=mostly_slow(FULL_SIZE, "su20", "hw13"))
+@pytest.fixture(params=mostly_slow(FULL_SIZE, "su20"))
 def full(request: pytest.FixtureRequest) -> HogEngine:
     return compile_game(EDITIONS[request.param])
 

@@ -365,7 +365,7 @@ check_numba()
     "content",
     mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{"),
 )
-@pytest.mark.parametrize("first", ["", CHECKED])
+@pytest.mark.parametrize("first", mostly_slow(["", CHECKED], CHECKED))
 def test_a_file_of_the_current_folder_sets_nothing(
     tmp_path: Path, content: str, first: str
 ) -> None:

@@ -98,6 +98,7 @@ def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch
     reach_and_values(game)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starts", mostly_slow([False, True], False))
 def test_what_helpers_do_not_deliver_is_compiled_here(
     starts: bool, helpers: list[Any], monkeypatch: pytest.MonkeyPatch

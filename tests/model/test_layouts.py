@@ -119,6 +119,7 @@ def test_passes_are_the_interpreted_ones(name: str) -> None:
     compare(*compiled(name), 0)
 
 
+@pytest.mark.slow
 def test_random_games() -> None:
     for number in range(RANDOM):
         game, _ = game_number(number)

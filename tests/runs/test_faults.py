@@ -115,6 +115,7 @@ def as_nobody(work: Callable[[], object]) -> str:
     return answer
 
 
+@pytest.mark.slow
 @quick
 def test_a_folder_that_may_only_be_read(undisturbed: dict[str, Any]) -> None:
     # Folders of pytest's own may be entered by their owner alone.
@@ -174,6 +175,7 @@ def test_death_at_any_file(
     assert deaths > 2 * 6  # checkpoint and metrics of every measurement
 
 
+@pytest.mark.slow
 @quick
 def test_sigkill_in_any_iteration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
@@ -245,7 +247,7 @@ def test_a_signal_while_solving(
 
 
 @quick
-@pytest.mark.parametrize("calls", [1, 12])
+@pytest.mark.parametrize("calls", mostly_slow([1, 12], 1))
 def test_a_signal_while_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any], calls: int
 ) -> None:
@@ -389,6 +391,7 @@ def test_an_internal_failure_is_status_1(
 # --- clocks ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 def test_a_clock_that_jumps_between_two_parts_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]

@@ -40,6 +40,7 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     assert 0.5 - 1e-9 <= summary.average.lower <= summary.average.upper <= 1.0
 
 
+@pytest.mark.slow
 def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     options = [*TINY, "rules.goal=6", "solver.parts=2"]
     path = FOLDER / "mixture_bundle.yaml"

@@ -139,7 +139,7 @@ def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
 @pytest.mark.parametrize(
     ("size", "make"),
     [
-        ((12, 3), lambda game: random_policy(game, 3)),
+        pytest.param((12, 3), lambda game: random_policy(game, 3), marks=pytest.mark.slow),
         ((11, 2, "fa22"), lambda game: matrices_of(game, 2, 5)),  # the draw alone is hidden
     ],
 )

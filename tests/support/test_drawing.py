@@ -25,6 +25,7 @@ def ran(folder: Path, *words: str) -> str:
     return found.stdout
 
 
+@pytest.mark.slow
 def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("font.size: 31\ntext.usetex: True\n", "utf-8")
     code = (
@@ -34,6 +35,7 @@ def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path
     assert float(ran(tmp_path, "-c", code)) == 10.0
 
 
+@pytest.mark.slow
 def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
     for name in ("loky.py", "concurrent.py", "multiprocessing.py"):
         (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")

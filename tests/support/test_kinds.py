@@ -132,7 +132,7 @@ DOORS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", mostly_slow(DOORS, "rules", "table"))
+@pytest.mark.parametrize("door", mostly_slow(DOORS, "rules"))
 def test_whatever_a_file_is_it_is_taken_or_refused_in_a_line(door: str) -> None:
     table = np.full((4, 4), 2, np.int8)
     texts = [COIN, GAMBIT, PARTS, json.dumps(table.tolist()), "player,infoset,action,probability\n"]

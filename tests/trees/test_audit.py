@@ -312,7 +312,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
 LARGE = ("fa13", "fa18", "sp19", "su15_contest", "su18", "hog12", "sp13")  # to 6
 
 
-@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20", "su15_contest"))
+@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20"))
 def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
     full = EDITIONS[edition]
     sizes = [count(HogTree(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
@@ -404,6 +404,7 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
     assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
@@ -412,7 +413,11 @@ def test_the_audit_of_su20_stands_in_the_docs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rules", "su20", "--goal", "9", "--max-dice", "4"), "more than 1,"),
+        pytest.param(
+            ("--rules", "su20", "--goal", "9", "--max-dice", "4"),
+            "more than 1,",
+            marks=pytest.mark.slow,
+        ),
         (("--rules", "su16"), "'su16' is not here: no text of its rules was found"),
         (("--goal", "0"), "--goal"),
     ],
@@ -449,6 +454,7 @@ def pairwise_untraced(tree: FlatTree, player: int) -> tuple[int, int, int] | Non
     return best
 
 
+@pytest.mark.slow
 def test_pasts_that_no_act_explains_are_found_by_tables_as_in_pairs() -> None:
     found = []
     for seed in range(60):

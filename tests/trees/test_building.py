@@ -145,6 +145,7 @@ def test_the_mean_of_the_estimates_is_the_number_of_nodes() -> None:
     assert error < 1000
 
 
+@pytest.mark.slow
 def test_openspiel_writes_no_lines_of_its_own() -> None:
     asking = (
         "import hogeq\ntry: hogeq.Game('kuhn_poker(')\nexcept ValueError as error: print(error)"

@@ -116,6 +116,7 @@ def test_a_thousand_games_that_one_payoff_dominates() -> None:
     assert values > 0.6
 
 
+@pytest.mark.slow
 def test_without_fractions_ends_hold_by_their_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
     enclosures.numbers_of.cache_clear()
@@ -178,6 +179,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
     assert len(kinds) > 1
 
 
+@pytest.mark.slow
 def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
     """Sums over sequences in fractions, of every pure strategy; some round below the truth."""
     draw, rounded = np.random.default_rng(0), 0

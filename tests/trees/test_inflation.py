@@ -117,6 +117,7 @@ def has_a_loss(tree: FlatTree, seat: int) -> bool:
     return bool(Recall(tree, seat).audit().findings["A-loss recall"].holds)
 
 
+@pytest.mark.slow
 def test_the_games_drawn_lose_own_actions_and_more() -> None:
     assert len(GAMES) >= 200
     free = [has_a_loss(tree_of(root), 0) for root in FORGETS]
@@ -180,6 +181,7 @@ def by_pure(root: toys.Node, tree: FlatTree, mixture: Strategy, seat: int) -> Fl
     return total
 
 
+@pytest.mark.slow
 def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a program")

@@ -190,6 +190,7 @@ def test_more_games_of_gambit(lines: Any, again: Any, value: float) -> None:
     assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None:
     """An absent-minded driver and a policeman, who waits at the first exit or at the end.
 

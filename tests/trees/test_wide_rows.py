@@ -13,6 +13,7 @@ from hogeq.trees.building import flatten
 from hogeq.trees.flat import TERMINAL
 
 
+@pytest.mark.slow
 def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     count = 200_000
 
