@@ -169,6 +169,7 @@ def test_what_highs_alone_bounds_is_not_proved_in_hog(
     assert found.is_proved is proves
 
 
+@pytest.mark.slow
 def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:
     with pytest.raises(ValueError, match="exact_seconds: a game to 100 has too many histories"):
         hogeq.Game("su20").attack("always_roll:6", hogeq.Budget(1, 1, kicks=0, exact_seconds=1.0))

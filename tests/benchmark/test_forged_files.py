@@ -228,6 +228,7 @@ def test_an_array_twice_in_an_archive_is_refused(good: Results, folder: Path) ->
     assert not accepts(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     mostly_slow(["", "[]", "{}", "[" * 100_000, '{"a": 1' + "0" * 5000, "\xff"], "{}"),

@@ -89,6 +89,7 @@ def test_commands_about_files_take_any_name(folder: Path) -> None:
     typed(after("certificate written to my proof.json.gz: ", text))
 
 
+@pytest.mark.slow
 def test_the_part_of_a_mixture_is_written_as_said(folder: Path) -> None:
     game = hogeq.Game("small.yaml")
     both = [game.strategy(f"always_roll:{dice}").array for dice in (1, 2)]

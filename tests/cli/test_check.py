@@ -151,6 +151,7 @@ def test_what_loses_nothing_to_a_search_says_so(folder: Path) -> None:
     assert "; by that, nothing is lost at any position.</p>" in (folder / "check.html").read_text()
 
 
+@pytest.mark.slow
 def test_every_fault_is_listed_and_the_status_is_2(folder: Path) -> None:
     (folder / "bad.py").write_text(
         "def final_strategy(score, opponent):\n"

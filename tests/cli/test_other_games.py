@@ -228,6 +228,7 @@ class Higher(hogeq.GameRules):
 """
 
 
+@pytest.mark.slow
 def test_a_game_of_a_plugin_is_learnt_and_asked_about(
     folder: Path, registries: Callable[[], None]
 ) -> None:

@@ -22,6 +22,7 @@ def config(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_command_takes_plugins() -> None:
     for command in COMMANDS:
         name = name_of(command)

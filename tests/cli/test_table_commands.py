@@ -76,6 +76,7 @@ def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
     assert line == "hogeq: --player-name: missing, needed for a .py file: the entrant's name\n"
 
 
+@pytest.mark.slow
 def test_show_tells_what_it_draws(folder: Path, matrix: NDArray[np.int64]) -> None:
     ok("show", "given.csv", "--rules", "fa22", "--out", "m.png")
     np.savez(folder / "given.npz", policy=np.full((100, 100, 11), 1 / 11))

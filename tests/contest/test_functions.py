@@ -90,6 +90,7 @@ def test_a_wrong_boar_brawl_is_told_at_once_with_its_cost() -> None:
     assert alone["win_rate"] == pytest.approx(rates[1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_what_is_called_is_blamed_and_not_its_callers() -> None:
     code = FA25.replace("n % k == 0", "n % k < 1 and k != 3").replace(BOAR, WRONG)
     found = told(compared(code))

@@ -421,6 +421,7 @@ def test_even_is_as_wide_as_in_the_contest(rate: float, kind: str) -> None:
     assert outcome(rate) == kind
 
 
+@pytest.mark.slow
 def test_public_names_are_never_the_same(here: Path) -> None:
     names = ["X", "X (2)", "X", "x", "\uff38", "X\ufe0f", "X (3)", "X", "\u3164", "", "Hog 0000"]
     for number, name in enumerate(names):

@@ -70,6 +70,7 @@ def test_a_verdict_that_another_call_may_not_find_is_not_kept(
     assert asked.count(table(3)) == (1 if is_kept else 2)
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_beside_code_makes_it_another_entry(here: Path) -> None:
     three()
     code = "PLAYER_NAME = 'D'\nn = int(open('n.txt').read())\nfinal_strategy = lambda a, b: n\n"

@@ -210,6 +210,7 @@ def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, An
     assert ask(*RUN) == found
 
 
+@pytest.mark.slow
 def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
     for number in range(4):
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"Name{number}"))

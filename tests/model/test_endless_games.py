@@ -95,6 +95,7 @@ def both_stay_for_ever(a: float, b: float) -> tuple[float, float]:
     return (a, 1.0 - a) if a > b else (1.0 - b, b)
 
 
+@pytest.mark.slow
 def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
     game = compile_game(EDITIONS["sp22"])
     best = solve(game)

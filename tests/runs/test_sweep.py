@@ -84,6 +84,7 @@ def test_runs_of_another_config_are_left_alone(tmp_path: Path) -> None:
         here(path, tmp_path)
 
 
+@pytest.mark.slow
 @quick
 def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

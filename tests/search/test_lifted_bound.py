@@ -120,6 +120,7 @@ def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
         assert found.value == pytest.approx(found.bound(), abs=1e-9)  # passes leave values true
 
 
+@pytest.mark.slow
 def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
     game = small(11, 3)
     policy = random_policy(game, 0)

@@ -110,6 +110,7 @@ def test_no_attack_wins_less_than_half(seconds: float | None) -> None:
     assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_perturbations_never_lose() -> None:
     game, policy = small_su20()
     plain = attack(game, policy, Budget(starts=8, anneal_steps=0, seed=2, kicks=0))

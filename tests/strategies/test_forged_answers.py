@@ -122,6 +122,7 @@ def test_an_answer_of_another_form_is_a_fault(tmp_path: Path, answer: str) -> No
     assert "(0, 0) gave an answer of no form that answers have; 0 of 16" in fault.line
 
 
+@pytest.mark.slow
 def test_the_answers_are_what_plays_whatever_the_function_is(tmp_path: Path) -> None:
     """A harness that is exchanged answers, no more: its table is checked and asked for again."""
     swap = "sys.modules['__main__'].answer = lambda f, own, other: str({})\n" + HONEST

@@ -166,6 +166,7 @@ def test_processes_and_threads_are_few(
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
 @boxed
 def test_an_entry_dies_with_the_judge(tmp_path: Path) -> None:
     path = code(tmp_path, "return 3")

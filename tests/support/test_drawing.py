@@ -25,7 +25,6 @@ def ran(folder: Path, *words: str) -> str:
     return found.stdout
 
 
-@pytest.mark.slow
 def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "matplotlibrc").write_text("font.size: 31\ntext.usetex: True\n", "utf-8")
     code = (

@@ -265,6 +265,7 @@ def same_acts_where_both_were(one: History, two: History) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.sampled_from(sorted(EDITIONS)), st.integers(2, 5), st.integers(1, 2), st.integers(2, 4))
 def test_findings_are_those_of_all_pairs_of_histories(

@@ -84,6 +84,7 @@ def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> N
                 assert won == pytest.approx(known if player else -known, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found() -> None:
     draw = np.random.default_rng(0)
     for root, seat in itertools.product(FORGETS[::3], (0, 1)):

@@ -13,7 +13,7 @@ RESULTS = Path(__file__).parents[2] / "results" / "benchmark"
 LARGE = {"trials-5x3x3", "interview-4x5x3", "interview-6x5x3", "interview-16x4x4"}
 
 
-@pytest.mark.parametrize("share", mostly_slow(range(12), 0))
+@pytest.mark.parametrize("share", mostly_slow(range(12), 5))
 def test_instances_are_those_of_the_results(share: int) -> None:
     first = {name: entry for name, entry in seeded().items() if name.endswith(("-1", "-201"))}
     for entries, folder in ((catalogue(), RESULTS), (first, RESULTS / "seeds")):

@@ -306,6 +306,7 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
     assert found.upper - found.lower < 1.5  # by the bounds of uniform policies at worst
 
 
+@pytest.mark.slow
 def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound may be any number; a belief DAG takes its place, or nothing is proved."""
     honest = by_program

@@ -136,6 +136,7 @@ def depth_first(tree: FlatTree) -> dict[int, int]:
     return order
 
 
+@pytest.mark.slow
 def test_parts_are_what_no_pure_strategy_reaches_together() -> None:
     for root in FORGETS:
         tree = tree_of(root)

@@ -204,6 +204,7 @@ def test_a_lottery_beside_a_game_counts(tmp_path: Path) -> None:
         assert side.upper - side.lower <= 1e-5
 
 
+@pytest.mark.slow
 def test_bounds_hold_whenever_the_time_ends() -> None:
     """The clock stops after so many looks at it."""
     tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared) > 1)

@@ -71,6 +71,7 @@ def test_a_policy_of_an_exported_game_is_as_exploitable_here(exported: Any) -> N
     assert whole["win_rate"] == pytest.approx(np.mean(parts), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edition", mostly_slow(["fa25", "su20"], "fa25"))
 def test_policies_of_python_hog_come_as_objects(edition: str) -> None:
     game, rules = hogeq.Game(SMALL | {"edition": edition}), rules_from(SMALL | {"edition": edition})

@@ -223,6 +223,7 @@ def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None
     assert apart.second.lower <= 1 / 2 <= apart.second.upper
 
 
+@pytest.mark.slow
 def test_who_cannot_act_differently_twice() -> None:
     """Two acts of one row differ with d = 2p(1-p), in mixtures anything from 0 to 1/2.
 

@@ -140,6 +140,7 @@ def test_a_mixture_is_met_as_the_mean_of_its_parts(seed: int) -> None:
     same(known.first, WEIGHTS @ [twin.remembering(0, other) for other in others])
 
 
+@pytest.mark.slow
 def test_sequences_are_one_for_each_action_of_each_past() -> None:
     """Against walks from every node to the root; rows have one to three actions."""
     widths = set[int]()
