@@ -434,7 +434,7 @@ def test_every_command_is_called() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", map(name_of, COMMANDS))
+@pytest.mark.parametrize("command", [*map(name_of, COMMANDS)])
 def test_every_option_does_something_or_is_refused(
     command: str, see: Callable[[str], Seen]
 ) -> None:
