@@ -95,6 +95,7 @@ def test_examples_in_the_documents_are_as_shown(
     assert runner.tries >= 5
 
 
+@pytest.mark.slow
 def test_the_ten_line_script_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

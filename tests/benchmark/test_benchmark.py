@@ -270,6 +270,7 @@ def copied(results: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path, tmp_path / "benchmark"
 
 
+@pytest.mark.slow
 def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Path]) -> None:
     made, folder = results
     assert accepts(made, folder)
@@ -312,6 +313,7 @@ def test_the_checker_refuses_a_changed_number_of_an_array(copied: tuple[Path, Pa
         write_arrays(path, **arrays)
 
 
+@pytest.mark.slow
 def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, Path]) -> None:
     instances, folder = copied
     path = folder / "known.json"
@@ -340,6 +342,7 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         write_arrays(folder / f"{what}.npz", **original)
 
 
+@pytest.mark.slow
 def test_the_checker_refuses_an_instance_under_the_name_of_another(
     copied: tuple[Path, Path],
 ) -> None:

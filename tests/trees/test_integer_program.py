@@ -44,7 +44,10 @@ def forgetful_player(seed: int, near: float) -> toys.Node:
 
 
 @pytest.mark.parametrize("near", mostly_slow([1e-7, 1e-2], 1e-7))
-@pytest.mark.parametrize(("few", "method"), [(-1, "integer program"), (64, "enumeration")])
+@pytest.mark.parametrize(
+    ("few", "method"),
+    [(-1, "integer program"), pytest.param(64, "enumeration", marks=pytest.mark.slow)],
+)
 def test_bounds_are_above_the_truth(
     near: float, few: int, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
