@@ -115,8 +115,8 @@ def test_a_packed_certificate() -> None:
 
 
 class SmallHog(OwnHog):
-    goal: int = 6
-    max_dice: int = 2
+    goal: int = 10
+    max_dice: int = 3
 
 
 TREE = {"name": "liars_dice(dice_sides=3)", "forget": "last:1"}

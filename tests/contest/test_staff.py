@@ -112,7 +112,7 @@ GOAL = 14
 R = ("--rules", "class.yaml")
 # Code of our own, where nothing isolates it.
 UNSAFE = () if isolation().bubblewrap else ("--no-sandbox",)
-RUN = ("tournament", "class", *R, "--trust", *UNSAFE, "--time-limit", "5", "--out", "out")
+RUN = ("tournament", "class", *R, "--trust", *UNSAFE, "--time-limit", "4", "--out", "out")
 PUBLIC = Path("out/public/index.html")
 
 
