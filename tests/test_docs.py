@@ -29,6 +29,7 @@ from hogeq.rules import EDITIONS
 from hogeq.search.certificate import read_certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
+from tests.slow import mostly_slow
 
 PUBLIC: list[str] = vars(hogeq)["__all__"]  # made from the stub
 ROOT = Path(__file__).parents[1]
@@ -62,7 +63,14 @@ def blocks(name: str, language: str) -> list[tuple[int, str]]:
     return [(text[: match.start(1)].count("\n"), match[1]) for match in found]
 
 
-LONG = {"choosing-a-solver.md"}  # runs every solver
+# One runs every solver, and the others take more than a second.
+LONG = {"choosing-a-solver.md", "tutorial.md", "exact-response.md", "theory.md", "mixtures.md"}
+LONG_MODULES = {
+    "hogeq.runs.index",
+    "hogeq.runs.summary",
+    "hogeq.search.population",
+    "hogeq.support.progress",
+}
 
 
 @pytest.mark.parametrize(
@@ -87,6 +95,7 @@ def test_examples_in_the_documents_are_as_shown(
     assert runner.tries >= 5
 
 
+@pytest.mark.slow
 def test_the_ten_line_script_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,7 +206,7 @@ def test_examples_are_short_and_run(script: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", mostly_slow(MODULES, *(set(MODULES) - LONG_MODULES)))
 def test_examples_in_docstrings_are_as_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +232,7 @@ def test_asking_for_the_package_alone_is_cheap() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own
 
 
+@pytest.mark.slow
 def test_editions_are_described_as_they_are() -> None:
     """The page includes their rules as the command prints them, and a table of their values."""
     page = (DOCS / "editions.md").read_text("utf-8")
@@ -365,6 +375,7 @@ def markup_errors(docstring: str) -> list[str]:
     return [text for text in serious if "Unknown" not in text]
 
 
+@pytest.mark.slow
 def test_every_docstring_is_well_formed() -> None:
     assert markup_errors("Steps:\n1. one\n   - two\n2. three")
     for path in sorted((ROOT / "hogeq").rglob("*.py")):

@@ -33,6 +33,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.graphs import of_tree
 from tests import toys
+from tests.slow import mostly_slow
 from tests.solvers.family import FAMILY, TREES_ALONE
 from tests.toy_engine import TwoNumbers
 
@@ -207,7 +208,7 @@ def test_own_actions_may_count_one_each(game: Engine) -> None:
         assert reach(row, 1.0) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("players", mostly_slow([2, 4], 2))
 def test_values_are_the_slope_of_the_win_rate(game: Engine, players: int) -> None:
     """The win rate is linear in each row that a play meets once."""
     policies, step = drawn(game, players), 1e-6 if game.positions_recur else 1.0
@@ -410,7 +411,7 @@ def test_the_same_passes_give_the_same_bits(game: Engine, players: int) -> None:
     assert all(np.array_equal(*pair) for pair in zip(first, fresh, strict=True))
 
 
-@pytest.mark.parametrize("players", [1, 2, 4])
+@pytest.mark.parametrize("players", mostly_slow([1, 2, 4], 2))
 def test_single_precision_is_near(game: Engine, players: int) -> None:
     policies = drawn(game, players)
     exact, quick = (game.workspace(players, dtype) for dtype in (np.float64, np.float32))

@@ -47,6 +47,7 @@ def accepts(said: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_true_proofs_are_accepted(good: dict[str, Said]) -> None:
     for kind, said in good.items():
         assert said["kind"] == kind
@@ -167,6 +168,7 @@ def test_a_priced_leaf_proves_no_more_than_is_true(good: dict[str, Said]) -> Non
     assert said["lower"] <= best <= 0.01257  # what the best policy known loses
 
 
+@pytest.mark.slow
 def test_a_game_without_one_is_not_proved_to_have_one(good: dict[str, Said]) -> None:
     said, draw = good["none"], np.random.default_rng(2)
     hog = checker.game_of(NONE)
@@ -303,6 +305,7 @@ def test_components_play_as_they_are_drawn(good: dict[str, Said]) -> None:
             assert (gain > -1e-11) if sign else (abs(gain) < 1e-11)
 
 
+@pytest.mark.slow
 def test_files_are_read_with_care(
     good: dict[str, Said], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -169,6 +169,7 @@ def test_what_highs_alone_bounds_is_not_proved_in_hog(
     assert found.is_proved is proves
 
 
+@pytest.mark.slow
 def test_a_game_of_hog_with_too_many_histories_is_refused() -> None:
     with pytest.raises(ValueError, match="exact_seconds: a game to 100 has too many histories"):
         hogeq.Game("su20").attack("always_roll:6", hogeq.Budget(1, 1, kicks=0, exact_seconds=1.0))
@@ -284,10 +285,10 @@ def run_of(folder: Path, game: str, **more: Any) -> Path:
 
 
 def test_a_run_brings_its_game_and_what_it_forgets(tmp_path: Path) -> None:
-    folder = run_of(tmp_path, "leduc_poker", forget="last:1")
+    folder = run_of(tmp_path, "kuhn_poker", forget="last:1")
     for given in (folder, folder / "config.yaml"):
         game = hogeq.Game(given)
-        assert game.name == "leduc_poker(), forgetting last:1"
+        assert game.name == "kuhn_poker(), forgetting last:1"
     with pytest.raises(ValueError, match="forget: got 'order'; allowed: last:1, as the run does"):
         hogeq.Game(folder, forget="order")
     run = hogeq.load_run(folder)
@@ -344,6 +345,7 @@ def test_changes_of_a_strategy_are_worth_what_they_are_alone(forget: str | None)
     assert cards
 
 
+@pytest.mark.slow
 def test_a_run_is_not_resumed_on_another_game(file: str, tmp_path: Path) -> None:
     folder = run_of(tmp_path, file)
     Path(file).write_text(FORGETFUL.replace("{ 1, -1 }", "{ 2, -2 }"))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests import twin
+from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin.editions import EDITIONS
 from tests.twin.full_size import ENDLESS, Whole, figures, optimal
 from tests.twin.parts import MORE_BOAR, points_of_rolls, rolled
@@ -107,8 +108,8 @@ def test_the_official_server_s_win_rate() -> None:
 @pytest.mark.parametrize(
     ("edition", "value", "digits", "first_roll"),
     [
-        ("hw13", 0.5002728824, 10, 4),
-        ("fa15", 0.4899205974, 10, 4),
+        pytest.param("hw13", 0.5002728824, 10, 4, marks=pytest.mark.slow),
+        pytest.param("fa15", 0.4899205974, 10, 4, marks=pytest.mark.slow),
         ("fa22", 0.51736, 5, 3),
     ],
 )
@@ -118,6 +119,7 @@ def test_verified_values(edition: str, value: float, digits: int, first_roll: in
     assert first == first_roll
 
 
+@pytest.mark.slow
 def test_the_verified_best_response_to_always_5() -> None:
     won = Whole(Play(EDITIONS["hw13"]), None, 5).won[0, :, 0, 0, 0]
     assert won.mean() == pytest.approx(0.8079894352, abs=5e-11)
@@ -126,7 +128,7 @@ def test_the_verified_best_response_to_always_5() -> None:
 # --- the twin's two ways --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("edition", [*EDITIONS, "recurs"])
+@pytest.mark.parametrize("edition", mostly_slow([*EDITIONS, "recurs"], *FEW_EDITIONS, "recurs"))
 def test_recursion_and_diagonals_agree(edition: str) -> None:
     """Small games, against best play and against always 2; `recurs` scores 0 for a rolled 1."""
     rules = EDITIONS.get(edition) or EDITIONS["fa15"] | {"piggy_back": False}
@@ -162,6 +164,7 @@ def test_recurring_positions_by_hand() -> None:
     assert match.reach()[0, State(0, 0)] == pytest.approx(1.0, abs=1e-15)  # (4/3 + 2/3) / 2
 
 
+@pytest.mark.slow
 def test_a_game_in_which_nobody_wants_to_move() -> None:
     """Spring 2022, whole: at 72 to 75 and at 75 to 72 both players do best to stay for ever."""
     found = figures(EDITIONS["sp22"])

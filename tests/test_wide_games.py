@@ -83,11 +83,13 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return hogeq.Game(hide_and_seek(tmp_path_factory.mktemp("wider") / "wider.efg", 40_000))
 
 
+@pytest.mark.slow
 def test_optimal_play_takes_no_table_of_positions_by_actions(wider: Any) -> None:
     assert wider.graph.positions == 40_001
     assert wider.tablebase().value == 0.0  # the seeker sees where the hider is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["efg", "npz"])
 def test_actions_are_named_without_counting_their_siblings(
     wider: Any, tmp_path: Path, suffix: str
@@ -101,6 +103,7 @@ def test_actions_are_named_without_counting_their_siblings(
     assert game.diff(uniform, uniform).changes == ()
 
 
+@pytest.mark.slow
 def test_teams_may_have_more_players_than_a_byte_counts(tmp_path: Path) -> None:
     """One after the other goes on or out; who is last of all is paid against the others."""
     players = 200

@@ -17,6 +17,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import next_memory, record
 from hogeq.rules.rules import rolled_points, zero_points
 from hogeq.rules.turn import dice_sides, effect, given, land, part_name, play_turn, turn_effects
+from tests.slow import FEW_EDITIONS, mostly_slow
 
 Values = NDArray[np.float64]
 
@@ -25,7 +26,10 @@ def small(edition: str) -> HogEngine:
     return compile_game(rules_from({"edition": edition, "goal": 24, "max_dice": 3}))
 
 
-@pytest.mark.parametrize("edition", [name for name in EDITIONS if name not in {"sp22", "fa21"}])
+@pytest.mark.parametrize(
+    "edition",
+    mostly_slow([name for name in EDITIONS if name not in {"sp22", "fa21"}], *FEW_EDITIONS),
+)
 def test_turns_by_the_games_own_rules_are_those_of_the_tablebase(edition: str) -> None:
     game = small(edition)
     solved = solve(game)

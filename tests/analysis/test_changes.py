@@ -16,6 +16,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.trees.positions import of_rules
 from tests.evaluation.players import RECURRING
 from tests.evaluation.test_position_enclosures import Walk
+from tests.slow import mostly_slow
 
 GAMES = [
     {"edition": "fa25", "goal": 12, "max_dice": 3},
@@ -64,7 +65,7 @@ def test_an_improved_table_wins_more_by_as_many_cells_as_allowed(rules: dict[str
 
 
 @pytest.mark.parametrize("most_dense", [256, 0], ids=["elimination", "iteration"])
-@pytest.mark.parametrize("name", RECURRING)
+@pytest.mark.parametrize("name", mostly_slow(RECURRING, *(set(RECURRING) - {"primes"})))
 def test_a_change_of_a_cell_that_recurs_gains_what_it_gains_alone(
     name: str, most_dense: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +102,7 @@ class Forgetful(Walk):
 
 def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone() -> None:
     changes = above_one = 0
-    for seed in range(40):
+    for seed in range(15):
         try:
             game = hogeq.Game(of_rules(Forgetful(seed, endless=(-0.5, 0.0, 0.5)[seed % 3])))
         except ValueError:
@@ -118,8 +119,8 @@ def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone() -> None
             means = [game.value(changed, one).mean for one in (rival, "uniform")]
             assert np.mean(means) - found.before == pytest.approx(found.gains[row], abs=1e-12)
             changes += 1
-    assert changes > 50
-    assert above_one > 10
+    assert changes > 20
+    assert above_one > 3
 
 
 def test_where_nobody_decides_nothing_changes() -> None:

@@ -23,6 +23,7 @@ from hogeq.strategies.arrays import one_hot
 from hogeq.strategies.strategy import Mixture
 from hogeq.support.aliases import Floats
 from tests.search.games import TINY
+from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
 
 WIN = 0.500001  # the contest's convention [7]
@@ -78,8 +79,8 @@ QUICK = Budget(starts=2, anneal_steps=20, kicks=0)
 # --- against all matrices there are ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("seed", mostly_slow(SEEDS, 0))
+@pytest.mark.parametrize("name", mostly_slow(GAMES, *TINY))
 def test_no_matrix_has_a_higher_mean_and_none_beats_more_rivals(name: str, seed: int) -> None:
     case = tiny(name, seed)
     found = answer_field(case.game, case.rivals, "mean", Budget(starts=4, kicks=0))
@@ -93,7 +94,7 @@ def test_no_matrix_has_a_higher_mean_and_none_beats_more_rivals(name: str, seed:
 # --- what must always hold ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("objective", ["mean", "beaten"])
+@pytest.mark.parametrize("objective", mostly_slow(["mean", "beaten"], "mean"))
 def test_win_rates_are_exact(objective: Objective) -> None:
     game, rivals = small()
     found = answer_field(game, rivals, objective, QUICK)
@@ -103,6 +104,7 @@ def test_win_rates_are_exact(objective: Objective) -> None:
     assert found.beaten == (found.win_rates > WIN).sum()
 
 
+@pytest.mark.slow
 def test_a_rival_that_draws_is_one_rival() -> None:
     game, (two, some, four, even) = small()
     drawn = Mixture([0.25, 0.75], [two, four])

@@ -163,6 +163,7 @@ def test_reviews_leave_nothing_over(
     json.dumps(found.to_json(), allow_nan=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @games
 def test_luck_is_nothing_on_average(

@@ -25,6 +25,7 @@ from tests.cli.calls import ask
 # --- Hog Wild! ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_hog_wild_wins_what_its_author_says() -> None:
     of = compile_game(EDITIONS["hw13"])
     matrix = hog_wild_heuristic(of)

@@ -106,6 +106,7 @@ def test_the_command_lists_and_writes_what_the_form_says(tmp_path: Path) -> None
         assert (instance.states, instance.rows) == (row["states"], row["rows"])
 
 
+@pytest.mark.slow
 def test_the_command_solves_and_bounds() -> None:
     names = ("random-3x4x4", "fa13-10x3-always", "liars_dice_ir-4-game")
     run = ask("bench-games", "run", "--seconds", "600", *(f"--only={name}" for name in names))
@@ -157,6 +158,7 @@ def test_branch_and_bound_meets_the_best_of_all(tree: FlatTree) -> None:
     assert best - 1e-12 <= proof.bound(pasts, pasts.legal) <= best + 1e-7
 
 
+@pytest.mark.slow
 def test_prices_of_cuts_close_what_prices_of_pasts_do_not() -> None:
     """Value and bound were found by other code, with prices summed over plans."""
     pasts = player_tree(read(catalogue()["interview-8x3x4"].make()))
@@ -194,6 +196,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder, folder / "benchmark"
 
 
+@pytest.mark.slow
 def test_annealing_takes_the_place_of_a_worse_strategy_alone(results: tuple[Path, Path]) -> None:
     folder, benchmark = results
     entries = [catalogue()[name] for name in CHECKED[:2]]
@@ -210,6 +213,7 @@ def test_annealing_takes_the_place_of_a_worse_strategy_alone(results: tuple[Path
     assert accepts(folder, benchmark)
 
 
+@pytest.mark.slow
 def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     made = [seeded()["random-4x3x8-1"], catalogue()["fa18-10x3-always"]]
     held_out = entry(from_rules(RandomTree(2, 2, 2, 201)))._replace(name="random-4x3x8-201")
@@ -238,6 +242,7 @@ def test_a_run_makes_tables_of_quartiles(tmp_path: Path) -> None:
     assert (tmp_path / "benchmark.png").exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_tables_are_those_of_the_shipped_runs(tmp_path: Path) -> None:
     shutil.copytree(RESULTS, tmp_path / "benchmark")
     runs = dict(np.load(RESULTS / "seeds" / "runs.npz"))
@@ -265,6 +270,7 @@ def copied(results: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path, tmp_path / "benchmark"
 
 
+@pytest.mark.slow
 def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Path]) -> None:
     made, folder = results
     assert accepts(made, folder)
@@ -275,6 +281,7 @@ def test_the_checker_accepts_a_run_and_its_tables_agree(results: tuple[Path, Pat
     assert [row[0] for row in listing(folder)] == [*CHECKED]
 
 
+@pytest.mark.slow
 def test_the_checker_refuses_a_changed_digit_of_what_is_known(copied: tuple[Path, Path]) -> None:
     instances, folder = copied
     path = folder / "known.json"
@@ -288,6 +295,7 @@ def test_the_checker_refuses_a_changed_digit_of_what_is_known(copied: tuple[Path
         assert not accepts(instances, folder), text[place - 30 : place + 2]
 
 
+@pytest.mark.slow
 def test_the_checker_refuses_a_changed_number_of_an_array(copied: tuple[Path, Path]) -> None:
     instances, folder = copied
     random = np.random.default_rng(9)
@@ -305,6 +313,7 @@ def test_the_checker_refuses_a_changed_number_of_an_array(copied: tuple[Path, Pa
         write_arrays(path, **arrays)
 
 
+@pytest.mark.slow
 def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, Path]) -> None:
     instances, folder = copied
     path = folder / "known.json"
@@ -333,6 +342,7 @@ def test_the_checker_believes_no_claim_whose_hash_is_right(copied: tuple[Path, P
         write_arrays(folder / f"{what}.npz", **original)
 
 
+@pytest.mark.slow
 def test_the_checker_refuses_an_instance_under_the_name_of_another(
     copied: tuple[Path, Path],
 ) -> None:
@@ -366,6 +376,7 @@ def prove(folder: Path, *names: str) -> list[list[object]]:
     return list(certified(Namespace(out=folder.parents[1], benchmark=names, seconds=0.5)))
 
 
+@pytest.mark.slow
 def test_shipped_certificates_are_about_their_instances() -> None:
     known = json.loads((RESULTS / "known.json").read_text())["instances"]
     paths = sorted((RESULTS / "certificates").iterdir())
@@ -388,6 +399,7 @@ def test_certificates_are_proved_again_and_made_where_missing(certificates: Path
     assert float(str(made[1])) <= float(str(made[2])) < float(str(made[3]))
 
 
+@pytest.mark.slow
 def test_certificates_of_other_instances_and_of_too_little_are_refused(certificates: Path) -> None:
     name = "sp20-20x4-always"
     good = read_certificate(path := certificates / f"{name}.json.gz")

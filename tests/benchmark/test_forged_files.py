@@ -17,8 +17,10 @@ import strict_files
 from strict_files import RefusedError
 
 from tests.benchmark.forgeries import GAME, HOG, TREE, Results, accepts, claims, leaf
+from tests.slow import mostly_slow
 
 
+@pytest.mark.slow
 def test_every_claim_is_compared_by_digit_and_type(good: Results, folder: Path) -> None:
     good.copy().write(folder)
     tried = 0
@@ -172,7 +174,7 @@ def output(folder: Path, *only: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("what", FILES)
+@pytest.mark.parametrize("what", mostly_slow(FILES, *(set(FILES) - {"a bomb"})))
 def test_files_that_are_no_archives_are_refused_in_a_line(
     good: Results, folder: Path, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,7 +228,11 @@ def test_an_array_twice_in_an_archive_is_refused(good: Results, folder: Path) ->
     assert not accepts(folder)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"a": 1' + "0" * 5000, "\xff"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    mostly_slow(["", "[]", "{}", "[" * 100_000, '{"a": 1' + "0" * 5000, "\xff"], "{}"),
+)
 def test_the_command_says_in_a_line_what_it_cannot_read(
     good: Results, folder: Path, text: str
 ) -> None:
@@ -238,6 +244,7 @@ def test_the_command_says_in_a_line_what_it_cannot_read(
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_command_accepts_what_is_true(good: Results, folder: Path) -> None:
     good.copy().write(folder)
     assert output(folder)[0] == 0

@@ -56,6 +56,7 @@ def changes(array: Any) -> Iterator[tuple[str, Any]]:
     yield from changed_numbers(array)
 
 
+@pytest.mark.slow
 def test_every_number_that_is_none_and_every_other_type_is_refused(
     good: Results, folder: Path
 ) -> None:

@@ -17,6 +17,7 @@ from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree
 from hogeq.trees.graphs import of_tree
 from hogeq.trees.rules import from_rules
 from tests.benchmark.forgeries import GAME, HOG, TREE, Arrays, Results, best_of_all, claims, leaf
+from tests.slow import mostly_slow, one_in
 
 
 def infinite_prices(good: Results, kind: Any) -> Results:
@@ -74,6 +75,7 @@ def test_probabilities_that_miss_one_move_no_digit_the_wrong_way(
         assert said is None or said["lower"] <= 1.0 <= said["upper"], (what, players)
 
 
+@pytest.mark.slow
 def test_chance_that_misses_one_moves_no_value_above_the_best(good: Results, folder: Path) -> None:
     best, _ = best_of_all(checker.Instance(good.instances[TREE]))
     for miss in (-9e-10, 9e-10):
@@ -201,7 +203,7 @@ def random_proof(pasts: Any, draw: np.random.Generator) -> Any:
     )
 
 
-@pytest.mark.parametrize("tree", SMALL, ids=lambda tree: tree.name)
+@pytest.mark.parametrize("tree", one_in(4, zip(SMALL)), ids=lambda tree: tree.name)
 def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> None:
     instance = checker.Instance(of_tree(tree).arrays())
     best, _ = best_of_all(instance)
@@ -215,7 +217,7 @@ def test_no_random_proof_is_below_the_best_of_all_strategies(tree: FlatTree) -> 
             assert proof._replace(target=target).bound(pasts, pasts.legal) >= best
 
 
-@pytest.mark.parametrize("tree", SMALL, ids=lambda tree: tree.name)
+@pytest.mark.parametrize("tree", one_in(4, zip(SMALL)), ids=lambda tree: tree.name)
 def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> None:
     instance = checker.Instance(of_tree(tree).arrays())
     best, pure = best_of_all(instance)
@@ -239,6 +241,7 @@ def test_a_search_meets_the_best_of_all_and_proves_no_less(tree: FlatTree) -> No
     assert best <= pasts.bound(chosen) <= best + 1e-9
 
 
+@pytest.mark.slow
 def test_a_search_is_refused_before_it_is_too_deep_for_the_stack() -> None:
     """A chain of rows that stop or go on: one part inside the other."""
     for rows, is_deep in ((900, False), (9000, True)):
@@ -325,7 +328,7 @@ def test_prices_that_swallow_all_payoffs_do_not_lower_a_bound(size: float) -> No
 
 
 @pytest.mark.parametrize("miss", [-9e-10, 9e-10])
-@pytest.mark.parametrize("what", ["chance", "fixed", "start_chance"])
+@pytest.mark.parametrize("what", mostly_slow(["chance", "fixed", "start_chance"], "chance"))
 def test_chances_that_miss_one_move_no_bound_below_the_truth(what: str, miss: float) -> None:
     """By whatever is computed: full memory, the own past, a search; nor a value above it."""
     for tree in (

@@ -17,6 +17,7 @@ from hogeq.trees.graphs import of_tree
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests.benchmark.tiny_problems import TINY, entry, read
+from tests.slow import mostly_slow
 
 HOG_8 = Entry("su20-8x2", "hog", "", partial(hog_game, "su20", 8, 2), "always_roll:1")
 
@@ -57,8 +58,14 @@ def best_of_all(tree: FlatTree) -> float:
     return max(instance.value(np.array(choices)) for choices in every)
 
 
-@pytest.mark.parametrize("method", SEARCHES)
-@pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
+@pytest.mark.parametrize(
+    "method", mostly_slow(SEARCHES, "attack", "ascent", "plan annealing", "RM+", "PGD")
+)
+@pytest.mark.parametrize(
+    "tree",
+    [TINY[0], *(pytest.param(tree, marks=pytest.mark.slow) for tree in TINY[1:])],
+    ids=lambda tree: tree.name,
+)
 def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: str) -> None:
     problem = problem_of(entry(tree))
     setting = GRIDS[method][-1] if method in GRIDS else ()

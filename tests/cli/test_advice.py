@@ -14,6 +14,7 @@ import hogeq
 from hogeq.cli import app
 from tests.cli.calls import ask, ok, refused
 from tests.cli.test_check import not_valid
+from tests.slow import mostly_slow
 
 BESIDE = "{}from beside import dice\ndef final_strategy(score, opponent): return dice\n"
 R = ("--rules", "small.yaml")
@@ -31,7 +32,10 @@ def after(mark: str, text: str) -> str:
     return text.partition(mark)[2].partition("\n")[0]
 
 
-@pytest.mark.parametrize("named", ["", "PLAYER_NAME = 'Ana'\n", "PLAYER_NAME = ''\n"])
+@pytest.mark.parametrize(
+    "named",
+    mostly_slow(["", "PLAYER_NAME = 'Ana'\n", "PLAYER_NAME = ''\n"], "PLAYER_NAME = 'Ana'\n"),
+)
 def test_the_command_that_makes_one_file_makes_one(folder: Path, named: str) -> None:
     (folder / "my project").mkdir()
     Path("my project/beside.py").write_text("dice = 2\n")
@@ -41,6 +45,7 @@ def test_the_command_that_makes_one_file_makes_one(folder: Path, named: str) -> 
     assert "valid for fa22, by " in ok("check", "one.py", "--rules", "fa22", "--trust")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registries")
 def test_the_command_has_the_plugin_of_the_rules(folder: Path) -> None:
     Path("my part.py").write_text(
@@ -57,6 +62,7 @@ def test_the_command_has_the_plugin_of_the_rules(folder: Path) -> None:
     ok("check", "one.py", *call[2:])
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_valid_for_its_imports_alone_is_judged(folder: Path) -> None:
     Path("beside.py").write_text("dice = 2\n")
     Path("hog.py").write_text(BESIDE.format("PLAYER_NAME = 'Ana'\n"))
@@ -72,6 +78,7 @@ def test_a_file_that_is_not_valid_for_its_imports_alone_is_judged(folder: Path) 
     assert f'"win_rate": {alone["win_rate"]}' in found
 
 
+@pytest.mark.slow
 def test_commands_about_files_take_any_name(folder: Path) -> None:
     play = ["play", *R, "--seed", "3", "--save", "my game.json", "--start", "2:1"]
     text = CliRunner().invoke(app, play, input="2\n" * 60).stdout
@@ -82,6 +89,7 @@ def test_commands_about_files_take_any_name(folder: Path) -> None:
     typed(after("certificate written to my proof.json.gz: ", text))
 
 
+@pytest.mark.slow
 def test_the_part_of_a_mixture_is_written_as_said(folder: Path) -> None:
     game = hogeq.Game("small.yaml")
     both = [game.strategy(f"always_roll:{dice}").array for dice in (1, 2)]
@@ -103,6 +111,7 @@ def strings() -> Iterator[str]:
                 yield node.value
 
 
+@pytest.mark.slow
 def test_every_command_that_a_text_names_has_the_options_that_it_is_given() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     found = 0

@@ -26,6 +26,7 @@ def rate(a: str, b: str) -> float:
 # --- one rival ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
     found = ask("attack", "always_roll:2", *R, *QUICK, "--out", "m.csv", "--plot", "gain.png")
     assert (folder / "gain.png").read_bytes().startswith(b"\x89PNG")
@@ -44,6 +45,7 @@ def test_what_each_cell_gains(folder: Path, game: HogEngine) -> None:
     assert f"other dice at {found['deviates']} of the {found['reached']} positions" in text
 
 
+@pytest.mark.slow
 def test_saturation_is_said_and_can_be_waited_for(folder: Path) -> None:
     assert folder.exists()
     short = ask("attack", "always_roll:2", *R, *QUICK, "--kicks", "2")
@@ -64,6 +66,7 @@ def test_saturation_is_said_and_can_be_waited_for(folder: Path) -> None:
 
 
 def test_a_field(folder: Path) -> None:
+    (folder / "small.yaml").write_text("{edition: su20, goal: 8, max_dice: 3}")
     beaten = (*FIELD, *R, *QUICK, "--objective", "beaten")
     found = ask(*beaten, "--out", "m.csv", "--jobs", "1")
     exact = [rate("m.csv", rival) for rival in RIVALS]

@@ -12,6 +12,7 @@ import hogeq
 from hogeq.strategies.files import write_strategy
 from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
+from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_positions import example
 
@@ -77,7 +78,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, " su20"))
 def test_other_rules_under_the_name_of_an_edition_are_refused(name: str) -> None:
     certified()
     proof = json.loads(Path("proof.json").read_text())
@@ -94,6 +95,7 @@ def test_other_rules_under_the_name_of_an_edition_are_refused(name: str) -> None
     assert "rules.name" not in refused("certify", "proof.json")
 
 
+@pytest.mark.slow
 def test_a_packed_certificate() -> None:
     plain = certified()
     packed = certified("--certificate", "proof.json.gz")
@@ -119,7 +121,7 @@ class SmallHog(OwnHog):
 
 TREE = {"name": "liars_dice(dice_sides=3)", "forget": "last:1"}
 OWN = {"name": "small_hog", "forget": None}
-OTHERS = pytest.mark.parametrize("game", [TREE, OWN], ids=["tree", "own game"])
+OTHERS = pytest.mark.parametrize("game", mostly_slow([TREE, OWN], TREE), ids=["tree", "own game"])
 
 
 @pytest.fixture

@@ -63,6 +63,7 @@ def test_a_valid_submission_and_how_it_does(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_reasons_of_a_file_and_of_a_policy(folder: Path) -> None:
     Path("rule.py").write_text(
         "PLAYER_NAME = 'Me'\ndef final_strategy(score, opponent):\n"
@@ -81,6 +82,7 @@ def test_the_reasons_of_a_file_and_of_a_policy(folder: Path) -> None:
     ok("improve", "rule.py", "--explain", "--out", "better.csv", *R, "--trust")
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
     for name, roll in (("good", 1), ("bad", 9)):
         Path(f"{name}.py").write_text(
@@ -94,6 +96,7 @@ def test_what_is_printed_is_noted_and_not_shown(folder: Path) -> None:
         assert "secret" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(isolation().bubblewrap is None, reason=isolation().reason)
 def test_what_an_entry_tried_is_told_and_on_no_page(folder: Path) -> None:
     Path("one.py").write_text(
@@ -148,6 +151,7 @@ def test_what_loses_nothing_to_a_search_says_so(folder: Path) -> None:
     assert "; by that, nothing is lost at any position.</p>" in (folder / "check.html").read_text()
 
 
+@pytest.mark.slow
 def test_every_fault_is_listed_and_the_status_is_2(folder: Path) -> None:
     (folder / "bad.py").write_text(
         "def final_strategy(score, opponent):\n"

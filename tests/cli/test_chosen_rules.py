@@ -43,6 +43,7 @@ def test_a_run_brings_its_rules(run: Path) -> None:
     assert loaded.matrix.kind == "matrix"
 
 
+@pytest.mark.slow
 def test_runs_of_two_games_need_rules(folder: Path, run: Path) -> None:
     other = {**TREE, "name": "other", "rules": {"edition": "fa22", "goal": 10, "max_dice": 3}}
     run_experiment(config_from(other), folder / "small", quiet=True)
@@ -53,6 +54,7 @@ def test_runs_of_two_games_need_rules(folder: Path, run: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_default_is_said_first_and_can_be_set(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

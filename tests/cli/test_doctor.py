@@ -28,7 +28,9 @@ def test_warmup_compiles_all_that_doctor_looks_for() -> None:
     assert again["compiled"] == 0
 
 
-@pytest.mark.parametrize(("written", "status"), [(False, 0), (True, 1)])
+@pytest.mark.parametrize(
+    ("written", "status"), [(False, 0), pytest.param(True, 1, marks=pytest.mark.slow)]
+)
 def test_doctor_says_what_is_missing_and_whether_anything_can_be_kept(
     written: bool, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

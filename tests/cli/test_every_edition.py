@@ -9,6 +9,7 @@ from hogeq.cli import app
 from hogeq.rules import ALIASES, EDITIONS, rules_from
 from hogeq.rules.memory import all_memories
 from tests.cli.calls import ask, ok, refused
+from tests.slow import FEW_EDITIONS, mostly_slow
 
 NAMES = [*EDITIONS, *ALIASES]
 FEW = ["su20", "su21", "fa19", "sp22", "fa25"]
@@ -23,7 +24,7 @@ def rules(folder: Path, name: str) -> tuple[str, str]:
     return "--rules", "twelve.yaml"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, *FEW_EDITIONS, "sp22"))
 def test_rules(name: str) -> None:
     text, facts = ok("rules", name), ask("rules", name)["editions"]
     edition = ALIASES.get(name, name)
@@ -33,7 +34,7 @@ def test_rules(name: str) -> None:
     assert text.count(name) == 1
 
 
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", mostly_slow(FEW, "su20"))
 def test_every_command(folder: Path, name: str, rules: tuple[str, str]) -> None:
     remembers = len(all_memories(rules_from(name))) > 1
     three = "always_roll:3"

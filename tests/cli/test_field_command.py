@@ -108,6 +108,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(isolation().bubblewrap is None, reason=isolation().reason)
 def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field: Path) -> None:
     good = "PLAYER_NAME = 'Ann'\ndef final_strategy(score, opponent): return 2\n"
@@ -115,7 +116,7 @@ def test_a_folder_of_hostile_entries_keeps_its_page_and_its_other_entries(field:
     (field / "class" / "kept.py").write_text(good)
     for name, code in HOSTILE.items():
         (field / "class" / f"{name}.py").write_text(f"{code}\n{good}")
-    options = ("--trust", "--skip-bad", "--time-limit", "1", "--html", "class.html")
+    options = ("--trust", "--skip-bad", "--time-limit", "4", "--html", "class.html")
     found = ask("tournament", "class", "always_roll:3", *R, *options)
     # Two find nobody that they could harm, and play.
     harmless = {"kill", "limit"}

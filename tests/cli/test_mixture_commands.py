@@ -101,6 +101,7 @@ def test_where_one_table_is_needed() -> None:
     assert "hogeq export MIXTURE --part 1" in line
 
 
+@pytest.mark.slow
 def test_attack(folder: Path) -> None:
     few = "--starts", "1", "--anneal-steps", "5", "--kicks", "2", "--out", "counter.csv"
     found = ask("attack", "drawn.npz", *RULES, *few)

@@ -9,6 +9,7 @@ import pytest
 
 import hogeq
 from tests.cli.calls import ask, ok, refused
+from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_flat_trees import DRIVER
 from tests.trees.test_positions import example
@@ -57,6 +58,7 @@ def test_a_game_held_by_its_positions_is_solved_and_has_no_audit(tmp_path: Path)
     assert "method: got 'dag'; allowed: auto" in refused("equilibrium", *pig, "--method", "dag")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registries")
 def test_a_game_by_its_positions_that_hides_something_is_run_attacked_and_shown(
     folder: Path,
@@ -164,6 +166,7 @@ def test_a_run_learns_a_game_and_goes_on_where_it_stopped(folder: Path) -> None:
     assert found["proved"]
 
 
+@pytest.mark.slow
 def test_a_run_given_as_a_strategy_brings_its_game(folder: Path) -> None:
     learnt = LEARNT.replace("game: kuhn_poker", "game: kuhn_poker, forget: own_actions")
     Path("kuhn.yaml").write_text(f"{{name: kuhn, {learnt}}}")
@@ -225,6 +228,7 @@ class Higher(hogeq.GameRules):
 """
 
 
+@pytest.mark.slow
 def test_a_game_of_a_plugin_is_learnt_and_asked_about(
     folder: Path, registries: Callable[[], None]
 ) -> None:
@@ -306,7 +310,10 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
     assert "--plot: allowed only for Hog" in refused("diff", "a", "b", *GAME, "--plot", "p.png")
 
 
-@pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "forget", mostly_slow([(), ("--forget", "own_actions")], ("--forget", "own_actions"))
+)
 def test_an_exported_game_is_the_same_game(forget: tuple[str, ...], folder: Path) -> None:
     game = ("--game", "leduc_poker", *forget)
     ok("export-game", *game, "--out", "leduc.efg")

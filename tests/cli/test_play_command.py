@@ -136,6 +136,7 @@ def test_bad_input_gets_one_line_and_another_prompt(folder: Path, line: str, say
     assert "left at you 0, engine 0" in last
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_text_are_bad_input(folder: Path) -> None:
     command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]
     found = run(*command, given=b"\xff\xfe\n\x00\n2\n")
@@ -232,6 +233,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
 
+@pytest.mark.slow
 def test_the_end_of_input_is_polite_and_a_closed_input_is_the_end_of_it(folder: Path) -> None:
     assert "end of input: left at you" in play("2")
     command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]
@@ -240,6 +242,7 @@ def test_the_end_of_input_is_polite_and_a_closed_input_is_the_end_of_it(folder: 
     assert b"end of input" in found.stdout
 
 
+@pytest.mark.slow
 def test_in_a_terminal_and_interrupted(folder: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "hogeq", "play", "--rules", RULES, "--first", "you"]

@@ -22,6 +22,7 @@ def config(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_command_takes_plugins() -> None:
     for command in COMMANDS:
         name = name_of(command)
@@ -83,6 +84,7 @@ def loud(game):
 """
 
 
+@pytest.mark.slow
 def test_what_a_plugin_prints_spoils_no_json(folder: Path) -> None:
     Path("loud.py").write_text(LOUD)
     trusted = "--rules", "small.yaml", "--plugin", "loud.py", "--trust"

@@ -133,7 +133,10 @@ def test_what_is_read_is_never_written_over(folder: Path, arguments: tuple[str, 
     "arguments",
     [
         ("attack", "always_roll:1", "--starts", "1", "--kicks", "0", "--out", "there.csv"),
-        ("attack", "always_roll:1", "--certify", "1", "--certificate", "there.json"),
+        pytest.param(
+            ("attack", "always_roll:1", "--certify", "1", "--certificate", "there.json"),
+            marks=pytest.mark.slow,
+        ),
         ("export", "always_roll:1", "--out", "there.csv"),
         ("purify", "always_roll:1", "--out", "there.csv"),
         ("play", "--save", "there.json"),
@@ -301,6 +304,7 @@ def modules(*calls: tuple[str, ...]) -> set[str]:
     return set(found.stderr.split("\n"))
 
 
+@pytest.mark.slow
 def test_small_commands_import_little() -> None:
     heavy = {"matplotlib", "loky", "scipy.linalg", "pandas", "pyspiel", "rich"}
     heavy |= {"hogeq.runs.config"}

@@ -47,6 +47,7 @@ def test_the_first_three_commands_compile_once(tmp_path: Path) -> None:
     assert told.count("compiling kernels") == 1
 
 
+@pytest.mark.slow
 def test_what_needs_few_passes_runs_without_a_compiler(tmp_path: Path) -> None:
     code = """
 import runpy, sys
@@ -136,9 +137,15 @@ runpy.run_module({module!r}, run_name="__main__")
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("NUMBA_NUM_THREADS", "0", "numba: Number of threads specified must be > 0"),
+        pytest.param(
+            *("NUMBA_NUM_THREADS", "0", "numba: Number of threads specified must be > 0"),
+            marks=pytest.mark.slow,
+        ),
         ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT: allowed: 0, since hogeq runs compiled code"),
-        ("NUMBA_OPT", "9", "numba: Environment variable 'NUMBA_OPT' is defined but"),
+        pytest.param(
+            *("NUMBA_OPT", "9", "numba: Environment variable 'NUMBA_OPT' is defined but"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_settings_of_numba_that_do_not_work_are_refused_in_one_line(
@@ -151,6 +158,7 @@ def test_settings_of_numba_that_do_not_work_are_refused_in_one_line(
     assert found.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_python_without_docstrings_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONOPTIMIZE", "2")
     found = hogeq("rules", "fa22")
@@ -161,6 +169,7 @@ def test_python_without_docstrings_is_refused_in_one_line(monkeypatch: pytest.Mo
     assert hogeq("rules", "fa22").returncode == 0
 
 
+@pytest.mark.slow
 def test_pictures_need_no_windows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "of another program")
     fa22 = ("--rules", "fa22.yaml")

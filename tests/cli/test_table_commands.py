@@ -60,6 +60,7 @@ def test_nobody_submits_without_a_name(folder: Path) -> None:
     assert not (folder / "final_strategy.py").exists()
 
 
+@pytest.mark.slow
 def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
     code = "{}def final_strategy(score, opponent):\n    return 1\n"
     for file, name in (("named.py", "PLAYER_NAME = 'Ana'\n"), ("nameless.py", "")):
@@ -75,6 +76,7 @@ def test_a_py_keeps_the_name_of_its_player(folder: Path) -> None:
     assert line == "hogeq: --player-name: missing, needed for a .py file: the entrant's name\n"
 
 
+@pytest.mark.slow
 def test_show_tells_what_it_draws(folder: Path, matrix: NDArray[np.int64]) -> None:
     ok("show", "given.csv", "--rules", "fa22", "--out", "m.png")
     np.savez(folder / "given.npz", policy=np.full((100, 100, 11), 1 / 11))
@@ -105,6 +107,7 @@ def test_the_likeliest_rolls_unless_told(folder: Path) -> None:
     assert text == "matrix of policy.npz by argmax written to matrix.csv\n"
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_where_it_was(folder: Path) -> None:
     kept = "--checkpoint", "state.npz", "--overwrite"
     for rounds in (2, 5):

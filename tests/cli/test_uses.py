@@ -288,8 +288,6 @@ kind of game, which has calls of its own; what opens a browser, or needs a machi
 bubblewrap; a game that is solved at once, and nothing left to compile, need no limit.
 """
 
-QUICK = ("audit", "compare", "export-game")
-
 
 class Seen(NamedTuple):
     """What a call comes to; who computed is seen where that was asked."""
@@ -435,13 +433,8 @@ def test_every_command_is_called() -> None:
     assert set(CALLS) == {name_of(command) for command in COMMANDS}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow)
-        for name in map(name_of, COMMANDS)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [*map(name_of, COMMANDS)])
 def test_every_option_does_something_or_is_refused(
     command: str, see: Callable[[str], Seen]
 ) -> None:

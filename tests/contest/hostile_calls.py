@@ -8,7 +8,7 @@ from tests.contest.hostile import (
     table,
 )
 
-RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-limit", "1")
+RUN = ("tournament", "class", "--rules", "class.yaml", "--out", "out", "--time-limit", "4")
 
 
 def written(folder: str) -> dict[str, bytes]:

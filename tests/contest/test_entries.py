@@ -109,6 +109,7 @@ def test_code_is_judged_as_by_check_and_called_by_its_player(folder: Path) -> No
     assert (field.entries, field.refused) == (quick.entries, quick.refused)
 
 
+@pytest.mark.slow
 def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
     code = "PLAYER_NAME = {!r}\ndef final_strategy(score, opponent): return 1\n"
     players = {
@@ -126,11 +127,12 @@ def test_nobody_is_called_as_another_would_be(folder: Path) -> None:
     assert len(set(found.names)) == 6
 
 
+@pytest.mark.slow
 def test_code_has_a_time_limit(folder: Path) -> None:
     (folder / "slow.py").write_text("def final_strategy(score, opponent):\n    while True: pass\n")
-    (refused,) = read(["slow.py"], trust=True, time_limit=1.0).refused
+    (refused,) = read(["slow.py"], trust=True, time_limit=3.0).refused
     assert refused.reason == (
-        "slow.py: final_strategy(0, 0) gave no answer within 1 seconds; 0 of 36 positions were "
+        "slow.py: final_strategy(0, 0) gave no answer within 3 seconds; 0 of 36 positions were "
         "answered"
     )
 
@@ -240,6 +242,7 @@ def test_rates_of_one_but_for_rounding_are_one() -> None:
     assert check_rates(sure).tolist() == [[0.5, 1.0], [0.0, 0.5]]
 
 
+@pytest.mark.slow
 def test_files_of_one_folder_that_are_named_one_by_one_do_not_see_each_other(folder: Path) -> None:
     rest = "\nPLAYER_NAME = 'Me'\ndef final_strategy(score, opponent_score): return 1\n"
     (folder / "all" / "ann.py").write_text("SECRET = 2" + rest)

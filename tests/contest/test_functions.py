@@ -14,6 +14,7 @@ from hogeq.contest.functions import Comparison, Project, compare_functions, main
 from hogeq.rules import rules_from
 from tests.cli.calls import ask, refused
 from tests.contest.projects import BOAR, FA25, FINAL, PROJECTS, SAMPLED, put
+from tests.slow import mostly_slow
 
 GOAL, MOST_DICE = 14, 3
 
@@ -46,7 +47,7 @@ def told(found: Comparison) -> dict[str, str]:
     return {one.function: one.told for one in found.functions}
 
 
-@pytest.mark.parametrize("edition", PROJECTS)
+@pytest.mark.parametrize("edition", mostly_slow(PROJECTS, "fa25"))
 def test_a_right_project_is_right(edition: str) -> None:
     found = compared(PROJECTS[edition], small(edition, max_dice=6))
     defined = set(re.findall(r"^def (\w+)", PROJECTS[edition], re.MULTILINE))
@@ -55,6 +56,7 @@ def test_a_right_project_is_right(edition: str) -> None:
     assert found.failed == []
 
 
+@pytest.mark.slow
 def test_a_wrong_boar_brawl_is_told_at_once_with_its_cost() -> None:
     put(Path("hogproj"), FA25.replace(BOAR, WRONG) + FINAL)
     call = ["check", "hogproj", *RULES, "--html", "page.html"]
@@ -88,6 +90,7 @@ def test_a_wrong_boar_brawl_is_told_at_once_with_its_cost() -> None:
     assert alone["win_rate"] == pytest.approx(rates[1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_what_is_called_is_blamed_and_not_its_callers() -> None:
     code = FA25.replace("n % k == 0", "n % k < 1 and k != 3").replace(BOAR, WRONG)
     found = told(compared(code))
@@ -123,6 +126,7 @@ def test_dice_are_scripted(wrong: str, line: str) -> None:
     assert found["roll_dice"].startswith(f"your {line}, the game's is ")
 
 
+@pytest.mark.slow
 def test_what_samples_is_random_and_is_measured_with_exact_means() -> None:
     put(Path("hogproj"), FA25 + SAMPLED)
     text = CliRunner().invoke(app, ["check", "hogproj", *RULES]).stdout
@@ -151,7 +155,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", mostly_slow(HOSTILE, "raises", "text", "exits", "line"))
 def test_a_function_that_does_anything_is_told_in_one_line(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +168,9 @@ def test_a_function_that_does_anything_is_told_in_one_line(
     assert len(line) < 400
 
 
-@pytest.mark.parametrize("code", ["import nothing_such\n", "while True: pass\n", "def (\n"])
+@pytest.mark.parametrize(
+    "code", mostly_slow(["import nothing_such\n", "while True: pass\n", "def (\n"], "def (\n")
+)
 def test_a_file_that_cannot_be_run_is_said_once(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(functions, "SECONDS", 1.0)
     (line,) = compared(BOAR + FINAL + code).failed

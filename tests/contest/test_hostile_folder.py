@@ -101,6 +101,7 @@ def checked(good: set[str], bad: dict[str, str]) -> None:
             assert not cell.lstrip().startswith(tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20"))
 
 
+@pytest.mark.slow
 def test_a_folder_full_of_attacks_without_code(here: Path) -> None:
     good = fill_good(Path("class"))
     bad = fill_bad(Path("class"), here / "secret.csv")
@@ -121,6 +122,7 @@ def test_a_folder_full_of_attacks_without_code(here: Path) -> None:
 needs_isolation = pytest.mark.skipif(not isolation().bubblewrap, reason="needs bubblewrap")
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_a_folder_of_hostile_programs(here: Path) -> None:
     good = {"ann/final_strategy.py", "bob/final_strategy.py"}
@@ -146,7 +148,15 @@ def test_a_folder_of_hostile_programs(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [KeyError("table"), OverflowError(), MemoryError(), RecursionError(), OSError(5, "no")]
+    "error",
+    [
+        KeyError("table"),
+        MemoryError(),
+        *(
+            pytest.param(error, marks=pytest.mark.slow)
+            for error in (OverflowError(), RecursionError(), OSError(5, "no"))
+        ),
+    ],
 )
 def test_whatever_an_entry_raises_is_its_own_fault(
     here: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -273,6 +283,7 @@ def test_a_link_put_there_while_a_field_is_read_is_not_followed(here: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_a_file_of_the_folder_itself_sees_no_other(here: Path) -> None:
     put(Path("class/rival.csv"), table(8))
     look = "import os\nPLAYER_NAME = 'Look'\nn = len(os.listdir(os.path.dirname(__file__)))\n"
@@ -410,6 +421,7 @@ def test_even_is_as_wide_as_in_the_contest(rate: float, kind: str) -> None:
     assert outcome(rate) == kind
 
 
+@pytest.mark.slow
 def test_public_names_are_never_the_same(here: Path) -> None:
     names = ["X", "X (2)", "X", "x", "\uff38", "X\ufe0f", "X (3)", "X", "\u3164", "", "Hog 0000"]
     for number, name in enumerate(names):

@@ -70,6 +70,7 @@ def test_a_verdict_that_another_call_may_not_find_is_not_kept(
     assert asked.count(table(3)) == (1 if is_kept else 2)
 
 
+@pytest.mark.slow
 def test_a_file_that_comes_beside_code_makes_it_another_entry(here: Path) -> None:
     three()
     code = "PLAYER_NAME = 'D'\nn = int(open('n.txt').read())\nfinal_strategy = lambda a, b: n\n"
@@ -111,6 +112,7 @@ def test_a_changed_file_is_another_entry(here: Path) -> None:
     assert len(written("out/staff/entrants")) == 2  # none of who has gone
 
 
+@pytest.mark.slow
 def test_what_a_call_writes_is_no_entry_of_the_next(here: Path) -> None:
     three()
     call = (*RUN[:-3], "class/out", *RUN[-2:])
@@ -134,6 +136,7 @@ hogeq.edition(hogeq.Rules(name="mine", goal=GOAL, max_dice=DICE, zero_dice="give
 """
 
 
+@pytest.mark.slow
 def test_a_changed_plugin_is_another_game(here: Path) -> None:
     three()
     call = (*RUN[:2], "--rules", "mine", *RUN[4:], "--plugin", "part.py", "--trust", "--json")
@@ -177,6 +180,7 @@ def test_a_forgotten_trust_leaves_nothing(here: Path) -> None:
     ok(*RUN, "--trust", *UNSAFE)
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_any_file_leaves_a_call_that_can_be_repeated(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +238,7 @@ def test_an_interrupted_call_leaves_nothing(
     ok(*RUN)
 
 
+@pytest.mark.slow
 def test_what_a_killed_call_leaves_is_an_earlier_one(here: Path) -> None:
     three()
     for left in (

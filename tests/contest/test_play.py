@@ -14,6 +14,7 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import EDITIONS, rules_from
 from hogeq.rules.turn import play_turn
 from hogeq.strategies.strategy import policy_of
+from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin import Match, Play, State
 
 
@@ -147,7 +148,7 @@ def test_the_meter_sums_what_was_given_away() -> None:
 # --- whole games ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("edition", mostly_slow(EDITIONS, *FEW_EDITIONS))
 def test_every_edition_plays_to_the_end(edition: str) -> None:
     for seed, kind in enumerate(KINDS):
         session, random = begin(edition, kind, seed=seed), np.random.default_rng(seed)

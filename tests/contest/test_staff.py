@@ -19,6 +19,7 @@ from hogeq.rules.reading import find_rules
 from hogeq.support.kinds import SUFFIXES
 from hogeq.support.sandbox import isolation
 from tests.cli.calls import ask, ok, refused
+from tests.slow import mostly_slow
 
 Rows = list[list[int]]
 
@@ -111,7 +112,7 @@ GOAL = 14
 R = ("--rules", "class.yaml")
 # Code of our own, where nothing isolates it.
 UNSAFE = () if isolation().bubblewrap else ("--no-sandbox",)
-RUN = ("tournament", "class", *R, "--trust", *UNSAFE, "--time-limit", "2", "--out", "out")
+RUN = ("tournament", "class", *R, "--trust", *UNSAFE, "--time-limit", "4", "--out", "out")
 PUBLIC = Path("out/public/index.html")
 
 
@@ -128,6 +129,7 @@ def ranks() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_twenty_entries_are_judged_ranked_and_told(here: Path) -> None:
     valid = fill(Path("class"), GOAL)
     assert len(valid) + len(BAD) == 20
@@ -182,18 +184,22 @@ def test_only_what_is_new_is_computed(here: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {},
-        {"made_by": None},
+    mostly_slow(
+        [
+            {},
+            {"made_by": None},
+            {"sha256": None},
+            {"files": {"a": {}}},
+            {"files": 1},
+            {"rates": [[0.5]]},
+            {"rates": [["x"]]},
+            {"tables": 3},
+            {"tables": [[], [], []]},
+            {"rates": [[0.5, 0.9, 0.9], [0.9, 0.5, 0.9], [0.9, 0.9, 0.5]]},
+        ],
         {"sha256": None},
-        {"files": {"a": {}}},
-        {"files": 1},
-        {"rates": [[0.5]]},
-        {"rates": [["x"]]},
-        {"tables": 3},
-        {"tables": [[], [], []]},
         {"rates": [[0.5, 0.9, 0.9], [0.9, 0.5, 0.9], [0.9, 0.9, 0.5]]},
-    ],
+    ),
 )
 def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, Any]) -> None:
     for number in range(3):
@@ -204,6 +210,7 @@ def test_a_cache_that_nobody_wrote_is_made_anew(here: Path, change: dict[str, An
     assert ask(*RUN) == found
 
 
+@pytest.mark.slow
 def test_pseudonyms_stay_and_tell_nothing(here: Path) -> None:
     for number in range(4):
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"Name{number}"))
@@ -302,6 +309,7 @@ def test_other_folders_are_left_alone(here: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_entrants_page_lists_its_matches_and_the_public_page_its_contest(here: Path) -> None:
     for number in range(4):
         Path(f"class/s{number}.py").write_text(code(rows_of(number, GOAL), f"<N{number}>"))

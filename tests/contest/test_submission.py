@@ -83,12 +83,12 @@ def test_a_crash_is_a_fault_of_its_own(tmp_path: Path) -> None:
 
 def test_code_that_hangs_says_where(tmp_path: Path) -> None:
     code = "def final_strategy(score, opponent):\n    while score == 2: pass\n    return 1\n"
-    entry = inspected(tmp_path, "final_strategy.py", code, trust=True, time_limit=2)
+    entry = inspected(tmp_path, "final_strategy.py", code, trust=True, time_limit=3)
     assert (entry.answered, entry.asked) == (8, (2, 0))
     (fault,) = entry.faults
     assert (fault.kind, fault.times) == ("time", 1)
     assert fault.line == (
-        "final_strategy(2, 0) gave no answer within 2 seconds; 8 of 16 positions were answered"
+        "final_strategy(2, 0) gave no answer within 3 seconds; 8 of 16 positions were answered"
     )
 
 

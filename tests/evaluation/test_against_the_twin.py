@@ -15,12 +15,14 @@ from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from tests.evaluation.players import EXACT, RECURRING, random_policy
+from tests.slow import mostly_slow
 from tests.twin import Match, Play, State, arrays, counterfactual
 
 # Every edition at sizes that the twin can manage, several of them past a score of 10 so that digits
 # matter, with both widths to which memory is padded.
 SMALL: dict[str, dict[str, Any]] = {
     "su20": {"edition": "su20", "goal": 11, "max_dice": 3},
+    "su20, short": {"edition": "su20", "goal": 6, "max_dice": 2},
     "su20, many dice": {"edition": "su20", "goal": 5, "max_dice": 6},
     "hw13": {"edition": "hw13", "goal": 20, "max_dice": 3},
     "fa13": {"edition": "fa13", "goal": 18, "max_dice": 3},
@@ -74,7 +76,10 @@ def case(name: str) -> Case:
     return Case(game, play, a, b, Match(play, a, b))
 
 
-@pytest.fixture(params=[*SMALL, *RECURRING])
+FAST = "su20, short", "fa22", "hw13", "fa20", "fa23, feral dice", "no way back", "time trot"
+
+
+@pytest.fixture(params=mostly_slow([*SMALL, *RECURRING], *FAST))
 def small(request: pytest.FixtureRequest) -> Case:
     return case(request.param)
 

@@ -15,6 +15,7 @@ from hogeq.model.game import compile_game
 from hogeq.rules import EDITIONS
 from hogeq.search.bounds import full_memory_bound
 from tests.evaluation.players import EXACT
+from tests.slow import mostly_slow
 from tests.twin import editions
 
 TWIN: dict[str, dict[str, Any]] = json.loads(
@@ -27,7 +28,7 @@ def test_the_twin_has_computed_every_edition() -> None:
     assert set(EDITIONS) <= set(TWIN) | set(editions.SAME)
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, "fa22", "su20"))
 def test_values_first_rolls_and_the_response_to_always_6(name: str) -> None:
     game = compile_game(EDITIONS[name])
     twin = TWIN[editions.SAME.get(name, name)]

@@ -55,6 +55,7 @@ def test_values_and_first_rolls(rules: Any, value: float, first_roll: int) -> No
     assert game.analyze(0, 0).rolls[0].dice == first_roll
 
 
+@pytest.mark.slow
 def test_five_dice_against_four_in_summer_2017() -> None:
     rate = hogeq.Game("su17").win_rate("always_roll:5", "always_roll:4").win_rate
     assert rate == pytest.approx(0.4972588933458396, abs=1e-12)

@@ -60,6 +60,7 @@ def pure(graph: Graph, player: int) -> list[Floats]:
     return found
 
 
+@pytest.mark.slow
 def test_bounds_enclose_the_value_of_random_games() -> None:
     """Both play stationary pure strategies in games of perfect information: all pairs say it."""
     closed = recurs = 0

@@ -22,13 +22,14 @@ from hogeq.search.results import Budget
 from hogeq.support.aliases import Floats
 from tests import twin
 from tests.evaluation.players import EXACT, random_policy
+from tests.slow import mostly_slow
 from tests.twin.evaluate import ENDLESS
 from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from tests.twin.turn import SWITCHES
 
 GAMES = int(os.environ.get("HOGEQ_FUZZ_GAMES", "200"))
-BLOCK = 20
-FEW = 40  # games of the fast tests
+BLOCK = 5
+FEW = 5  # games of the fast tests
 # Cells times rolls times memories: what keeps the twin at a fraction of a second.
 MOST_STATES = 4000
 MOST_MEMORIES = 200
@@ -201,7 +202,7 @@ def test_random_games_to_a_goal_for_each_player(block: int) -> None:
             raise AssertionError(f"game {number}, {game.rules}") from difference
 
 
-@pytest.mark.parametrize("number", range(11))
+@pytest.mark.parametrize("number", mostly_slow(range(11), 0, 1))
 def test_random_games_in_which_dice_are_exchanged(number: int) -> None:
     plain = {"feral_hogs": "none", "time_trot": False, "extra_turn_sides": None}
     game, random = game_number(
@@ -243,6 +244,7 @@ def test_the_twin_has_every_part() -> None:
     assert NAMES - {"name"} == set(SWITCHES)
 
 
+@pytest.mark.slow
 def test_the_games_have_all_there_is() -> None:
     """What the first games combine: every part, recurring positions, every kind of memory."""
     games = [game_number(number)[0] for number in range(200)]

@@ -86,6 +86,7 @@ def test_at_least_so_many_dice_as_in_the_twin(edition: str, least: int) -> None:
     assert win_rate(game, one, two).win_rate == pytest.approx(Match(play, one, two).win_rate()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edition", "rate"), [("hw13", 0.7208103567), ("fa15", 0.8130753649)])
 def test_the_matrix_against_always_5(edition: str, rate: float) -> None:
     game = compile_game(EDITIONS[edition])  # reference figures [8]

@@ -17,6 +17,7 @@ from hogeq.rules.turn import play_turn
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
 from tests.evaluation.players import EXACT, random_policy
+from tests.slow import mostly_slow
 from tests.twin import State
 
 # --- theorems, at full size -----------------------------------------------------------------------
@@ -25,7 +26,7 @@ from tests.twin import State
 FULL_SIZE = ["su20", "hw13", "su21", "fa15", "fa19"]
 
 
-@pytest.fixture(params=FULL_SIZE)
+@pytest.fixture(params=mostly_slow(FULL_SIZE, "su20"))
 def full(request: pytest.FixtureRequest) -> HogEngine:
     return compile_game(EDITIONS[request.param])
 
@@ -60,7 +61,7 @@ def test_the_win_rate_is_linear_in_each_row_and_reach_gives_its_slope(full: HogE
     np.testing.assert_allclose(reached.sum(axis=2), found.infoset_reach, rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, "fa22", "su20", "su21", "sp13"))
 def test_without_dice_the_game_is_a_walk(name: str) -> None:
     """Who always rolls 0 dice meets chance nowhere: one path for each seat, at full size."""
     rules = EDITIONS[name]

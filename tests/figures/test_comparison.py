@@ -35,6 +35,7 @@ def test_every_curve_is_an_upper_bound_above_a_band(drawn: list[Figure], tmp_pat
     assert (tmp_path / "many.png").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_solutions_and_runs_are_laid_over_each_other(tmp_path: Path) -> None:
     hogeq.run_experiment(trial(), tmp_path)
     run = hogeq.load_run(next(tmp_path.iterdir()))

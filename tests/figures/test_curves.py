@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from hogeq import figures
 from hogeq.runs.files import Metrics
 from tests.figures.samples import EFFORTS, METRICS, MIXED, RESULT, SOLVED
+from tests.slow import mostly_slow
 
 
 def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]) -> None:
@@ -34,6 +35,7 @@ def test_exploitability_is_log_log_and_exact(tmp_path: Path, drawn: list[Figure]
     assert len({(line.get_marker(), line.get_linestyle()) for line in lines.values()}) == 3
 
 
+@pytest.mark.slow
 def test_the_end_of_a_curve_is_not_the_result(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.convergence(METRICS, tmp_path / "figure.png", "su20", RESULT, EFFORTS)
     (axes,) = drawn[0].axes
@@ -57,8 +59,9 @@ def test_the_end_of_a_curve_is_not_the_result(tmp_path: Path, drawn: list[Figure
     assert min(ends[ends[:, 0] == 200.0, 1]) == pytest.approx(0.03) != METRICS[-1].attack - 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("ends", [(0.5, 0.95), (0.5 + 1e-8, 0.95)])
+@pytest.mark.parametrize("ends", mostly_slow([(0.5, 0.95), (0.5 + 1e-8, 0.95)], (0.5, 0.95)))
 def test_a_result_far_from_the_curves_lies_on_the_axis(
     tmp_path: Path, drawn: list[Figure], ends: tuple[float, float]
 ) -> None:

@@ -23,6 +23,7 @@ from hogeq import figures
 from hogeq.figures.style import LOSS, number_log_axis
 from hogeq.pages import frame
 from tests.figures.samples import BEGUN, EFFORTS, METRICS, MIXED, RESULT, SOLVED
+from tests.slow import mostly_slow
 
 RANDOM = np.random.default_rng(0)
 MATRIX = RANDOM.integers(0, 11, (100, 100))
@@ -117,6 +118,7 @@ def test_every_figure_is_fit_for_a_column(tmp_path: Path, drawn: list[Figure], n
     assert ("dice to roll" in found) is (kind in {"matrix", "policy"})
 
 
+@pytest.mark.slow
 def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.matrix(MATRIX, tmp_path / "figure.png", "su20", 11, REACH)
     above, below = drawn[0].axes
@@ -134,6 +136,7 @@ def test_a_matrix_is_grey_where_play_never_comes(tmp_path: Path, drawn: list[Fig
     assert opacity.min() > 0.1
 
 
+@pytest.mark.slow
 def test_the_choice_minus_one_is_so_labelled(tmp_path: Path, drawn: list[Figure]) -> None:
     game = hogeq.Game({"edition": "fa13", "goal": 10, "max_dice": 2})
     choices = np.resize([2, -1, 0, 1, -1, 2, 2], (10, 10))
@@ -157,6 +160,7 @@ def _draw_mixture(path: Path, parts: int, reach: Any = None) -> None:
     figures.mixture(weights, usual, np.full((100, 100), 2.0), GAINS, path, "su20", 11, reach)
 
 
+@pytest.mark.slow
 def test_a_mixture_says_which_parts_are_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
     _draw_mixture(tmp_path / "a.png", 16, REACH)
     titles = [axes.get_title() for axes in drawn[0].axes]
@@ -184,6 +188,7 @@ def test_every_seed_of_a_sweep_is_seen(tmp_path: Path, drawn: list[Figure]) -> N
     assert "a line for each of 3 seeds" in {text.get_text() for text in texts(drawn[0])}
 
 
+@pytest.mark.slow
 def test_what_a_rival_loses_is_told_from_what_is_not_reached(
     tmp_path: Path, drawn: list[Figure]
 ) -> None:
@@ -226,6 +231,7 @@ def test_pages_have_the_same_rule_of_colour() -> None:
     assert tuple(json.loads(light)) == LOSS
 
 
+@pytest.mark.slow
 def test_a_figure_is_returned_and_shows_itself(tmp_path: Path) -> None:
     names = ["a", "b"]
     made = {
@@ -284,7 +290,7 @@ def test_a_field_has_its_best_on_top_and_its_win_rates_in_per_cent(
     assert [text.get_text() for text in axes.texts] == [f"{one:.1f}" for one in shown.ravel()]
 
 
-@pytest.mark.parametrize("count", [22, 80])
+@pytest.mark.parametrize("count", mostly_slow([22, 80], 22))
 def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure], count: int) -> None:
     rates = np.random.default_rng(0).uniform(0.3, 0.7, (count, count))
     names = [f"An entry called {entry}" for entry in range(count)]
@@ -297,6 +303,7 @@ def test_names_of_a_field_do_not_overlap(tmp_path: Path, drawn: list[Figure], co
         assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
+@pytest.mark.slow
 def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure]) -> None:
     figures.matrix(np.zeros((1, 1), np.int8), tmp_path / "a.png", rolls=2)
     figures.matrix(MATRIX[:10, :10] % 3, tmp_path / "b.png", rolls=3)
@@ -310,6 +317,7 @@ def test_small_games_and_single_checkpoints(tmp_path: Path, drawn: list[Figure])
     assert len(list(tmp_path.glob("*.png"))) == 5
 
 
+@pytest.mark.slow
 def test_no_settings_are_touched_even_by_many_threads(tmp_path: Path) -> None:
     before = dict(mpl.rcParams)
     one = tmp_path / "one.png"
@@ -365,6 +373,7 @@ def test_only_a_png_is_written(tmp_path: Path) -> None:
     figures.matrix(MATRIX, tmp_path / "figure.PNG")
 
 
+@pytest.mark.slow
 def test_a_name_is_no_formula(tmp_path: Path, drawn: list[Figure]) -> None:
     name = "a$x^2$b"
     figures.matrix(MATRIX, tmp_path / "a.png", name)

@@ -32,6 +32,7 @@ def _call(*arguments: str) -> None:
     assert result.exit_code == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_a_run_draws_its_result_and_both_efforts(drawn: list[Figure]) -> None:
     _call("run", "run.yaml")
     curves, matrix = drawn

@@ -94,7 +94,7 @@ def test_a_tree_is_written_if_it_is_small(tmp_path: Path) -> None:
 def test_a_double_oracle_is_begun_if_a_proof_can_end_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    game = hogeq.Hog({"edition": "su20", "goal": 6, "max_dice": 2})
+    game = hogeq.Hog({"edition": "su20", "goal": 4, "max_dice": 2})
     assert game.equilibrium(60.0).method == "double oracle"
     uniform = np.full(game.engine.shape, 1.0 / game.engine.num_actions)
     laid_out = ResponseGraph.of(game.graph.against(uniform))

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from hogeq.kernels import box_passes
+from tests.slow import mostly_slow
 
 Boxes = tuple[Any, Any]
 
@@ -57,7 +58,7 @@ def test_a_box_of_one_point_and_one_that_rounding_leaves_empty() -> None:
         assert most[0, 0] == pytest.approx(known, abs=1e-12), "what has no room is left"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", mostly_slow(range(20), *range(6)))
 def test_passes_are_plain_sums_over_what_follows(seed: int) -> None:
     random = np.random.default_rng(seed)
     refined, rows, actions, count = 9, 4, int(random.integers(1, 5)), 3

@@ -23,6 +23,7 @@ from numba.core.errors import TypingError
 from hogeq.kernels import cache
 from hogeq.support.progress import compiled_seconds, working_time
 from tests.cli.calls import hogeq
+from tests.slow import mostly_slow
 
 
 @pytest.fixture(autouse=True)
@@ -360,8 +361,11 @@ check_numba()
 """
 
 
-@pytest.mark.parametrize("content", ["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""])
-@pytest.mark.parametrize("first", ["", CHECKED])
+@pytest.mark.parametrize(
+    "content",
+    mostly_slow(["cache_dir: sub\ndisable_jit: 1\n", "- a\n", "{", ""], "{"),
+)
+@pytest.mark.parametrize("first", mostly_slow(["", CHECKED], CHECKED))
 def test_a_file_of_the_current_folder_sets_nothing(
     tmp_path: Path, content: str, first: str
 ) -> None:

@@ -14,6 +14,7 @@ from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Reach, Role
 from hogeq.rules import rules_from
+from tests.slow import mostly_slow
 
 
 def game_of(period: int) -> HogEngine:
@@ -71,6 +72,7 @@ def test_a_helper_compiles_what_is_needed_next(
     assert np.isfinite(values).all()
 
 
+@pytest.mark.slow
 def test_no_process_is_started_for_few_kernels(
     helpers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +84,7 @@ def test_no_process_is_started_for_few_kernels(
     assert len(cache.stored()) == 2
 
 
+@pytest.mark.slow
 def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     game = game_of(45)
     reach_and_values(game)
@@ -95,7 +98,8 @@ def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch
     reach_and_values(game)
 
 
-@pytest.mark.parametrize("starts", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize("starts", mostly_slow([False, True], False))
 def test_what_helpers_do_not_deliver_is_compiled_here(
     starts: bool, helpers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +113,7 @@ def test_what_helpers_do_not_deliver_is_compiled_here(
     assert len(cache.stored()) == 2
 
 
+@pytest.mark.slow
 def test_what_several_processes_need_is_compiled_before(helpers: list[Any]) -> None:
     rules = game_of(21).rules
     compile_now([rules, rules], ["hidden states"])

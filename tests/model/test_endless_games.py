@@ -39,6 +39,7 @@ def test_commands_refuse_it_in_one_line(command: str) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_commands_that_count_it_as_half_a_win_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def both_stay_for_ever(a: float, b: float) -> tuple[float, float]:
     return (a, 1.0 - a) if a > b else (1.0 - b, b)
 
 
+@pytest.mark.slow
 def test_nobody_wants_to_move_first_at_some_positions_of_spring_2022() -> None:
     game = compile_game(EDITIONS["sp22"])
     best = solve(game)

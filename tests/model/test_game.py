@@ -10,10 +10,11 @@ import pytest
 from hogeq.evaluation.values import hidden_action_values
 from hogeq.model.game import MEMORY_LIMIT, compile_game, required_bytes
 from hogeq.rules import EDITIONS, Rules, rules_from
+from tests.slow import FEW_EDITIONS, mostly_slow
 from tests.twin import Match, Play, State
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, *FEW_EDITIONS, "sp22"))
 def test_sizes_of_every_edition(name: str) -> None:
     game = compile_game(EDITIONS[name])
     choices = 12 if name in {"fa13", "su15_contest"} else 11
@@ -67,7 +68,7 @@ def test_a_game_is_shown_in_a_line_and_compiled_once(edition: str, says: str) ->
     assert compile_game(rules_from(rules)) is game
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, *FEW_EDITIONS))
 def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) -> None:
     rules = replace(EDITIONS[name], goal=40)
     passes = compile_game(rules).graph_layout(2).passes
@@ -80,7 +81,7 @@ def test_the_estimate_of_memory_is_values_and_reach_and_six_tables(name: str) ->
 LATE_CELLS = [(99, 99), (99, 95), (95, 99), (98, 96), (96, 98), (97, 97)]
 
 
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", mostly_slow(EDITIONS, *FEW_EDITIONS))
 def test_late_turns_of_every_edition_play_as_the_rules_say(name: str) -> None:
     rules = EDITIONS[name]
     game = compile_game(rules)

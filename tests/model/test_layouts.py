@@ -25,6 +25,7 @@ from hogeq.rules import EDITIONS, Rules
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats
 from tests.evaluation.test_random_games import game_number
+from tests.slow import mostly_slow
 
 EXACT = 1e-12
 SU20, FA22, SU21 = (EDITIONS[name] for name in ("su20", "fa22", "su21"))
@@ -50,7 +51,7 @@ CELLS = {
     "many dice of few sides": Rules(goal=17, max_dice=12, sides=2),
     "a small board": replace(SU21, goal=3, max_dice=2),
 }
-RANDOM = 12
+RANDOM = 4
 
 
 def compiled(name: str) -> tuple[HogEngine, Callable[..., Layout]]:
@@ -106,11 +107,19 @@ def compare(game: HogEngine, make: Callable[..., Layout], seed: int, most: int =
             assert ((found["reach"] > 0.0) == (expected["reach"] > 0.0)).all()
 
 
-@pytest.mark.parametrize("name", [*MEMORIES, *CELLS])
+@pytest.mark.parametrize(
+    "name",
+    mostly_slow(
+        [*MEMORIES, *CELLS],
+        *("su20", "sp20", "fa19", "no memory", "gifts, boosted points"),
+        "extra turns with dice of their own",
+    ),
+)
 def test_passes_are_the_interpreted_ones(name: str) -> None:
     compare(*compiled(name), 0)
 
 
+@pytest.mark.slow
 def test_random_games() -> None:
     for number in range(RANDOM):
         game, _ = game_number(number)
@@ -145,7 +154,7 @@ def test_matrices_meet_as_the_policies_that_they_are(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["su20", "no memory", "gifts, boosted points", "turns are counted"]
+    "name", mostly_slow(["su20", "no memory", "gifts, boosted points", "turns are counted"], "su20")
 )
 def test_single_precision_is_as_exact_as_it_can_be(name: str) -> None:
     game, make = compiled(name)

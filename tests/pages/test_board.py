@@ -21,6 +21,7 @@ from hogeq.rules.turn import TurnTable, play_turn, throw_of, turn_effects
 from hogeq.search.bounds import full_memory_bound
 from hogeq.strategies.strategy import policy_of
 from tests.browsers import Tab
+from tests.slow import mostly_slow
 
 
 class Stubborn(MemoryPart):
@@ -143,7 +144,7 @@ def asked(tab: Tab, script: str, place: int, **more: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", mostly_slow(SMALL, *(set(SMALL) - {"close", "large"})))
 def test_every_probability_is_that_of_python(
     opened: Tab, all_games: dict[str, HogEngine], name: str
 ) -> None:

@@ -211,6 +211,7 @@ def last(states: Iterator[RoundingState]) -> RoundingState:
 # --- saved ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_search_that_was_cut_off_ends_with_the_same_bits(
     game: HogEngine, policy: Any, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ from hogeq.rules.turn import (
     turn_effects,
 )
 from tests import twin
+from tests.slow import FEW_EDITIONS
 
 FEATURES = st.builds(
     Rules,
@@ -119,7 +120,16 @@ def test_play_turn_refuses(
 
 
 @pytest.mark.parametrize(
-    ("edition", "least"), [*((name, 0) for name in EDITIONS), ("su20", 1), ("fa15", 2), ("su21", 3)]
+    ("edition", "least"),
+    [
+        *((name, 0) for name in FEW_EDITIONS),
+        *(("su20", 1), ("fa15", 2), ("su21", 3)),
+        *(
+            pytest.param(name, 0, marks=pytest.mark.slow)
+            for name in EDITIONS
+            if name not in FEW_EDITIONS
+        ),
+    ],
 )
 def test_turns_end_as_in_the_twin(edition: str, least: int) -> None:
     rules = replace(EDITIONS[edition], goal=12, max_dice=3, min_dice=least)
@@ -176,6 +186,7 @@ def test_the_total_rises_unless_a_turn_can_score_and_give_nothing() -> None:
     assert all(zero_points(sp22, *pair) for pair in product(range(100), repeat=2) if pair < found)
 
 
+@pytest.mark.slow
 def test_longest_game_of_hogfish() -> None:
     """Fall 2022: a game lasts at most 181 turns, Tong (2023) [4]."""
     rules = EDITIONS["fa22"]

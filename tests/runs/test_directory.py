@@ -92,6 +92,7 @@ def test_overwrite_refuses_a_folder_that_is_no_run_directory(tmp_path: Path) -> 
 # --- one process at a time ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_another_process_holds_it_until_it_dies(folder: Path) -> None:
     code = (
         "import sys, time; from hogeq.runs.directory import RunDirectory; "
@@ -111,6 +112,7 @@ def test_another_process_holds_it_until_it_dies(folder: Path) -> None:
 # --- files -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_real_limit_on_file_sizes_leaves_what_was_there(folder: Path) -> None:
     before = contents(folder)
     code = (
@@ -221,7 +223,7 @@ def test_checkpoints_are_read_back_exactly(folder: Path) -> None:
         assert found.state[name].shape == array.shape
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     with RunDirectory.resume(folder) as directory:

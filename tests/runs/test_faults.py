@@ -40,6 +40,7 @@ from hogeq.support.workers import workers
 from tests.cli.calls import said
 from tests.runs.sweeps import manifest
 from tests.runs.trials import ROOT, TREE, Killed, numbers, quick, trial, written
+from tests.slow import mostly_slow
 from tests.solvers.family import TREES_ALONE
 
 # --- the disk -------------------------------------------------------------------------------------
@@ -64,11 +65,14 @@ def full_after(writes: int) -> Iterator[list[int]]:
 
 
 @quick
-def test_a_disk_that_is_full_at_any_file(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+@pytest.mark.parametrize("share", mostly_slow(range(6), 0))
+def test_a_disk_that_is_full_at_any_file(
+    tmp_path: Path, undisturbed: dict[str, Any], share: int
+) -> None:
     with full_after(10**9) as done:
         run(trial(), tmp_path)
     assert numbers(tmp_path / "trial") == undisturbed
-    for writes in range(done[0]):
+    for writes in range(share, done[0], 6):
         root = tmp_path / str(writes)
         with full_after(writes), pytest.raises(ResultsError, match="No space left") as caught:
             run(trial(), root)
@@ -111,6 +115,7 @@ def as_nobody(work: Callable[[], object]) -> str:
     return answer
 
 
+@pytest.mark.slow
 @quick
 def test_a_folder_that_may_only_be_read(undisturbed: dict[str, Any]) -> None:
     # Folders of pytest's own may be entered by their owner alone.
@@ -170,6 +175,7 @@ def test_death_at_any_file(
     assert deaths > 2 * 6  # checkpoint and metrics of every measurement
 
 
+@pytest.mark.slow
 @quick
 def test_sigkill_in_any_iteration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
@@ -205,7 +211,11 @@ def test_sigkill_in_any_iteration(
 @quick
 @pytest.mark.parametrize(
     ("solver", "signum", "jobs"),
-    [("cfr_plus", signal.SIGINT, 1), ("cfr_br", signal.SIGTERM, 2), ("bundle", signal.SIGTERM, 2)],
+    [
+        ("cfr_plus", signal.SIGINT, 1),
+        pytest.param("cfr_br", signal.SIGTERM, 2, marks=pytest.mark.slow),
+        pytest.param("bundle", signal.SIGTERM, 2, marks=pytest.mark.slow),
+    ],
 )
 def test_a_signal_while_solving(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, solver: str, signum: signal.Signals, jobs: int
@@ -237,7 +247,7 @@ def test_a_signal_while_solving(
 
 
 @quick
-@pytest.mark.parametrize("calls", [1, 12])
+@pytest.mark.parametrize("calls", mostly_slow([1, 12], 1))
 def test_a_signal_while_measuring(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any], calls: int
 ) -> None:
@@ -381,6 +391,7 @@ def test_an_internal_failure_is_status_1(
 # --- clocks ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 def test_a_clock_that_jumps_between_two_parts_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]

@@ -45,6 +45,7 @@ def failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_plugins(config: Path, registries: Callable[[], None]) -> None:
     made = run(config)
     manifest = json.loads((made / "manifest.json").read_text())

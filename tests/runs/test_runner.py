@@ -92,6 +92,7 @@ def test_a_run_directory_is_whole_and_consistent(tmp_path: Path) -> None:
     assert str(ROOT) not in json.dumps(manifest["environment"])
 
 
+@pytest.mark.slow
 @quick
 def test_recorded_seconds_are_without_compiling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -146,6 +147,7 @@ def test_resuming_a_finished_run_changes_nothing(
     assert manifest["resumed_at"] == [12]
 
 
+@pytest.mark.slow
 def test_a_run_may_have_a_longer_name_than_a_player(tmp_path: Path) -> None:
     """Points of sweeps have names of up to 89 characters; a player's has 64."""
     name = "seed-0-solver.name-dcfr-" + "x" * 65
@@ -155,6 +157,7 @@ def test_a_run_may_have_a_longer_name_than_a_player(tmp_path: Path) -> None:
     assert namespace["PLAYER_NAME"] == name[:64]
 
 
+@pytest.mark.slow
 def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
     run(trial("solver.iterations=1"), tmp_path)
     path = tmp_path / "trial" / "manifest.json"
@@ -170,7 +173,7 @@ def test_a_manifest_that_no_run_wrote_stops_no_run(tmp_path: Path) -> None:
     ("solver", "keys"),
     [
         ("cfr_br", ["start"]),
-        ("mixture_bundle", ["start", "counters"]),
+        pytest.param("mixture_bundle", ["start", "counters"], marks=pytest.mark.slow),
     ],
 )
 def test_files_that_a_run_began_with_are_known_and_may_go(
@@ -199,6 +202,7 @@ def test_files_that_a_run_began_with_are_known_and_may_go(
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_made_longer_keeps_no_line_off_its_schedule(tmp_path: Path) -> None:
     run(trial("solver.iterations=5", "measure.every=2"), tmp_path)
     path = tmp_path / "trial" / METRICS
@@ -207,6 +211,7 @@ def test_a_run_made_longer_keeps_no_line_off_its_schedule(tmp_path: Path) -> Non
     assert [row.iteration for row in read_metrics(path)] == [2, 4, 6, 8]
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_by_another_seed(tmp_path: Path) -> None:
     """Its config names the seed of each part, which another seed of the whole would not change."""
     run(trial("solver.iterations=1"), tmp_path)
@@ -219,6 +224,7 @@ def test_a_run_does_not_go_on_by_another_seed(tmp_path: Path) -> None:
     assert (path / "config.yaml").read_text() == config
 
 
+@pytest.mark.slow
 @quick
 def test_a_run_cut_off_before_its_first_checkpoint(
     tmp_path: Path, undisturbed: dict[str, Any]

@@ -40,6 +40,7 @@ def test_a_shipped_config_runs(path: Path, tmp_path: Path) -> None:
     assert 0.5 - 1e-9 <= summary.average.lower <= summary.average.upper <= 1.0
 
 
+@pytest.mark.slow
 def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     options = [*TINY, "rules.goal=6", "solver.parts=2"]
     path = FOLDER / "mixture_bundle.yaml"
@@ -71,6 +72,7 @@ def test_a_mixture_is_kept_and_measured_and_goes_on(tmp_path: Path) -> None:
     assert not whole.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["dcfr", "pcfr_plus"])
 def test_teams_learn_a_mixture_and_go_on_bit_for_bit(variant: str, tmp_path: Path) -> None:
     path = FOLDER / "teams.yaml"

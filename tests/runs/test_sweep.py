@@ -41,6 +41,7 @@ from tests.runs.trials import quick
 # --- what is done, cut off, failed ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 def test_what_is_done_is_skipped_and_what_was_cut_off_goes_on(tmp_path: Path) -> None:
     path = written(tmp_path, grid=GRID)
@@ -83,6 +84,7 @@ def test_runs_of_another_config_are_left_alone(tmp_path: Path) -> None:
         here(path, tmp_path)
 
 
+@pytest.mark.slow
 @quick
 def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -116,6 +118,7 @@ def test_a_point_that_fails_is_in_the_table_and_stops_no_other(
     assert (again.done_before, len(again.failures)) == (1, 1)
 
 
+@pytest.mark.slow
 @quick
 def test_a_run_that_another_process_still_holds_is_waited_for(tmp_path: Path) -> None:
     point = load_sweep(written(tmp_path, grid={"seed": [0]})).points[0]
@@ -146,6 +149,7 @@ def test_a_worker_that_sees_another_folder_writes_nothing(tmp_path: Path) -> Non
 # --- the table ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @quick
 def test_the_table_is_tidy(tmp_path: Path) -> None:
     path = written(
@@ -178,6 +182,7 @@ PENNIES = (
 CHOICE = EFG + 'p "" 1 1 "" { "a" "b" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 }\n'
 
 
+@pytest.mark.slow
 def test_games_are_swept_in_their_own_units(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,8 +44,17 @@ GAMES: dict[str, dict[str, Any]] = {
     "tiny turns": TINY["three sides"],
 }
 KINDS = "policy", "matrix", "mixture", "extreme", "extreme mixture"
+FAST = {
+    *(("tiny", kind) for kind in KINDS),
+    *(("tiny turns", "mixture"), ("su20", "policy"), ("su21", "mixture"), ("fa22", "matrix")),
+}
 CASES = pytest.mark.parametrize(
-    ("name", "kind"), [(name, kind) for name in GAMES for kind in KINDS]
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=[] if (name, kind) in FAST else pytest.mark.slow)
+        for name in GAMES
+        for kind in KINDS
+    ],
 )
 ENDS = 0.0, 5e-324, 1e-300, 1e-16, 0.5, 1.0 - 2.0**-53, 1.0
 COVERS = 0.0, 5e-324, 1e-16, 1.0, 1.2, 1e3, float(MOST_COVER)

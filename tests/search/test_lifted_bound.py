@@ -35,6 +35,7 @@ from tests.search.games import (
     small,
     ticks,
 )
+from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +92,7 @@ def test_without_steps_it_is_full_memory_and_the_draw_is_told(edition: str, make
 
 
 @pytest.mark.parametrize("parts", TINY.values(), ids=TINY)
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", mostly_slow([1, 2], 2))
 def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
     game = compile_game(rules_from(parts))
     for seed in range(3):
@@ -103,7 +104,7 @@ def test_no_matrix_wins_more(parts: dict[str, Any], number: int) -> None:
         assert certify(problems(game, target), 40.0, ticks()).bound() >= most
 
 
-@pytest.mark.parametrize("edition", ["su20", "fa19", "su21", "fa22"])
+@pytest.mark.parametrize("edition", mostly_slow(["su20", "fa19", "su21", "fa22"], "fa19", "fa22"))
 @STRATEGIES
 def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
     game = small(9, 2, edition)
@@ -119,6 +120,7 @@ def test_any_steps_are_a_bound(edition: str, make: Make) -> None:
         assert found.value == pytest.approx(found.bound(), abs=1e-9)  # passes leave values true
 
 
+@pytest.mark.slow
 def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
     game = small(11, 3)
     policy = random_policy(game, 0)
@@ -138,7 +140,7 @@ def test_a_mixture_of_one_is_its_policy_to_the_last_bit() -> None:
 @pytest.mark.parametrize(
     ("size", "make"),
     [
-        ((12, 3), lambda game: random_policy(game, 3)),
+        pytest.param((12, 3), lambda game: random_policy(game, 3), marks=pytest.mark.slow),
         ((11, 2, "fa22"), lambda game: matrices_of(game, 2, 5)),  # the draw alone is hidden
     ],
 )

@@ -19,6 +19,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import Deadline
 from tests.evaluation.players import RECURRING
 from tests.search.games import TINY, best_response, matrices_of, mixture_of, small
+from tests.slow import mostly_slow
 from tests.twin import Play, every_matrix_wins
 
 
@@ -97,7 +98,7 @@ def test_no_matrix_wins_more_from_a_mixture(name: str) -> None:
     assert won == pytest.approx(found.win_rate, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("name", mostly_slow(TINY, "points", "turn number"))
 @pytest.mark.parametrize("make", [mixture_of, matrices_of])
 def test_who_is_not_told_the_draw_learns_it_on_the_way(name: str, make: Any) -> None:
     game = compile_game(rules_from(TINY[name]))

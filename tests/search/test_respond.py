@@ -22,6 +22,7 @@ from hogeq.support.messages import digits, percent
 from hogeq.support.progress import Phase
 from hogeq.support.workers import workers
 from tests.search.games import TINY, small_su20
+from tests.slow import mostly_slow
 from tests.twin import Match, Play, every_matrix_wins
 
 
@@ -47,7 +48,7 @@ def tiny(name: str, seed: int) -> Tiny:
 # --- against all matrices there are ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", mostly_slow([0, 1], 0))
 @pytest.mark.parametrize("name", TINY)
 def test_the_attack_finds_the_best_matrix_and_the_bound_is_above_it(name: str, seed: int) -> None:
     case = tiny(name, seed)
@@ -109,6 +110,7 @@ def test_no_attack_wins_less_than_half(seconds: float | None) -> None:
     assert poor.win_rate == pytest.approx(win_rate(game, poor.matrix, policy).win_rate, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_perturbations_never_lose() -> None:
     game, policy = small_su20()
     plain = attack(game, policy, Budget(starts=8, anneal_steps=0, seed=2, kicks=0))
@@ -185,6 +187,7 @@ def test_an_attack_with_a_budget_that_is_none(budget: Any) -> None:
 # --- published figures ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_attack_on_the_strategy_that_ignores_memory() -> None:
     """Reference figures [8]: at least 0.6366 against this matrix, and 0.6790 with full memory."""
     game = compile_game(EDITIONS["su20"])

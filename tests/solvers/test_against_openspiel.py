@@ -14,6 +14,7 @@ from hogeq.solvers import SOLVERS
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.openspiel.game import game_of
+from tests.slow import mostly_slow
 from tests.solvers.family import FAMILY, run
 
 
@@ -71,7 +72,10 @@ def compare(theirs: Any, solver: Any, engine: TreeEngine, state: Any) -> None:
             np.testing.assert_allclose(ours[: len(legal)], expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(("game", "iterations"), [("kuhn_poker", 30), ("leduc_poker", 5)])
+@pytest.mark.parametrize(
+    ("game", "iterations"),
+    [("kuhn_poker", 30), pytest.param("leduc_poker", 5, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_defaults_are_those_of_openspiel(name: str, game: str, iterations: int) -> None:
     engine = TreeEngine(from_openspiel(game))
@@ -96,7 +100,7 @@ def test_either_order_of_updates_is_that_of_openspiel(plus: bool, alternating: b
         compare(theirs, solver, engine, state)
 
 
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", mostly_slow(FAMILY, "cfr_plus", "dcfr"))
 def test_two_tables_of_hog_take_turns_as_two_players_of_openspiel(name: str) -> None:
     """Current strategies: averages differ, as own reach is not one number where rows forget."""
     game = compile_game(rules_from({"edition": "su20", "goal": 4, "max_dice": 2}))

@@ -45,7 +45,12 @@ def test_who_recalls_has_the_information_sets_of_the_game_with_perfect_recall(pl
 
 
 @pytest.mark.parametrize(
-    ("sides", "worth"), [(3, Fraction(1, 9)), (4, Fraction(1, 16)), (5, Fraction(1, 125))]
+    ("sides", "worth"),
+    [
+        (3, Fraction(1, 9)),
+        (4, Fraction(1, 16)),
+        pytest.param(5, Fraction(1, 125), marks=pytest.mark.slow),
+    ],
 )
 def test_bounds_of_liars_dice_meet(sides: int, worth: Fraction) -> None:
     """Player 0 gets as much as with perfect recall of both: values by linear programs."""
@@ -60,7 +65,7 @@ def test_bounds_of_liars_dice_meet(sides: int, worth: Fraction) -> None:
 def test_bounds_hold_in_any_game() -> None:
     """Beside the matrix of all pure strategies."""
     gaps = []
-    for seed in range(60):
+    for seed in range(20):
         root = random_game(seed)
         tree = tree_of(root)
         if {*tree.seat.tolist()} != {0, 1}:
@@ -70,7 +75,7 @@ def test_bounds_hold_in_any_game() -> None:
         found = solving.result(solving.without_dags(), "iterates")
         assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9, seed
         gaps.append(found.upper - found.lower)
-    assert len(gaps) >= 30
+    assert len(gaps) >= 10
     assert min(gaps) < 1e-9 < max(gaps)  # who forgets may get less than who remembers
 
 

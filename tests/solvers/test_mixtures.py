@@ -145,6 +145,7 @@ def test_solvers_of_policies_have_no_mixture(coins: HogEngine) -> None:
 # --- fictitious -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_fictitious_play_draws_a_b_and_c_as_the_equilibrium_does(coins: HogEngine) -> None:
     """Robinson 1951; responses to the average policy settle where 0.0036 is lost."""
     solver, state = run(coins, "fictitious", 300, responder="ascent")

@@ -8,12 +8,13 @@ decides, and there are games that none of them can solve.
 import pytest
 
 from tests import toys
+from tests.slow import mostly_slow
 from tests.solvers.family import FAMILY, SOLVABLE, WEIGHTS, averages, run
 
 EARLY, LATE = [20, 25, 30, 35, 40], [260, 270, 280, 290, 300]
 
 
-@pytest.mark.parametrize("toy_name", ["rock_paper_scissors", "kuhn", "rooms"])
+@pytest.mark.parametrize("toy_name", mostly_slow(["rock_paper_scissors", "kuhn", "rooms"], "kuhn"))
 @pytest.mark.parametrize("weight", ["reach", "counterfactual"])
 @pytest.mark.parametrize("alternating", [False, True], ids=["simultaneous", "alternating"])
 @pytest.mark.parametrize("name", FAMILY)

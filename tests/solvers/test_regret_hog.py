@@ -12,6 +12,7 @@ from hogeq.model.state_values import best_rolls
 from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from tests import toys
+from tests.slow import mostly_slow
 from tests.solvers.family import FAMILY, averages, run
 
 MEMORYLESS = ("hw13", "fa22")
@@ -25,7 +26,7 @@ def short(edition: str) -> tuple[HogEngine, float]:
     return game, best_rolls(game, anything)[1]
 
 
-@pytest.mark.parametrize("edition", MEMORYLESS)
+@pytest.mark.parametrize("edition", mostly_slow(MEMORYLESS, "fa22"))
 @pytest.mark.parametrize("alternating", [False, True], ids=["simultaneous", "alternating"])
 @pytest.mark.parametrize("name", FAMILY)
 def test_without_memory_the_tablebase_s_value_is_found(

@@ -148,6 +148,7 @@ def test_without_memory_the_policy_against_responders_is_a_solution(
     assert full_memory_bound(small, solver.average(small, state)) == pytest.approx(0.5, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_sharpening_turns_the_policy_into_a_matrix(feral: HogEngine) -> None:
     def mixed(price: float) -> float:
         options = {"responders": 4, "averaging": "last", "sharpen": price}

@@ -8,6 +8,7 @@ import pytest
 from hogeq.strategies import programs
 from hogeq.strategies.submissions import Submission
 from hogeq.support import sandbox
+from tests.slow import mostly_slow
 from tests.strategies.programs import boxed, code
 from tests.strategies.strategy_files import DICE, GOAL, file
 
@@ -86,14 +87,14 @@ HONEST = "def final_strategy(score, opponent):\n    return 3 + (score + opponent
 
 def forged(folder: Path, text: str, **options: Any) -> Submission:
     path = file(folder, "final_strategy.py", PRELUDE + text)
-    answers = programs.examine(path, GOAL, DICE, **({"time_limit": 0.8} | options))
+    answers = programs.examine(path, GOAL, DICE, **({"time_limit": 20.0} | options))
     lines = [fault.line for fault in answers.faults]
     assert all(line.isprintable() and line.isascii() and len(line) < 350 for line in lines)
     return answers
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("moment", ["when it is loaded", "when it is asked", "later"])
+@pytest.mark.parametrize("moment", mostly_slow(FAULTS, "when it is asked"))
 @boxed
 def test_a_forged_answer_is_a_fault_of_its_entry(tmp_path: Path, forgery: str, moment: str) -> None:
     text = f"{FORGERIES[forgery]}\n{HONEST}"
@@ -102,13 +103,17 @@ def test_a_forged_answer_is_a_fault_of_its_entry(tmp_path: Path, forgery: str, m
         text = f"{HONEST}    calls.append(1)\n    if len(calls) == {calls}: {FORGERIES[forgery]}\n"
         text += "    return 3 + (score + opponent) % 2\n"
         text = text.replace("    return 3 + (score + opponent) % 2\n", "", 1)
-    answers = forged(tmp_path, text)
+    # Where nothing ends, the limit does; elsewhere a busy machine has time enough.
+    limit = 0.8 if forgery in {"silence", "a drip"} else 20.0
+    answers = forged(tmp_path, text, time_limit=limit)
     assert answers.faults
     assert answers.alone is None
     assert {fault.kind for fault in answers.faults} <= FAULTS[moment]
 
 
-@pytest.mark.parametrize("answer", ANSWERED)
+@pytest.mark.parametrize(
+    "answer", mostly_slow(ANSWERED, "1.0", "nothing", "1_0", "a digit of Bengali")
+)
 @boxed
 def test_an_answer_of_another_form_is_a_fault(tmp_path: Path, answer: str) -> None:
     text = f"sys.modules['__main__'].answer = lambda *cell: {ANSWERED[answer]!r}\n{HONEST}"
@@ -117,10 +122,11 @@ def test_an_answer_of_another_form_is_a_fault(tmp_path: Path, answer: str) -> No
     assert "(0, 0) gave an answer of no form that answers have; 0 of 16" in fault.line
 
 
+@pytest.mark.slow
 def test_the_answers_are_what_plays_whatever_the_function_is(tmp_path: Path) -> None:
     """A harness that is exchanged answers, no more: its table is checked and asked for again."""
     swap = "sys.modules['__main__'].answer = lambda f, own, other: str({})\n" + HONEST
-    good = forged(tmp_path, swap.format("own"), time_limit=20.0)
+    good = forged(tmp_path, swap.format("own"))
     assert good.strategy is not None
     assert good.strategy.array.tolist() == [[own] * 4 for own in range(4)]
     for bad, says in (
@@ -130,7 +136,7 @@ def test_the_answers_are_what_plays_whatever_the_function_is(tmp_path: Path) -> 
         ("'!' + 'a' * 4000", "aaa..."),
         ("'?' + '9' * 4000", "999...; allowed: ints"),
     ):
-        faults = forged(tmp_path, swap.format(bad), time_limit=20.0).faults
+        faults = forged(tmp_path, swap.format(bad)).faults
         assert says in faults[0].line
 
 
@@ -142,7 +148,7 @@ def test_what_an_entry_tells_is_cut_and_escaped(tmp_path: Path) -> None:
         "    try: open('/secret\\x1b\\u202e' + str(n) + 'y' * 10**5)\n"
         "    except OSError: pass\n" + HONEST
     )
-    answers = forged(tmp_path, text, time_limit=20.0)
+    answers = forged(tmp_path, text)
     assert answers.faults == ()
     assert answers.name is not None
     assert len(answers.name) == 200
@@ -158,17 +164,25 @@ def test_what_an_entry_tells_is_cut_and_escaped(tmp_path: Path) -> None:
     ("code", "says"),
     [
         ("import socket; socket.create_connection(('192.0.2.1', 9))", "socket.__new__ 2 1"),
-        ("import socket; socket.getaddrinfo('example.org', 80)", "socket.getaddrinfo example.org"),
         ("open('/etc/shadow')", "open /etc/shadow"),
-        ("import os; os.execv('/bin/true', ['true'])", "os.exec /bin/true"),
-        ("import os; os.kill(1, 9)", "os.kill 1 9"),
-        ("open('made', 'w')", "open to write /entry/made"),
-        ("import os; os.listdir('/home')", "os.listdir /home"),
+        *(
+            pytest.param(*attempt, marks=pytest.mark.slow)
+            for attempt in (
+                (
+                    "import socket; socket.getaddrinfo('example.org', 80)",
+                    "socket.getaddrinfo example.org",
+                ),
+                ("import os; os.execv('/bin/true', ['true'])", "os.exec /bin/true"),
+                ("import os; os.kill(1, 9)", "os.kill 1 9"),
+                ("open('made', 'w')", "open to write /entry/made"),
+                ("import os; os.listdir('/home')", "os.listdir /home"),
+            )
+        ),
     ],
 )
 def test_what_an_entry_tried_is_told(tmp_path: Path, code: str, says: str) -> None:
     text = f"try:\n    {code}\nexcept BaseException: pass\n{HONEST}"
-    answers = forged(tmp_path, text, time_limit=20.0)
+    answers = forged(tmp_path, text)
     assert any(one.startswith(says) for one in answers.attempts), answers.attempts
     assert forged(tmp_path, f"import random, re, zoneinfo\n{HONEST}").attempts == ()
 

@@ -14,6 +14,7 @@ import pytest
 from hogeq.strategies import programs
 from hogeq.strategies.files import read_strategy
 from hogeq.support import bubblewrap, sandbox
+from tests.slow import mostly_slow
 from tests.strategies import hostile
 from tests.strategies.programs import boxed, code
 from tests.strategies.strategy_files import DICE, GOAL, file, refused
@@ -69,6 +70,7 @@ def told(folder: Path, expression: str) -> str:
     return str(answers.name)
 
 
+@pytest.mark.slow
 @boxed
 def test_an_entry_sees_its_file_its_libraries_and_three_devices(tmp_path: Path) -> None:
     file(tmp_path, "other.py", "")
@@ -93,6 +95,7 @@ def test_the_checkout_is_not_shown_because_its_libraries_are(tmp_path: Path) -> 
     assert told(tmp_path, f"[one for one in {names} if os.path.exists(one)]") == "[]"
 
 
+@pytest.mark.slow
 def test_what_a_strategy_may_need_is_allowed(tmp_path: Path) -> None:
     file(tmp_path, "beside", "3")
     path = file(
@@ -110,6 +113,7 @@ def test_what_a_strategy_may_need_is_allowed(tmp_path: Path) -> None:
     assert (read_strategy(path, GOAL, DICE, trust=True).array == 3).all()
 
 
+@pytest.mark.slow
 @boxed
 def test_a_home_and_what_is_above_it_are_no_entrys_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -141,7 +145,7 @@ CROWDS = {
 
 
 @boxed
-@pytest.mark.parametrize("filters", [True, False])
+@pytest.mark.parametrize("filters", mostly_slow([True, False], True))
 @pytest.mark.parametrize("crowd", CROWDS)
 def test_processes_and_threads_are_few(
     tmp_path: Path, crowd: str, filters: bool, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +166,7 @@ def test_processes_and_threads_are_few(
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.slow
 @boxed
 def test_an_entry_dies_with_the_judge(tmp_path: Path) -> None:
     path = code(tmp_path, "return 3")
@@ -213,6 +218,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox._warn_once.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain")
 def test_where_nothing_isolates_one_line_says_so_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -232,6 +232,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
 # --- arbitrary bytes ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(in_one_folder, max_examples=30)
 @example("a\x00b")
 @example(".csv")

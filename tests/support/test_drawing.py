@@ -34,9 +34,10 @@ def test_settings_of_pictures_are_not_those_of_the_current_folder(tmp_path: Path
     assert float(ran(tmp_path, "-c", code)) == 10.0
 
 
-@pytest.mark.parametrize("name", ["loky.py", "concurrent.py", "multiprocessing.py"])
-def test_workers_import_nothing_from_the_current_folder(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")
+@pytest.mark.slow
+def test_workers_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    for name in ("loky.py", "concurrent.py", "multiprocessing.py"):
+        (tmp_path / name).write_text("open('it_ran', 'w').close()\n", "utf-8")
     (tmp_path / "small.yaml").write_text("{edition: su20, goal: 8, max_dice: 2}", "utf-8")
     attack = ("-m", "hogeq", "attack", "always_roll:1", "--rules", "small.yaml", "--json")
     effort = ("--starts", "2", "--kicks", "1")
@@ -46,6 +47,7 @@ def test_workers_import_nothing_from_the_current_folder(name: str, tmp_path: Pat
     assert not (tmp_path / "it_ran").exists()
 
 
+@pytest.mark.slow
 def test_workers_leave_the_environment_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "near.py").write_text("print('found')\n", "utf-8")
     (tmp_path / "script.py").write_text("import near\n", "utf-8")

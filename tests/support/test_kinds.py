@@ -19,6 +19,7 @@ from hogeq.rules.reading import find_rules
 from hogeq.support.kinds import ARCHIVE, CODE, EFG, TEXT, YAML, kind_of
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.loading import find_game
+from tests.slow import mostly_slow
 
 COIN = """node / player 1 actions left right
 node /P1:left player 2 actions left right
@@ -131,7 +132,7 @@ DOORS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", mostly_slow(DOORS, "rules"))
 def test_whatever_a_file_is_it_is_taken_or_refused_in_a_line(door: str) -> None:
     table = np.full((4, 4), 2, np.int8)
     texts = [COIN, GAMBIT, PARTS, json.dumps(table.tolist()), "player,infoset,action,probability\n"]

@@ -137,6 +137,7 @@ def test_a_part_that_fails_is_refused_when_a_game_is_compiled(
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_processes_have_the_plugins_of_the_one_that_asks(tmp_path: Path) -> None:
     path = written(tmp_path, TEENS)
     load_plugin(path, trust=True)

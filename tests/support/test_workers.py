@@ -96,6 +96,7 @@ def _process(_task: int) -> int:
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_to_stop_tasks_leaves_other_processes_alone() -> None:
     other = get_context("spawn").Process(target=time.sleep, args=(60,))
     other.start()

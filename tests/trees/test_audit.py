@@ -21,6 +21,7 @@ from hogeq.trees.recall import Audit, Recall, Witness
 from hogeq.trees.rules import from_rules, node_of
 from hogeq.trees.tree import HogTree, count
 from tests.cli.calls import ok, refused
+from tests.slow import mostly_slow
 from tests.trees.openspiel_games import ENDING
 
 
@@ -264,6 +265,7 @@ def same_acts_where_both_were(one: History, two: History) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.sampled_from(sorted(EDITIONS)), st.integers(2, 5), st.integers(1, 2), st.integers(2, 4))
 def test_findings_are_those_of_all_pairs_of_histories(
@@ -311,7 +313,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
 LARGE = ("fa13", "fa18", "sp19", "su15_contest", "su18", "hog12", "sp13")  # to 6
 
 
-@pytest.mark.parametrize("edition", ENDING)
+@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20"))
 def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
     full = EDITIONS[edition]
     sizes = [count(HogTree(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
@@ -331,7 +333,7 @@ def test_histories_tell_the_choice_minus_one() -> None:
     assert history_text(rules, witness.second) == f"A begins. A chooses -1 for 1: 1-0. {after}"
 
 
-@pytest.mark.parametrize("edition", ENDING)
+@pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20", "fa18", "fa15"))
 def test_what_a_small_game_shows_is_so_in_the_full_game(edition: str) -> None:
     full = EDITIONS[edition]
     walked = small(full, 5 if edition != "fa18" else 4, 2)
@@ -403,6 +405,7 @@ def test_a_position_that_comes_twice_far_into_a_game_is_found() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_audit_of_su20_stands_in_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text("utf-8")
     assert f"$ hogeq audit --rules su20\n{ok('audit', '--rules', 'su20')}" in text
@@ -411,7 +414,11 @@ def test_the_audit_of_su20_stands_in_the_docs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rules", "su20", "--goal", "9", "--max-dice", "4"), "more than 1,"),
+        pytest.param(
+            ("--rules", "su20", "--goal", "9", "--max-dice", "4"),
+            "more than 1,",
+            marks=pytest.mark.slow,
+        ),
         (("--rules", "su16"), "'su16' is not here: no text of its rules was found"),
         (("--goal", "0"), "--goal"),
     ],
@@ -448,6 +455,7 @@ def pairwise_untraced(tree: FlatTree, player: int) -> tuple[int, int, int] | Non
     return best
 
 
+@pytest.mark.slow
 def test_pasts_that_no_act_explains_are_found_by_tables_as_in_pairs() -> None:
     found = []
     for seed in range(60):

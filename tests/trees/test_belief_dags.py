@@ -22,6 +22,7 @@ from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.whole_dags import whole_dag
+from tests.slow import mostly_slow
 from tests.solvers.family import FAMILY
 from tests.toys import Choice, tree_of
 from tests.trees.random_games import infosets, random_game, value
@@ -50,6 +51,7 @@ def plans(form: SequenceForm) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
     forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
     assert len(FORGETS) > 150
@@ -66,10 +68,10 @@ def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
 
 @pytest.mark.parametrize(
     "first",
-    [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(30, len(FORGETS), 30))],
+    mostly_slow(range(0, len(FORGETS), 15), 0),
 )
 def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> None:
-    for root in FORGETS[first : first + 30]:
+    for root in FORGETS[first : first + 15]:
         tree, known = tree_of(root), value(payoffs(root))
         for method in ("dag", "columns"):
             solved = by_columns(tree, 20.0, method)
@@ -82,6 +84,7 @@ def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> N
                 assert won == pytest.approx(known if player else -known, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found() -> None:
     draw = np.random.default_rng(0)
     for root, seat in itertools.product(FORGETS[::3], (0, 1)):
@@ -169,6 +172,7 @@ def test_a_dag_that_is_too_large_is_refused_before_it_is_built() -> None:
         belief_dag(form, most=3)
 
 
+@pytest.mark.slow
 def test_no_step_of_a_dag_that_is_too_large_takes_more_than_it_may(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -285,6 +289,7 @@ def test_regret_over_a_dag_comes_to_the_value() -> None:
             assert found.upper < 0.02
 
 
+@pytest.mark.slow
 def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two strategies of many: what they secure is found by the matrix of all pure responses."""
     monkeypatch.setattr(restricted, "MOST_DRAWN", 2)
@@ -314,6 +319,7 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
     assert told > 3
 
 
+@pytest.mark.slow
 def test_a_program_that_takes_too_long_leaves_half_of_the_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -26,6 +26,7 @@ from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogTree, flat_efg, hog_efg
+from tests.slow import mostly_slow
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -44,7 +45,7 @@ def rows(tree: FlatTree, strategy: Strategy) -> Floats:
 # --- random games ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", mostly_slow(range(400), *range(60)))
 def test_random_games_are_worth_what_plain_sums_say(seed: int, tmp_path: Path) -> None:
     maker = Maker(seed)
     game = maker.game()
@@ -100,7 +101,7 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
 
 def test_equilibria_of_random_games_are_those_of_the_matrix(tmp_path: Path) -> None:
     tried = 0
-    for seed in range(1000, 1200):
+    for seed in range(1000, 1060):
         maker = Maker(seed)
         game = maker.game(3)
         sets = {(p.player, p.number): len(p.labels) for p in game.all() if p.player in (0, 1)}
@@ -113,7 +114,7 @@ def test_equilibria_of_random_games_are_those_of_the_matrix(tmp_path: Path) -> N
         assert solved.is_proved
         assert solved.lower == pytest.approx(value, abs=1e-8)
         assert solved.upper == pytest.approx(value, abs=1e-8)
-    assert tried > 100
+    assert tried > 30
 
 
 # --- what a file may say --------------------------------------------------------------------------
@@ -329,6 +330,7 @@ GAMES = (
     TURNS.format("blotto(coins=3,fields=2)"),
     TURNS.format("oshi_zumo(coins=3,size=1,horizon=4)"),
 )
+LARGE = {"leduc_poker", "leduc_poker(suit_isomorphism=True)", "liars_dice(numdice=2,dice_sides=2)"}
 
 
 def same(first: FlatTree, second: FlatTree) -> None:
@@ -343,7 +345,7 @@ def in_words(tree: FlatTree) -> list[str]:
     return [str(tree.history(node)[-1]) for node in range(1, min(tree.num_nodes, 300))]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", mostly_slow(GAMES, *(set(GAMES) - LARGE)))
 def test_games_of_openspiel_survive_export_and_import(name: str, tmp_path: Path) -> None:
     game = from_openspiel(name)
     for tree in (game, coarser(game, "last:1")):
@@ -394,6 +396,7 @@ def test_files_of_our_own_are_read_alike(seed: int, tmp_path: Path) -> None:
     assert in_words(first) == in_words(again)
 
 
+@pytest.mark.slow
 def test_openspiel_need_not_be_installed(tmp_path: Path) -> None:
     """Nor is it asked for a file by its own name for such games."""
     written(tmp_path, GOOD)

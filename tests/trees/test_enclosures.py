@@ -116,6 +116,7 @@ def test_a_thousand_games_that_one_payoff_dominates() -> None:
     assert values > 0.6
 
 
+@pytest.mark.slow
 def test_without_fractions_ends_hold_by_their_margin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(enclosures, "MOST_NODES", 0)
     enclosures.numbers_of.cache_clear()
@@ -178,6 +179,7 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
     assert len(kinds) > 1
 
 
+@pytest.mark.slow
 def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
     """Sums over sequences in fractions, of every pure strategy; some round below the truth."""
     draw, rounded = np.random.default_rng(0), 0
@@ -304,6 +306,7 @@ def test_policies_are_measured_by_bounds_and_not_by_what_was_found(
     assert found.upper - found.lower < 1.5  # by the bounds of uniform policies at worst
 
 
+@pytest.mark.slow
 def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its bound may be any number; a belief DAG takes its place, or nothing is proved."""
     honest = by_program

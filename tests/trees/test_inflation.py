@@ -19,6 +19,7 @@ from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from tests import toys
 from tests.cli.calls import ask
+from tests.slow import mostly_slow
 from tests.toys import Chance, Choice, first_wins, tree_of
 from tests.trees.random_games import infosets, value
 
@@ -116,6 +117,7 @@ def has_a_loss(tree: FlatTree, seat: int) -> bool:
     return bool(Recall(tree, seat).audit().findings["A-loss recall"].holds)
 
 
+@pytest.mark.slow
 def test_the_games_drawn_lose_own_actions_and_more() -> None:
     assert len(GAMES) >= 200
     free = [has_a_loss(tree_of(root), 0) for root in FORGETS]
@@ -134,6 +136,7 @@ def depth_first(tree: FlatTree) -> dict[int, int]:
     return order
 
 
+@pytest.mark.slow
 def test_parts_are_what_no_pure_strategy_reaches_together() -> None:
     for root in FORGETS:
         tree = tree_of(root)
@@ -150,8 +153,9 @@ def listed(parts: set[frozenset[int]]) -> list[list[int]]:
     return sorted(map(sorted, parts))
 
 
-def test_values_are_those_of_enumeration_and_mixtures_keep_them() -> None:
-    for root in GAMES:
+@pytest.mark.parametrize("share", mostly_slow(range(8), 0))
+def test_values_are_those_of_enumeration_and_mixtures_keep_them(share: int) -> None:
+    for root in GAMES[share::8]:
         tree, matrix = tree_of(root), payoffs(root)
         solved = by_columns(tree, 20.0)
         assert solved.is_proved
@@ -178,6 +182,7 @@ def by_pure(root: toys.Node, tree: FlatTree, mixture: Strategy, seat: int) -> Fl
     return total
 
 
+@pytest.mark.slow
 def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a program")
@@ -218,6 +223,7 @@ def test_leduc_poker_loses_nothing_by_forgetting_own_actions() -> None:
     assert len(solved.strategies[0].weights) > 1  # one strategy secures less
 
 
+@pytest.mark.slow
 def test_liars_dice_loses_nothing_where_old_bids_are_forgotten() -> None:
     """Found from the strategies of players who forget nothing; columns alone take minutes."""
     name = "liars_dice_ir(dice_sides=4)"

@@ -19,6 +19,7 @@ from hogeq.trees.integer_program import FINE
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests import toys
+from tests.slow import mostly_slow
 from tests.toys import Chance, Choice, first_wins, tree_of
 from tests.trees.random_games import infosets, payoffs, pure, random_game, value
 
@@ -42,8 +43,11 @@ def forgetful_player(seed: int, near: float) -> toys.Node:
     return shaken(root)
 
 
-@pytest.mark.parametrize("near", [1e-7, 1e-2])
-@pytest.mark.parametrize(("few", "method"), [(-1, "integer program"), (64, "enumeration")])
+@pytest.mark.parametrize("near", mostly_slow([1e-7, 1e-2], 1e-7))
+@pytest.mark.parametrize(
+    ("few", "method"),
+    [(-1, "integer program"), pytest.param(64, "enumeration", marks=pytest.mark.slow)],
+)
 def test_bounds_are_above_the_truth(
     near: float, few: int, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +75,7 @@ def test_bounds_are_above_the_truth(
     assert count >= 10
 
 
+@pytest.mark.slow
 def test_enumeration_proves_what_referees_computed() -> None:
     for size, best in (((5, 3, 4), 0.7505188), ((7, 2, 4), 0.6235046), ((6, 2, 8), 0.6999054)):
         tree = from_rules(RandomTree(*size, 0))

@@ -21,6 +21,7 @@ from hogeq.trees.restricted import Mixed
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import sequence_form
 from tests.cli.calls import ask
+from tests.slow import mostly_slow
 from tests.toys import Choice, tree_of
 from tests.trees.absent_games import DRIVER
 from tests.trees.absent_games import game as text_game
@@ -115,19 +116,17 @@ def test_there_are_games_by_the_hundred() -> None:
     assert len(forgetful) > 80
 
 
-@pytest.mark.parametrize(
-    "batch", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 20))]
-)
+@pytest.mark.parametrize("batch", mostly_slow(range(40), 0))
 def test_no_policy_secures_more_than_the_upper_bound(batch: int) -> None:
     proved = 0
-    for number, tree in enumerate(GAMES[batch::20]):
+    for number, tree in enumerate(GAMES[batch::40]):
         for player in (0, 1):
             found = Maxmin(tree, player, 60.0).solve([], UNKNOWN)
             proved += found.upper - found.lower <= maxmin.SMALL_GAP
             (value,) = secured(tree, found.policy[None], player)
             assert found.lower <= value <= found.lower + 1e-9
             assert improved(tree, player, number) <= found.upper
-    assert proved == 2 * len(GAMES[batch::20])
+    assert proved == 2 * len(GAMES[batch::40])
 
 
 def boxes(search: Maxmin, seed: int) -> tuple[Box, Floats]:
@@ -161,7 +160,7 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
 
     if is_forged:
         monkeypatch.setattr(Maxmin, "_program", forged)
-    for seed, tree in enumerate(GAMES[:200]):
+    for seed, tree in enumerate(GAMES[:70]):
         search = Maxmin(tree, seed % 2, 30.0)
         box, policies = boxes(search, seed)
         found = search.bounded(box)
@@ -205,6 +204,7 @@ def test_a_lottery_beside_a_game_counts(tmp_path: Path) -> None:
         assert side.upper - side.lower <= 1e-5
 
 
+@pytest.mark.slow
 def test_bounds_hold_whenever_the_time_ends() -> None:
     """The clock stops after so many looks at it."""
     tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared) > 1)
@@ -220,7 +220,7 @@ def test_bounds_hold_whenever_the_time_ends() -> None:
 def test_an_opponent_without_a_dag_answers_by_a_growing_pool(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known = [Maxmin(tree, 0, 5.0).solve([], UNKNOWN) for tree in GAMES[:20]]
+    known = [Maxmin(tree, 0, 5.0).solve([], UNKNOWN) for tree in GAMES[:8]]
     monkeypatch.setattr(maxmin, "whole_dag", lambda *_args, **_options: None)
     for tree, whole in zip(GAMES, known, strict=False):
         found = Maxmin(tree, 0, 5.0).solve([], UNKNOWN)
@@ -256,6 +256,7 @@ def test_wichardts_player_secures_less_than_1_by_no_policy() -> None:
     assert found.second.price == pytest.approx((0.0, 0.0), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_team_of_bits_secures_a_quarter() -> None:
     """By hand: both say 1 with chance p, and the last player the rarer bit: 1/4 at most."""
     found = hogeq.Game(Bits(), teams="01/2").in_policies(60.0)
@@ -320,6 +321,7 @@ def test_kuhn_poker_of_three(ranks: int, teams: str, value: float, price: float)
 # --- as users meet it -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_time_is_kept() -> None:
     game = hogeq.Game("3K6", teams="02/1")
     game.in_policies(0.5)  # compiles, and lays the game out
@@ -342,6 +344,7 @@ def test_the_command_says_both_sides() -> None:
     assert "second" not in two
 
 
+@pytest.mark.slow
 def test_games_of_hog_that_are_too_large_are_refused() -> None:
     with pytest.raises(
         ValueError, match=r"too many histories.*allowed: games of at most 1,000,000"

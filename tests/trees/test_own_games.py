@@ -194,6 +194,7 @@ class Endless(GameRules):
         raise NotImplementedError
 
 
+@pytest.mark.slow
 def test_a_game_that_does_not_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = Endless()
     with monkeypatch.context() as patch:

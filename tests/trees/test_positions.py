@@ -215,7 +215,7 @@ def test_a_mixture_is_looked_for_where_something_is_hidden() -> None:
     rules.goal, rules.max_dice = 5, 1
     by_positions: Any = hogeq.Game(of_rules(rules))
     unrolled: Any = hogeq.Game(from_rules(rules))
-    solved, known = by_positions.equilibrium(20.0), unrolled.equilibrium(20.0)
+    solved, known = by_positions.equilibrium(2.0), unrolled.equilibrium(20.0)
     assert known.is_proved
     assert solved.method == "mixture_bundle"
     assert solved.lower - 1e-9 <= known.lower <= known.upper <= solved.upper + 1e-9

@@ -24,6 +24,7 @@ from hogeq.trees.openspiel.game import game_of
 from hogeq.trees.strategies import order_of_rows
 from hogeq.trees.tree import hog_efg
 from tests.cli.calls import ask, refused
+from tests.slow import mostly_slow
 from tests.strategies.strategy_files import saved, zipped
 
 SMALL = {"edition": "fa25", "goal": 4, "max_dice": 2}
@@ -51,6 +52,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return pyspiel.load_efg_game(Path("hog.efg").read_text())
 
 
+@pytest.mark.slow
 def test_a_policy_of_an_exported_game_is_as_exploitable_here(exported: Any) -> None:
     policy = average_policy(exported)
     there = nash_conv(exported, policy, use_cpp_br=True) / 2
@@ -69,7 +71,8 @@ def test_a_policy_of_an_exported_game_is_as_exploitable_here(exported: Any) -> N
     assert whole["win_rate"] == pytest.approx(np.mean(parts), abs=1e-12)
 
 
-@pytest.mark.parametrize("edition", ["fa25", "su20"])
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", mostly_slow(["fa25", "su20"], "fa25"))
 def test_policies_of_python_hog_come_as_objects(edition: str) -> None:
     game, rules = hogeq.Game(SMALL | {"edition": edition}), rules_from(SMALL | {"edition": edition})
     policy = average_policy(game_of(rules))
@@ -99,7 +102,7 @@ def walk(state: Any, met: dict[tuple[int, str], list[float]], policy: Any) -> No
         walk(state.child(action), met, policy)
 
 
-@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "hog"])
+@pytest.mark.parametrize("name", mostly_slow(["kuhn_poker", "leduc_poker", "hog"], "kuhn_poker"))
 def test_a_profile_of_gambit_says_the_same(exported: Any, name: str) -> None:
     theirs = exported if name == "hog" else pyspiel.load_game(name)
     policy, met = average_policy(theirs), dict[tuple[int, str], list[float]]()
@@ -120,6 +123,7 @@ def test_a_profile_of_gambit_says_the_same(exported: Any, name: str) -> None:
         np.testing.assert_allclose(found.components, other.components, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["leduc_poker", "hog"])
 def test_policies_of_every_class_of_openspiel_are_taken(exported: Any, name: str) -> None:
     """In Leduc poker not every action is legal everywhere."""
@@ -144,6 +148,7 @@ def test_rows_are_numbered_as_a_walk_meets_them() -> None:
     assert sorted(names[6:]) == ["0b", "0p", "1b", "1p", "2b", "2p"]
 
 
+@pytest.mark.slow
 def test_fractions_and_rounded_numbers_are_read(exported: Any) -> None:
     game = hogeq.Game("hog.efg")
     Path("ne.txt").write_text("NE," + ",".join(["1/3", "0.333333", "1/3"] * 26))
@@ -167,6 +172,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_no_profile_of_the_game_is_refused_in_a_line(exported: Any) -> None:
     for number, (text, why) in enumerate(BAD.items()):
         Path(f"bad{number}.txt").write_text(text)
@@ -229,7 +235,9 @@ def broken_archives() -> dict[str, tuple[bytes, str]]:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("kind", broken_archives())
+@pytest.mark.parametrize(
+    "kind", mostly_slow(broken_archives(), "flipped", "objects", "huge", "nan")
+)
 def test_a_broken_archive_is_refused_in_a_line(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,13 +70,14 @@ def test_examples_of_gilboa() -> None:
     ("lines", "again", "reached", "gained", "best", "value"),
     [
         # noPR-AM-driver-one-player: once 1, then 5 pays 4 + a - 4aa, best at 1/8; uniform 53/16.
-        (
+        pytest.param(
             ("p 1 1", "p 1 2", "p 1 1", "t 1 1", "p 1 3", "t 2 2", "t 3 5", "t 4 3", "t 5 4"),
             ({"(1)": 2}, {}),
             [1, 1 / 2, 1 / 8],
             (12 / 16, 0),
             65 / 16,
             65 / 16,
+            marks=pytest.mark.slow,
         ),
         # noPR-action-AM: always 2 gets the mean of 7 and 8, not of 1 to 8; the other takes 1/2. If
         # that takes all, x gets 7 - 6x.
@@ -189,6 +190,7 @@ def test_more_games_of_gambit(lines: Any, again: Any, value: float) -> None:
     assert (solved.lower, solved.upper) == pytest.approx((value, value), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None:
     """An absent-minded driver and a policeman, who waits at the first exit or at the end.
 
@@ -221,6 +223,7 @@ def test_policies_of_two_players_have_no_value_but_mixtures_of_them_do() -> None
     assert apart.second.lower <= 1 / 2 <= apart.second.upper
 
 
+@pytest.mark.slow
 def test_who_cannot_act_differently_twice() -> None:
     """Two acts of one row differ with d = 2p(1-p), in mixtures anything from 0 to 1/2.
 

@@ -11,6 +11,7 @@ from hogeq.support.aliases import Floats
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import CHANCE, TERMINAL
+from tests.slow import mostly_slow
 from tests.twin.trees import Tree, random_tree
 
 WEIGHTS = np.array([0.5, 0.2, 0.3])
@@ -66,7 +67,7 @@ def by_row(engine: TreeEngine, found: Any) -> Floats:
     return np.array([found[row] for row in range(engine.shape[0])])
 
 
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.parametrize("batch", mostly_slow(range(10), 0, 1, 2))
 def test_passes_are_those_of_the_list_of_plays(batch: int) -> None:
     for seed in range(BATCH * batch, BATCH * (batch + 1)):
         random, twin, engine = drawn(seed)
@@ -139,6 +140,7 @@ def test_a_mixture_is_met_as_the_mean_of_its_parts(seed: int) -> None:
     same(known.first, WEIGHTS @ [twin.remembering(0, other) for other in others])
 
 
+@pytest.mark.slow
 def test_sequences_are_one_for_each_action_of_each_past() -> None:
     """Against walks from every node to the root; rows have one to three actions."""
     widths = set[int]()

@@ -19,6 +19,7 @@ from hogeq.trees.recall import Recall
 from hogeq.trees.responses import enclosed_response
 from hogeq.trees.sequences import sequence_form
 from tests import toys
+from tests.slow import mostly_slow
 from tests.toys import Chance, Choice, first_wins, tree_of
 from tests.trees.random_games import infosets, payoffs, pure, random_game, value
 
@@ -53,7 +54,7 @@ def test_the_games_drawn_forget_and_have_chances_of_0() -> None:
 # --- scale ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SMALL)
+@pytest.mark.parametrize("seed", mostly_slow(SMALL, *SMALL[:8]))
 def test_values_are_those_of_enumeration_at_every_scale(seed: int) -> None:
     root = random_game(seed)
     known, answer = value(payoffs(root)), uniform_response(root)
@@ -392,6 +393,7 @@ def test_trees_thousands_deep_take_a_second() -> None:
     assert spent < 12.0  # some 2 s; minutes where each level is a pass over all
 
 
+@pytest.mark.slow
 def test_limits_hold_in_trees_tens_of_thousands_deep() -> None:
     """Looking for rows that are met again was quadratic; nash_conv built its own sequences."""
     game = hogeq.Game(chain(24_000))

@@ -41,6 +41,7 @@ def some_order_is_a_loss(plays: Sequence[dict[int, int]]) -> bool:
     return any(map(is_a_loss, itertools.product(*orders)))
 
 
+@pytest.mark.slow
 def test_the_decision_is_that_of_all_orders() -> None:
     draw, found = np.random.default_rng(0), []
     for _ in range(1500):
@@ -187,6 +188,7 @@ def test_the_bound_by_full_memory_does_not_depend_on_the_order_of_a_plan() -> No
         assert game.bound(policy) == found.full_memory >= found.value
 
 
+@pytest.mark.slow
 def test_equilibria_after_a_shuffle_are_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     values = []
     for seed in range(400):

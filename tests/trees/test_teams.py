@@ -265,6 +265,7 @@ def test_ten_players_are_told_apart() -> None:
     assert sides == (0,) * 10 + (1,)
 
 
+@pytest.mark.slow
 def test_a_run_brings_its_teams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kuhn.efg").write_text(kuhn(3))

@@ -39,6 +39,7 @@ from hogeq.trees.maxmin import Maxmin
 from hogeq.trees.sequence_payoffs import stakes
 from hogeq.trees.sequences import SequenceForm, sequence_form
 from hogeq.trees.strategies import tree_strategy
+from tests.slow import mostly_slow
 from tests.trees.test_inflation import payoffs_against
 
 FORGETFUL: Final = "liars_dice_ir(dice_sides=3)"
@@ -130,7 +131,7 @@ def trees() -> dict[str, tuple[FlatTree, float]]:
 
 
 @pytest.mark.parametrize("method", dags.METHODS)
-@pytest.mark.parametrize("name", ["liar", "partners"])
+@pytest.mark.parametrize("name", mostly_slow(["liar", "partners"], "partners"))
 def test_bounds_hold_whenever_an_equilibrium_ends(
     trees: dict[str, tuple[FlatTree, float]], name: str, method: str
 ) -> None:

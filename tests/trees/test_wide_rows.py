@@ -13,6 +13,7 @@ from hogeq.trees.building import flatten
 from hogeq.trees.flat import TERMINAL
 
 
+@pytest.mark.slow
 def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     count = 200_000
 
@@ -71,6 +72,7 @@ def forgets(count: int, *, remembers: bool = False) -> Any:
     return hogeq.Game(flatten("forgets", (), look, lambda moves: [*map(str, moves)]))
 
 
+@pytest.mark.slow
 def test_a_row_with_as_many_pasts_as_another_has_actions_takes_little_memory() -> None:
     """Values by hand: the first choice is the largest, and a guess is right half the time."""
     count = 6_000
