@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.analysis.tournament import WIN
-from hogeq.evaluation.counterfactual import gains_alone
+from hogeq.evaluation.counterfactual import gain_error, gains_alone
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role
@@ -477,7 +477,8 @@ def diff_rows(
         ends = gains_between(tree, first, second, against, rows, gains)
     else:
         changed = {row: after[row] for row in rows}
-        ends = gains_by_values(value, first, against, changed, gains, scale)
+        error = scale * gain_error(engine, len(weights))
+        ends = gains_by_values(value, first, against, changed, gains, scale, error)
     changes = []
     for row, (least, most) in ends.items():
         gains[row] = least / 2.0 + most / 2.0

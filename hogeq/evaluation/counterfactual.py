@@ -4,7 +4,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hogeq.graph.graph import Graph
+from hogeq.graph.graph import NATURE, Graph
+from hogeq.kernels.arrays import UNIT
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.rows import plain
@@ -65,7 +66,7 @@ def graph_action_values(graph: Graph, policies: Floats, weight: RegretWeight) ->
     values = np.full(policies.shape[1:], np.nan)
     for seat in (0, 1):
         passes = GraphPasses(graph, me=seat)
-        if weight == "counterfactual" and passes.lists.recurs.any():
+        if weight == "counterfactual" and passes.pass_graph.block_recurs.any():
             allowed = "reach or belief where a play can come to an information set twice"
             raise HogeqError(refusal("weight", weight, allowed))
         row_reach = passes.forward(reach_policies)[0, :, None]  # (R, 1)
@@ -107,6 +108,35 @@ def gains_alone(
         passes = GraphPasses(game.graph, len(weights), seat, rows=len(new_rows))
         passes.value_changes(plain(flat_policies), weights / len(seats), new_rows, exact_gains)
     return exact_gains.reshape(gains.shape)
+
+
+def gain_error(game: Engine, num_opponents: int) -> float:
+    """Bound by how far rounding moves a gain of :func:`gains_alone`, in win rates.
+
+    Infinite where a play can meet a row twice: nothing bounds the turns there.
+
+    A gain to first order is the sum over a row's states of reach times the difference of two mean
+    values. Each rounding multiplies a term by 1 + d, with the size of d at most the unit roundoff
+    u; k of them move it by at most k u / (1 - k u) times its size (Higham, "Accuracy and Stability
+    of Numerical Algorithms", 2nd ed., Lemma 3.1). Win rates and reach are at most 1, and two rows
+    of a policy differ by at most 2. So it is enough to count the roundings of one term.
+    """
+    if not isinstance(game, GraphEngine) or game.positions_recur:
+        return np.inf
+    graph = game.graph
+    memories, actions = graph.memories, graph.num_actions
+    outcomes = int(np.diff(graph.first).max())
+    successors = graph.next[graph.ends.entry]
+    most_predecessors = int(np.bincount(successors[successors >= 0], minlength=1).max())
+    most_positions = int(np.bincount(graph.row[graph.player != NATURE]).max())  # of a row
+    # A turn adds up reach by way, by end and by state, and multiplies it by 2 chances.
+    reach_roundings = memories * (actions * (1 + outcomes) + most_predecessors) + 2
+    # It adds up values over outcomes and actions: docs/exact-response.md, "Rounding".
+    value_roundings = 2 * outcomes + 2 * actions + 4
+    sum_roundings = num_opponents * most_positions * memories + 2 * actions
+    # Each payoff, chance and probability is rounded itself, and payoffs are mapped to win rates.
+    roundings = len(graph.level) * (reach_roundings + value_roundings + 2) + sum_roundings + 4
+    return 2.0 * roundings * UNIT / max(1.0 - roundings * UNIT, UNIT)
 
 
 def require_weight(weight: str) -> None:

@@ -60,10 +60,10 @@ MOST_GOAL: Final = 200  # of Hog, in a certificate that is checked
 MOST_DICE: Final = 20  # the same
 LARGEST: Final = 2**31  # bytes of the largest game whose certificate is checked
 # Parameters of steps, as in `Step` and `Revision`:
-LENT = 0.25  # largest share of an action's slack that is lent
+LENT = 0.25  # largest share of an action's reduced cost that is lent
 COVER = 1.2  # how far negative claims outweigh positive ones at most
-SHARE = 0.4  # share of its slack that a row claims; later visits claim more
-LOWERED = 0.1  # share of slack in a row by which claims that are refunded are lowered
+SHARE = 0.4  # share of an action's reduced cost that a row claims; later visits claim more
+LOWERED = 0.1  # share of reduced costs by which claims in a row that are refunded are lowered
 # Order of visits:
 PAYS = 0.003  # share of a row's loss by forgetting by which a claim must lower the bound
 BATCH = 100  # rows that are visited before all are put in order again
@@ -497,7 +497,7 @@ def certify(
 class _Search:
     """Order in which rows claim and revise: largest expected gain first, by earlier gains.
 
-    Block coordinate descent, in which a block leaves slack that it does not need to other blocks
+    Block coordinate descent, in which a block leaves reduced costs that it does not need to others
     (Werner, Prusa and Dlask 2020, "Relative interior rule in block-coordinate descent").
     """
 
