@@ -1,6 +1,6 @@
 """Counterfactual values, and the policy of a mixture, for every engine."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from hogeq.support.messages import HogeqError, refusal, shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
 """How hidden states are weighted: see :meth:`hogeq.Game.action_values`."""
+
+
+# Of a gain where positions recur. Elimination subtracts nothing, and iteration goes on until only
+# rounding is left, so that gains are right to some units; but the proved bound of elimination, by
+# the cube of a block's states (O'Cinneide, "Entrywise perturbation theory", 1993), is of no use.
+UNPROVED_ERROR: Final = 2.0**-40
 
 
 class Counterfactual(NamedTuple):
@@ -113,16 +119,15 @@ def gains_alone(
 def gain_error(game: Engine, num_opponents: int) -> float:
     """Bound by how far rounding moves a gain of :func:`gains_alone`, in win rates.
 
-    Infinite where a play can meet a row twice: nothing bounds the turns there.
-
-    A gain to first order is the sum over a row's states of reach times the difference of two mean
-    values. Each rounding multiplies a term by 1 + d, with the size of d at most the unit roundoff
-    u; k of them move it by at most k u / (1 - k u) times its size (Higham, "Accuracy and Stability
-    of Numerical Algorithms", 2nd ed., Lemma 3.1). Win rates and reach are at most 1, and two rows
-    of a policy differ by at most 2. So it is enough to count the roundings of one term.
+    A gain is the sum over a row's states of reach times the difference of two mean values. Each
+    rounding multiplies a term by 1 + d, with the size of d at most the unit roundoff u; k of them
+    move it by at most k u / (1 - k u) times its size (Higham, "Accuracy and Stability of Numerical
+    Algorithms", 2nd ed., Lemma 3.1). Win rates and reach are at most 1, and two rows of a policy
+    differ by at most 2. So it is enough to count the roundings of one term. Where a play can meet a
+    row twice nothing bounds the turns, and the number is not proved.
     """
     if not isinstance(game, GraphEngine) or game.positions_recur:
-        return np.inf
+        return UNPROVED_ERROR
     graph = game.graph
     memories, actions = graph.memories, graph.num_actions
     outcomes = int(np.diff(graph.first).max())
