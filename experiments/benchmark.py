@@ -38,7 +38,7 @@ from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq import TreeGame
 from hogeq.benchmark.catalogue import HELD_OUT, OPEN, Entry, catalogue, seeded
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import read_certificate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed

@@ -41,9 +41,8 @@ from hogeq.search.certificate import (
     certify,
     check_certificate,
     hog_problems,
-    read_certificate,
-    write_certificate,
 )
+from hogeq.search.certificate_files import read_certificate, write_certificate
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of

@@ -44,7 +44,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
 from hogeq.search.attack import SearchResult, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import read_certificate
 from hogeq.search.population import read_counters
 from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, sizes_of, write_strategy

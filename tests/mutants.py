@@ -144,8 +144,8 @@ TARGETS = (
     Target(
         "analysis",
         "analysis",
-        "tournament field explanation",
-        "analysis/tournament analysis/explanation analysis/field",
+        "tournament field difference explanation",
+        "analysis/tournament analysis/explanation analysis/field analysis/changes",
         each=6,
         without="judged_by_attacks cap_is_kept",
     ),

@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import hogeq
 from hogeq.cli import app
 from hogeq.rules import EDITIONS
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import read_certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from tests.slow import mostly_slow

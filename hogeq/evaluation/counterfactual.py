@@ -5,7 +5,6 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from hogeq.graph.graph import NATURE, Graph
-from hogeq.kernels.arrays import UNIT
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
 from hogeq.model.rows import plain
@@ -23,6 +22,7 @@ RegretWeight = Literal["reach", "counterfactual", "belief"]
 # rounding is left, so that gains are right to some units; but the proved bound of elimination, by
 # the cube of a block's states (O'Cinneide, "Entrywise perturbation theory", 1993), is of no use.
 UNPROVED_ERROR: Final = 2.0**-40
+UNIT: Final = 2.0**-53  # unit roundoff u: largest relative error of one operation on doubles
 
 
 class Counterfactual(NamedTuple):

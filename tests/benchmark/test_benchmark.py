@@ -24,7 +24,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.certificate import CertificateError, read_certificate, write_certificate
+from hogeq.search.certificate_files import CertificateError, read_certificate, write_certificate
 from hogeq.support.files import write_arrays
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.decision_problems import Interview, RandomTree, Trials

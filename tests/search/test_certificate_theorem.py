@@ -15,11 +15,13 @@ import pytest
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.certificate import (
-    MOST_COVER,
-    Certificate,
     certify,
     check_certificate,
     hog_problems,
+)
+from hogeq.search.certificate_files import (
+    MOST_COVER,
+    Certificate,
     read_certificate,
     write_certificate,
 )

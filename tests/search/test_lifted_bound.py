@@ -22,8 +22,8 @@ from hogeq.search.certificate import (
     certify,
     check_certificate,
     hog_problems,
-    read_certificate,
 )
+from hogeq.search.certificate_files import read_certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from tests.search.games import (
