@@ -4,6 +4,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from hogeq.evaluation.rounding import UNIT, value_roundings
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
@@ -22,7 +23,6 @@ RegretWeight = Literal["reach", "counterfactual", "belief"]
 # rounding is left, so that gains are right to some units; but the proved bound of elimination, by
 # the cube of a block's states (O'Cinneide, "Entrywise perturbation theory", 1993), is of no use.
 UNPROVED_ERROR: Final = 2.0**-40
-UNIT: Final = 2.0**-53  # unit roundoff u: largest relative error of one operation on doubles
 
 
 class Counterfactual(NamedTuple):
@@ -119,12 +119,10 @@ def gains_alone(
 def gain_error(game: Engine, num_opponents: int) -> float:
     """Bound by how far rounding moves a gain of :func:`gains_alone`, in win rates.
 
-    A gain is the sum over a row's states of reach times the difference of two mean values. Each
-    rounding multiplies a term by 1 + d, with the size of d at most the unit roundoff u; k of them
-    move it by at most k u / (1 - k u) times its size (Higham, "Accuracy and Stability of Numerical
-    Algorithms", 2nd ed., Lemma 3.1). Win rates and reach are at most 1, and two rows of a policy
-    differ by at most 2. So it is enough to count the roundings of one term. Where a play can meet a
-    row twice nothing bounds the turns, and the number is not proved.
+    A gain is the sum over a row's states of reach times the difference of two mean values. Win
+    rates and reach are at most 1, and two rows of a policy differ by at most 2. So it is enough to
+    count the roundings of one term: :mod:`hogeq.evaluation.rounding`. Where a play can meet a row
+    twice nothing bounds the turns, and the number is not proved.
     """
     if not isinstance(game, GraphEngine) or game.positions_recur:
         return UNPROVED_ERROR
@@ -136,11 +134,10 @@ def gain_error(game: Engine, num_opponents: int) -> float:
     most_positions = int(np.bincount(graph.row[graph.player != NATURE]).max())  # of a row
     # A turn adds up reach by way, by end and by state, and multiplies it by 2 chances.
     reach_roundings = memories * (actions * (1 + outcomes) + most_predecessors) + 2
-    # It adds up values over outcomes and actions: docs/exact-response.md, "Rounding".
-    value_roundings = 2 * outcomes + 2 * actions + 4
     sum_roundings = num_opponents * most_positions * memories + 2 * actions
     # Each payoff, chance and probability is rounded itself, and payoffs are mapped to win rates.
-    roundings = len(graph.level) * (reach_roundings + value_roundings + 2) + sum_roundings + 4
+    turn_roundings = reach_roundings + value_roundings(outcomes, actions) + 2
+    roundings = len(graph.level) * turn_roundings + sum_roundings + 4
     return 2.0 * roundings * UNIT / max(1.0 - roundings * UNIT, UNIT)
 
 

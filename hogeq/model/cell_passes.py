@@ -80,10 +80,10 @@ class CellLayout:
         self.cells = cells
         self.goal = tables.goal
         self.num_actions = tables.num_actions
-        self.memories = len(tables.lane)
-        self.lanes = tables.following.shape[2]
-        self.ends = 1 + int(tables.mode_forces.max())  # 2 if a roll can force an extra turn
-        self.most_sides = max(dice.sides for dice in tables.dice)
+        self.memories = len(tables.memory_lane)
+        self.lanes = tables.next_memory.shape[2]
+        self.ends = 1 + int(tables.mode_forces_turn.max())  # 2 if a roll can force an extra turn
+        self.most_sides = max(dice.sides for dice in tables.dice_of_kind)
         self.blocks = _num_vectors(self.goal, cells)  # of a diagonal, at most
         self.board = self._board()
         # Numbers of a page: its rows, and the vector of constants.
@@ -95,20 +95,20 @@ class CellLayout:
     def _board(self) -> Board:
         """Find how many totals and scores ahead turns and landings lead: the sizes of pages."""
         tables, goal = self.tables, self.goal
-        targets = [target for dice in tables.dice for target in dice.targets]
-        most_gift = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
+        targets = [target for dice in tables.dice_of_kind for target in dice.targets]
+        most_gift = max(int(tables.no_dice_gift.max()), *(target.gift for target in targets))
         most_rise = max(self.most_sides, *(target.points + target.gift for target in targets))
         own, opponent = np.indices((goal, goal))
         # No dice, where both scores stay below the goal.
-        stays = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
-        most_free_rise = int((tables.zero_points + tables.zero_gift)[stays].max(initial=0))
+        stays = (own + tables.no_dice_points < goal) & (opponent + tables.no_dice_gift < goal)
+        most_no_dice_rise = int((tables.no_dice_points + tables.no_dice_gift)[stays].max(initial=0))
         kind, own_after, opponent_after = _landings_on_board(tables)
         landing_rise = own_after + opponent_after - own - opponent
         most_landing_rise = int(landing_rise[kind < WIN].max(initial=0))
         return Board(
             goal=goal,
             width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
-            afterstate_rows=_power_of_two(max(most_rise, most_free_rise) + 1),
+            afterstate_rows=_power_of_two(max(most_rise, most_no_dice_rise) + 1),
             cell_rows=_power_of_two(1 + most_landing_rise),
             beyond=most_rise,
             given=most_gift,
@@ -121,7 +121,7 @@ class CellLayout:
         return Shape(
             num_actions=self.num_actions,
             memories=self.memories,
-            pages=self.ends * self.lanes * self.tables.records,
+            pages=self.ends * self.lanes * self.tables.num_records,
             lines=self.num_lines,
             sums=self.num_sums,
             edge_depth=max(1, depth),
@@ -135,16 +135,16 @@ class CellLayout:
 
     def _group(self, mode: int, lane: int) -> _Group:
         """Make the group of a mode and a lane: with the rolls that some memory of it plays."""
-        in_lane = self.tables.lane == lane  # (H,)
+        in_lane = self.tables.memory_lane == lane  # (H,)
         rolls = []
-        for modes in self.tables.mode:  # of a situation, (H, K)
+        for modes in self.tables.roll_mode:  # of a situation, (H, K)
             is_played = (modes[in_lane] == mode).any(axis=0)
             if is_played[1:].sum() > 1:
                 # Rolls that nobody plays do no harm, and leave fewer families.
                 is_played[1:] = True
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
         kind = int(self.tables.mode_kind[mode])
-        is_sum = self.tables.dice[kind].is_sum
+        is_sum = self.tables.dice_of_kind[kind].is_sum
         summed = [
             roll for rolls_of_situation in rolls for roll in rolls_of_situation if is_sum[roll]
         ]
@@ -154,8 +154,8 @@ class CellLayout:
         """List the groups in use, those of one family, of the same kind and rolls, side by side."""
         pairs = {
             (int(mode), int(lane))
-            for memory, lane in enumerate(self.tables.lane)
-            for mode in np.unique(self.tables.mode[:, memory])
+            for memory, lane in enumerate(self.tables.memory_lane)
+            for mode in np.unique(self.tables.roll_mode[:, memory])
         }
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
@@ -169,22 +169,22 @@ class CellLayout:
         families: list[Family] = []
         rows = []  # of `groups`
         num_sums = 0
-        num_lines = np.zeros(len(tables.mode), np.int64)  # by situation
-        self.source = np.zeros_like(tables.mode)
+        num_lines = np.zeros(len(tables.roll_mode), np.int64)  # by situation
+        self.source = np.zeros_like(tables.roll_mode)
         for number, group in enumerate(self._sorted_groups()):
             family_key = group.kind, group.rolls
             if not families or (families[-1].kind, families[-1].rolls) != family_key:
                 dice = self._dice(group)
                 families.append(Family(number, number, group.kind, group.rolls, dice))
             families[-1] = families[-1]._replace(end=number + 1)
-            end_and_lane = int(tables.mode_forces[group.mode]) * self.lanes + group.lane
-            rows.append([end_and_lane * tables.records, num_sums, *num_lines])
+            end_and_lane = int(tables.mode_forces_turn[group.mode]) * self.lanes + group.lane
+            rows.append([end_and_lane * tables.num_records, num_sums, *num_lines])
             # Each number of dice has a ring of sums; see `hogeq.kernels.cell_vectors`.
             num_sums += group.depth * (families[-1].dice.sides + 1)
             for situation, rolls in enumerate(group.rolls):
                 for index, roll in enumerate(rolls):
-                    is_of_group = tables.mode[situation, :, roll] == group.mode
-                    is_of_group &= tables.lane == group.lane
+                    is_of_group = tables.roll_mode[situation, :, roll] == group.mode
+                    is_of_group &= tables.memory_lane == group.lane
                     self.source[situation, is_of_group, roll] = num_lines[situation] + index
                 num_lines[situation] += len(rolls)
         self.families = tuple(families)
@@ -195,7 +195,7 @@ class CellLayout:
     def _dice(self, group: _Group) -> Dice:
         """Restrict the dice of a group's kind of turn to the rolls that it plays."""
         played = {roll for rolls in group.rolls for roll in rolls}
-        dice = self.tables.dice[group.kind]
+        dice = self.tables.dice_of_kind[group.kind]
         targets = []
         for target in dice.targets:
             ways = tuple((roll, weight) for roll, weight in target.ways if roll in played)
@@ -214,11 +214,11 @@ class CellLayout:
 
         That of the other player, then that of the same one, whose numbers come after all others.
         """
-        following = self.tables.following  # (2, W, J), by whether the same player moves again
+        next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
         rows = [
-            (end, following[0, record, lane], self.memories + following[1, record, lane])
+            (end, next_memory[0, record, lane], self.memories + next_memory[1, record, lane])
             for end, lane, record in product(
-                range(self.ends), range(self.lanes), range(self.tables.records)
+                range(self.ends), range(self.lanes), range(self.tables.num_records)
             )
         ]
         return np.array(rows, np.int64)
@@ -240,8 +240,8 @@ class CellLayout:
         wins = (own >= 0) & is_win[own_within, opponent_within]
         loss_position = self.cell_page - self.cells
         win_position = self.cell_page - 1
-        decided = np.where(wins, win_position, loss_position)
-        landing = np.repeat(2 * decided[None], self.ends, axis=0)
+        end_position = np.where(wins, win_position, loss_position)
+        landing = np.repeat(2 * end_position[None], self.ends, axis=0)
         # Then those that land on a cell.
         kind, own_after, opponent_after = _landings_on_board(self.tables)
         own, opponent = np.nonzero(kind < WIN)
@@ -266,18 +266,19 @@ class CellLayout:
         own, opponent = np.indices((goal, goal))
         loss_position = self.afterstate_page - self.cells
         win_position = self.afterstate_page - 1
-        size = len(tables.dice), 2 * goal - 1, board.width
+        size = len(tables.dice_of_kind), 2 * goal - 1, board.width
         positions = np.full(size, loss_position, np.int64)
         for kind, by_total_and_score in enumerate(positions):
-            own_after = own + tables.zero_points[kind]
-            opponent_after = opponent + tables.zero_gift[kind]
+            own_after = own + tables.no_dice_points[kind]
+            opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
-            page = tables.zero_record[kind]
+            page = tables.no_dice_record[kind]
             position = row * board.width + opponent_after + page * self.afterstate_page
-            wins = tables.terminal_win[kind, :goal, :, 0] > 0.5
+            wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
-            decided = np.where(wins, win_position, loss_position)
-            by_total_and_score[own + opponent, opponent] = np.where(goes_on, position, decided)
+            end_position = np.where(wins, win_position, loss_position)
+            position = np.where(goes_on, position, end_position)
+            by_total_and_score[own + opponent, opponent] = position
         return positions.astype(np.int32)
 
     @cached_property
@@ -293,7 +294,7 @@ class CellLayout:
         most_sides, depth = shape.most_sides, shape.edge_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
         num_totals = goal - 1 + most_sides
-        edge = np.zeros((len(tables.dice), num_totals, shape.edge_blocks, depth, cells))
+        edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
         total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
         opponent = (total_past_goal // cells - block) * cells + cell
         own = goal + total_past_goal - opponent
@@ -302,7 +303,7 @@ class CellLayout:
         used_opponent = np.broadcast_to(opponent, is_used.shape)[is_used]
         # Own scores past those of `wins` are as its last.
         scores = np.minimum(np.arange(goal + most_sides * (depth + 1)), len(wins) - 1)
-        for kind, dice in enumerate(tables.dice):
+        for kind, dice in enumerate(tables.dice_of_kind):
             value = wins[scores]  # by own and opponent's score; of no dice yet
             for num_dice in range(depth):
                 edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]

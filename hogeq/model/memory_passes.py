@@ -32,33 +32,33 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     landings swap scores at most. The game must have `smallest` afterstates to be worth it.
     """
     lane_size = _lane_size(tables)
-    most_lanes = WIDEST if tables.dice[0].depth else WIDEST_DIRECT
+    most_lanes = WIDEST if tables.dice_of_kind[0].depth else WIDEST_DIRECT
     return bool(
         _records_swap(tables)
-        and tables.goal**2 * tables.records * lane_size >= smallest
+        and tables.goal**2 * tables.num_records * lane_size >= smallest
         and lane_size <= most_lanes
-        and len(tables.mode_kind) == len(tables.mode) == 1
-        and not tables.gives
-        and not tables.mode_forces.any()
+        and len(tables.mode_kind) == len(tables.roll_mode) == 1
+        and not tables.gives_points
+        and not tables.mode_forces_turn.any()
         and _own_record_decides_bonus(tables)
-        and np.isin(tables.bonus, (0, tables.most_bonus)).all()
+        and np.isin(tables.roll_bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
     )
 
 
 def _num_records(tables: Tables) -> int:
     """Count the records of one player, if memories are pairs of the own and the opponent's."""
-    return isqrt(len(tables.lane))
+    return isqrt(len(tables.memory_lane))
 
 
 def _records_swap(tables: Tables) -> bool:
     """Whether memories are pairs of records, of which a turn replaces one and swaps both."""
-    memories, num_records = len(tables.lane), _num_records(tables)
+    memories, num_records = len(tables.memory_lane), _num_records(tables)
     if num_records == 1 or num_records**2 != memories:
         return False
-    record, memory = np.ogrid[: tables.records, :memories]
+    record, memory = np.ogrid[: tables.num_records, :memories]
     opponents_record = memory % num_records  # the next mover's own
-    next_memory = tables.following[0][:, tables.lane]  # (W, H)
+    next_memory = tables.next_memory[0][:, tables.memory_lane]  # (W, H)
     return np.array_equal(next_memory, opponents_record * num_records + record)
 
 
@@ -70,7 +70,7 @@ def _lane_size(tables: Tables) -> int:
 def _bonus_by_records(tables: Tables) -> Ints:
     """Bonus by own and opponent's record, and roll: (records, records, K)."""
     num_records = _num_records(tables)
-    return tables.bonus[0].reshape(num_records, num_records, -1)
+    return tables.roll_bonus[0].reshape(num_records, num_records, -1)
 
 
 def _own_record_decides_bonus(tables: Tables) -> bool:
@@ -96,7 +96,9 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
     # The other player moves there: the scores change places.
-    cell = tables.landings.opponent[own, opponent] * goal + tables.landings.own[own, opponent]
+    own_after = tables.landings.own_score[own, opponent]
+    opponent_after = tables.landings.opponent_score[own, opponent]
+    cell = opponent_after * goal + own_after
     order = np.argsort(cell, kind="stable")
     start = np.searchsorted(cell[order], np.arange(goal**2 + 1))
     return opponent[order], own[order], start
@@ -104,7 +106,7 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 def memory_shape(tables: Tables) -> Shape:
     """Gather the constants of kernels; see their fields for what they mean."""
-    (dice,) = tables.dice
+    (dice,) = tables.dice_of_kind
     points = _points_by_record(tables)
     sole = {
         target.record
@@ -116,7 +118,7 @@ def memory_shape(tables: Tables) -> Shape:
         lanes=_lane_size(tables),
         num_actions=tables.num_actions,
         active=_num_records(tables),
-        records=tables.records,
+        records=tables.num_records,
         bonus=tables.most_bonus,
         members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
         recorded=tuple(sorted(points)),
@@ -128,16 +130,16 @@ def memory_shape(tables: Tables) -> Shape:
 
 def _points_by_record(tables: Tables) -> dict[int, set[int]]:
     """Map each record to the points of the turns that leave it, rolling no dice included."""
-    (dice,) = tables.dice
+    (dice,) = tables.dice_of_kind
     points: dict[int, set[int]] = {}
     for target in dice.targets:
         points.setdefault(target.record, set()).add(target.points)
     if dice.depth:
         # Sums come to an afterstate by their last die, from up to so many points below.
         points.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
-    free_turns = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
-    for record, free_points in np.unique(free_turns, axis=0).tolist():
-        points.setdefault(record, set()).add(free_points)
+    no_dice = np.stack([tables.no_dice_record.ravel(), tables.no_dice_points.ravel()], axis=1)
+    for record, no_dice_points in np.unique(no_dice, axis=0).tolist():
+        points.setdefault(record, set()).add(no_dice_points)
     return points
 
 
@@ -203,8 +205,8 @@ class MemoryPasses:
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))
-        score = own + tables.zero_points[0][own, opponent]
-        record = tables.zero_record[0][own, opponent]
+        score = own + tables.no_dice_points[0][own, opponent]
+        record = tables.no_dice_record[0][own, opponent]
         no_dice = column.at[np.minimum(score, goal) + shape.below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
@@ -235,8 +237,8 @@ class MemoryPasses:
         self._value_arguments = {
             "matches": matches,
             "spare": column.spare,
-            "wins": tables.terminal_win[0][own, opponent],
-            "past": np.ascontiguousarray(tables.terminal_win[0][goal:].swapaxes(0, 1)),
+            "wins": tables.win_at_once[0][own, opponent],
+            "past": np.ascontiguousarray(tables.win_at_once[0][goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,
@@ -276,8 +278,8 @@ class MemoryPasses:
 def can_duel(tables: Tables) -> bool:
     """Whether :func:`write_duel` serves: no dice score the same whatever the mover's own score."""
     return suit_memory_vectors(tables) and bool(
-        (tables.zero_points == tables.zero_points[:, :1]).all()
-        and (tables.zero_record == tables.zero_record[:, :1]).all()
+        (tables.no_dice_points == tables.no_dice_points[:, :1]).all()
+        and (tables.no_dice_record == tables.no_dice_record[:, :1]).all()
     )
 
 
@@ -293,10 +295,11 @@ class MemoryDuel:
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
-        (branches,) = tables.branches
+        (branches,) = tables.branches_of_kind
         outcomes = [branch for results in branches for branch in results]
         outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
         points = np.array([branch.points for branch in outcomes])
+        end_records = [branch.record for branch in outcomes]
         to_goal = goal - np.arange(goal)  # by own score
         outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
         for first, end in pairwise(outcome_start):
@@ -305,14 +308,14 @@ class MemoryDuel:
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
-            "wins": tables.terminal_win[0],
+            "wins": tables.win_at_once[0],
             "outcome_start": outcome_start,
             "outcome_stop": np.ravel(outcome_stop),
             "chances": np.array(
                 [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
             ),
-            "points": np.append(points, tables.zero_points[0, 0]),
-            "records": np.append([branch.record for branch in outcomes], tables.zero_record[0, 0]),
+            "points": np.append(points, tables.no_dice_points[0, 0]),
+            "records": np.append(end_records, tables.no_dice_record[0, 0]),
             "bonus": np.where(list(map(bool, shape.members)), tables.most_bonus, 0),
             "members": self._members,
             "landed": opponent * scores + score,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hogeq.evaluation.rounding import priced_turn_error
 from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices
 from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
@@ -114,11 +115,12 @@ class LiftedBound:
         (docs/exact-response.md, "Rounding").
         """
         responder = self._responder
-        roundings_of_turn = 4 * responder.outcomes() + 2 * responder.shape[1] + 14
+        _, actions = responder.shape
+        error_of_turn = priced_turn_error(responder.outcomes(), actions, responder.missing())
+        # Values and prices each add an error in every turn and at the start, and so do the parts.
         turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
         largest = max(2.0, self._largest, responder.largest_value())
-        error_of_turn = roundings_of_turn * float(np.finfo(float).eps) + responder.missing()
-        passes = len(self.steps) + 2
+        passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
         return passes * turns * largest * error_of_turn
 
     def bound(self) -> float:
