@@ -176,5 +176,5 @@ def lanes_of(rules: Rules) -> Lanes:
             for again, recorded in product((False, True), range(records))
         ]
         lane_of.append(lanes.setdefault(tuple(next_memories), len(lanes)))
-    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
-    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))  # again, record, lane
+    by_lane = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
+    return Lanes(np.array(lane_of), by_lane.transpose(1, 2, 0))  # again, record, lane

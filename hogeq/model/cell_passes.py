@@ -72,7 +72,7 @@ class CellLayout:
 
     groups: Ints
     """(groups, 2 + S): first page of afterstates, first vector of sums, first line by situation."""
-    source: Ints
+    line_of_roll: Ints
     """(S, H, K): the line in which the kernels value a roll, by situation and memory."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
@@ -87,8 +87,8 @@ class CellLayout:
         self.blocks = _num_vectors(self.goal, cells)  # of a diagonal, at most
         self.board = self._board()
         # Numbers of a page: its rows, and the vector of constants.
-        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells
-        self.cell_page = self.board.cell_rows * self.board.width + cells
+        self.afterstate_page = self.board.afterstate_rows * self.board.row_width + cells
+        self.cell_page = self.board.cell_rows * self.board.row_width + cells
         self._lay_out_groups()
         self.shape = self._shape()
 
@@ -107,11 +107,11 @@ class CellLayout:
         most_landing_rise = int(landing_rise[kind < WIN].max(initial=0))
         return Board(
             goal=goal,
-            width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
+            row_width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
             afterstate_rows=_power_of_two(max(most_rise, most_no_dice_rise) + 1),
             cell_rows=_power_of_two(1 + most_landing_rise),
-            beyond=most_rise,
-            given=most_gift,
+            totals_beyond=most_rise,
+            most_gift=most_gift,
         )
 
     def _shape(self) -> Shape:
@@ -120,10 +120,10 @@ class CellLayout:
         depth = max(family.dice.depth for family in self.families)
         return Shape(
             num_actions=self.num_actions,
-            memories=self.memories,
-            pages=self.ends * self.lanes * self.tables.num_records,
-            lines=self.num_lines,
-            sums=self.num_sums,
+            num_memories=self.memories,
+            num_pages=self.ends * self.lanes * self.tables.num_records,
+            most_lines=self.num_lines,
+            num_sums=self.num_sums,
             edge_depth=max(1, depth),
             edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
@@ -160,7 +160,7 @@ class CellLayout:
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Set `families`, `groups`, `source`, `num_sums` and `num_lines`.
+        """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
 
         Groups of the same kind and rolls, neighbours in the list, join a family. Each group gets
         its first page, its vectors of sums, and its lines, counted in each situation anew.
@@ -170,7 +170,7 @@ class CellLayout:
         rows = []  # of `groups`
         num_sums = 0
         num_lines = np.zeros(len(tables.roll_mode), np.int64)  # by situation
-        self.source = np.zeros_like(tables.roll_mode)
+        self.line_of_roll = np.zeros_like(tables.roll_mode)
         for number, group in enumerate(self._sorted_groups()):
             family_key = group.kind, group.rolls
             if not families or (families[-1].kind, families[-1].rolls) != family_key:
@@ -185,7 +185,7 @@ class CellLayout:
                 for index, roll in enumerate(rolls):
                     is_of_group = tables.roll_mode[situation, :, roll] == group.mode
                     is_of_group &= tables.memory_lane == group.lane
-                    self.source[situation, is_of_group, roll] = num_lines[situation] + index
+                    self.line_of_roll[situation, is_of_group, roll] = num_lines[situation] + index
                 num_lines[situation] += len(rolls)
         self.families = tuple(families)
         self.groups = np.array(rows, np.int64)
@@ -233,7 +233,7 @@ class CellLayout:
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
         is_win = self.tables.landings.kind == WIN
-        total, opponent = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
+        total, opponent = np.ogrid[: 2 * goal - 1 + board.totals_beyond, : board.row_width]
         own = total - opponent
         own_within = np.clip(own, 0, len(is_win) - 1)
         opponent_within = np.minimum(opponent, is_win.shape[1] - 1)
@@ -247,7 +247,7 @@ class CellLayout:
         own, opponent = np.nonzero(kind < WIN)
         kind = kind[own, opponent]
         own_after, opponent_after = own_after[own, opponent], opponent_after[own, opponent]
-        row = (own_after + opponent_after) % board.cell_rows * board.width
+        row = (own_after + opponent_after) % board.cell_rows * board.row_width
         for end in range(self.ends):
             again = (kind == AGAIN) | (end == 1)  # the second end forces an extra turn
             # Cells have the scores of the player who moves there, who is the other unless `again`.
@@ -266,14 +266,14 @@ class CellLayout:
         own, opponent = np.indices((goal, goal))
         loss_position = self.afterstate_page - self.cells
         win_position = self.afterstate_page - 1
-        size = len(tables.dice_of_kind), 2 * goal - 1, board.width
+        size = len(tables.dice_of_kind), 2 * goal - 1, board.row_width
         positions = np.full(size, loss_position, np.int64)
         for kind, by_total_and_score in enumerate(positions):
             own_after = own + tables.no_dice_points[kind]
             opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
             page = tables.no_dice_record[kind]
-            position = row * board.width + opponent_after + page * self.afterstate_page
+            position = row * board.row_width + opponent_after + page * self.afterstate_page
             wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
             end_position = np.where(wins, win_position, loss_position)
@@ -340,23 +340,23 @@ class CellPasses:
             "handover": layout.handover,
             "groups": layout.groups,
             "situation": by_total(tables.situation),
-            "source": layout.source,
-            "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
-            "lines": zeros((matches * shape.lines * cells,), dtype),
+            "line_of_roll": layout.line_of_roll,
+            "sums": zeros((seats * layout.blocks * shape.num_sums * cells,), dtype),
+            "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
         self._reach_arguments = {
-            "begun": 1.0 / players,
-            "landed": zeros((shape.pages * cells,), dtype),
-            "afterstates": zeros((players * shape.pages, layout.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.memories, layout.cell_page), dtype),
+            "start_probability": 1.0 / players,
+            "landed": zeros((shape.num_pages * cells,), dtype),
+            "afterstates": zeros((players * shape.num_pages, layout.afterstate_page), dtype),
+            "cells": zeros((players * 2 * shape.num_memories, layout.cell_page), dtype),
         }
-        afterstate_values = zeros((seats * shape.pages, layout.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
+        afterstate_values = zeros((seats * shape.num_pages, layout.afterstate_page), dtype)
+        cell_values = zeros((seats * 2 * shape.num_memories, layout.cell_page), dtype)
         # The last constant of a page: the value of a win.
         afterstate_values[:, -1] = 1.0
         cell_values[:, -1] = 1.0
         totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
+        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
         self._starts = np.zeros((matches, players))  # win probability when moving first
         self._changes = np.zeros(1)  # rows that ASCEND changed
         self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
@@ -367,7 +367,7 @@ class CellPasses:
             "afterstates": afterstate_values,
             "cells": cell_values,
             "row": zeros((shape.num_actions * cells,), np.float64),
-            "averages": zeros((shape.num_actions * cells,), dtype),
+            "action_sums": zeros((shape.num_actions * cells,), dtype),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,

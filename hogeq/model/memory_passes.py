@@ -117,13 +117,13 @@ def memory_shape(tables: Tables) -> Shape:
     return Shape(
         lanes=_lane_size(tables),
         num_actions=tables.num_actions,
-        active=_num_records(tables),
-        records=tables.num_records,
-        bonus=tables.most_bonus,
-        members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
-        recorded=tuple(sorted(points)),
-        sole=tuple(sorted(sole)),
-        shared=tuple(record for record in sorted(points) if record not in sole),
+        active_records=_num_records(tables),
+        num_records=tables.num_records,
+        bonus_points=tables.most_bonus,
+        bonus_members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
+        left_records=tuple(sorted(points)),
+        records_of_one_base=tuple(sorted(sole)),
+        shared_records=tuple(record for record in sorted(points) if record not in sole),
         dice=dice,
     )
 
@@ -172,24 +172,24 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)
-    most_points = {record: max(points[record]) for record in shape.recorded}
-    most_rise = max(shape.dice.sides, shape.bonus, *most_points.values())
-    score = np.arange(-shape.below, goal + most_rise + 1)
-    positions = np.zeros((len(score), shape.width), np.int64)  # by score and what lies there
+    most_points = {record: max(points[record]) for record in shape.left_records}
+    most_rise = max(shape.dice.sides, shape.bonus_points, *most_points.values())
+    score = np.arange(-shape.rows_below, goal + most_rise + 1)
+    positions = np.zeros((len(score), shape.row_size), np.int64)  # by score and what lies there
     size = 0
-    for record in shape.recorded:
+    for record in shape.left_records:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
     spare = size  # one entry for all afterstates from the goal on
-    positions[score >= goal, : shape.records] = spare
+    positions[score >= goal, : shape.num_records] = spare
     size += lane_size
-    rolls_ring = shape.bonus + 1  # a roll with the bonus is read from so far above
+    rolls_ring = shape.bonus_points + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
-    positions[:, shape.records] = size + score % rolls_ring * rolls_size
+    positions[:, shape.num_records] = size + score % rolls_ring * rolls_size
     size += rolls_ring * rolls_size
     sums_size = shape.dice.depth * lane_size
-    positions[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
+    positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
     used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
     num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
@@ -207,7 +207,7 @@ class MemoryPasses:
         own, opponent = pass_order(goal, max(1, STRIP // matches))
         score = own + tables.no_dice_points[0][own, opponent]
         record = tables.no_dice_record[0][own, opponent]
-        no_dice = column.at[np.minimum(score, goal) + shape.below, record]  # its afterstate
+        no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
@@ -224,10 +224,11 @@ class MemoryPasses:
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
         points = _points_by_record(tables)
+        most_points = [max(points[record]) for record in shape.shared_records]
         self._reach_arguments = {
             "used": column.used,
-            "begun": 1.0 / players,
-            "most_points": np.array([max(points[record]) for record in shape.shared], np.int64),
+            "start_probability": 1.0 / players,
+            "most_points": np.array(most_points, np.int64),
         }
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
         self._starts = np.zeros((matches, players))  # win probability when moving first
@@ -290,7 +291,7 @@ class MemoryDuel:
         goal, shape = tables.goal, memory_shape(tables)
         scores, lane_size = goal + tables.most_bonus, shape.lanes
         self._members = zeros((tables.num_actions, lane_size), np.float64)
-        for roll, records in enumerate(shape.members):
+        for roll, records in enumerate(shape.bonus_members):
             self._members[roll, list(records)] = 1.0
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
@@ -316,7 +317,7 @@ class MemoryDuel:
             ),
             "points": np.append(points, tables.no_dice_points[0, 0]),
             "records": np.append(end_records, tables.no_dice_record[0, 0]),
-            "bonus": np.where(list(map(bool, shape.members)), tables.most_bonus, 0),
+            "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
             "landed": opponent * scores + score,
             "arrival_start": arrival_start,
