@@ -198,20 +198,8 @@ def _rounded_down(payoffs: Any) -> Any:
 
 def _level_graph(graph: Graph, sign: float) -> LevelGraph:
     """Give a graph to kernels, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
-    return LevelGraph(
-        level_start=graph.level,
-        level_recurs=graph.recurring.astype(np.uint8),
-        player=graph.player,
-        row=graph.row,
-        situation=graph.situation,
-        action_way=graph.way,
-        lane=graph.lane,
-        next_memory=graph.following,
-        outcome_start=graph.first,
-        outcome_chance=graph.chance,
-        outcome_end=graph.end,
-        end_start=graph.place,
-        next_position=graph.next,
-        end_label=graph.label,
-        payoff=_rounded_down(sign * graph.payoff),
-    )
+    levels = graph.level, graph.recurring.astype(np.uint8)
+    positions = graph.player, graph.row, graph.situation
+    turns = graph.way, graph.lane, graph.following, graph.first, graph.chance, graph.end
+    ends = graph.place, graph.next, graph.label
+    return LevelGraph(*levels, *positions, *turns, *ends, _rounded_down(sign * graph.payoff))

@@ -42,11 +42,7 @@ PHASE, ROUNDS, LIMIT, CHANGE, RISE, MEMBER, SEVERAL, ADAPTS, CHECKS, MOVED, STAL
 
 
 class PassGraph(NamedTuple):
-    """A graph in the order of a pass.
-
-    Lists of different lengths lie one after another: those of x from ``x_start[x]`` to before
-    ``x_start[x + 1]``. Ends of turns have no such end: a position has ``num_ends[situation]``.
-    """
+    """A graph in the order of a pass; lists lie one after another, from where each starts."""
 
     position_order: NDArray[np.int32]  # (C,) positions, block by block
     block_start: NDArray[np.int64]  # (B + 1,) into `position_order`, by block
@@ -73,7 +69,7 @@ class PassGraph(NamedTuple):
     end_label: NDArray[np.uint16]  # row of `next_memory` for each end
 
     def block_positions(self, block: int) -> NDArray[np.int32]:
-        """Positions of a block, (n,); for Python, as kernels have a function."""
+        """Positions of a block, (n,)."""
         return self.position_order[self.block_start[block] : self.block_start[block + 1]]
 
 
@@ -118,23 +114,14 @@ class Play(NamedTuple):
     opponent: int  # number of the opponent
 
 
-class ValueRule(NamedTuple):
-    """How a pass values states, of blocks that do not recur."""
+class PassRule(NamedTuple):
+    """How players act in a pass backward."""
 
     me: int  # the player whose pass it is
-    is_best: bool  # whether the player takes its best action in every state
-    other_is_best: bool  # whether the other player does
-    skips_mirrors: bool  # whether of two mirrored positions one is valued
-    payoff_sum: float  # what payoffs of both players sum to
-
-
-class RoleRule(NamedTuple):
-    """How a pass sets the rows of a player."""
-
-    role: int  # COUNTERFACTUAL, ASCEND or SOFTMAX
+    role: int  # of that player: EVALUATE to FULL_MEMORY
+    other_responds: bool  # whether the other player takes its best action in every state, too
     temperature: float  # of SOFTMAX
     damping: float  # share of the way to the softmax
-    me: int  # the player whose pass it is
     skips_mirrors: bool  # whether of two mirrored positions one is valued
     payoff_sum: float  # what payoffs of both players sum to
 
@@ -157,10 +144,7 @@ class RowSums(NamedTuple):
 
 
 class LevelGraph(NamedTuple):
-    """A graph, level by level, as the kernel of lower bounds takes it; sizes are those of `Graph`.
-
-    Outcomes of way w are those from ``outcome_start[w]``, below ``outcome_start[w + 1]``.
-    """
+    """A graph, level by level, as the kernel of lower bounds takes it; sizes as of `Graph`."""
 
     level_start: Any  # (L + 1,) first position of each level
     level_recurs: Any  # (L,) 1 for levels in which play can come to a position again

@@ -21,6 +21,7 @@ import numpy as np
 
 from hogeq.kernels.arrays import MAXIMISE, MEAN_ROUNDINGS, PLAY, TINY, UNIT
 from hogeq.kernels.cache import kernel, part, routine
+from hogeq.kernels.graph_turns import end_entry, outcomes_of
 
 # Indices of `progress`, where a computation stands: level, phase and round, and all rounds so far.
 LEVEL, PHASE, ROUND, TOTAL = range(4)
@@ -30,21 +31,9 @@ SAFE, RISE, STAY, FALL = range(4)
 
 
 @part
-def outcomes_of(graph, way):
-    """Return the range of the outcomes of a way."""
-    return range(graph.outcome_start[way], graph.outcome_start[way + 1])
-
-
-@part
 def ways_at(graph, position, memory):
     """Return the ways of the actions in a state, (K,); -1 is no action."""
     return graph.action_way[graph.situation[position], memory]
-
-
-@part
-def end_entry(graph, position, outcome):
-    """Return the index, in `next_position` and `end_label`, of the end of an outcome."""
-    return graph.end_start[position] + graph.outcome_end[outcome]
 
 
 @part
@@ -56,7 +45,7 @@ def memory_after(graph, entry, memory):
 @part
 def bound_after(graph, lower, position, memory, outcome):
     """Return the bound, of `lower` (C, H), after an outcome of an action, or the payoff there."""
-    entry = end_entry(graph, position, outcome)
+    entry = end_entry(graph, position, graph.outcome_end[outcome])
     next_position = graph.next_position[entry]
     if next_position < 0:
         return graph.payoff[-1 - next_position]
@@ -144,7 +133,7 @@ def is_safe_way(graph, bounds, endless_payoff, level, position, memory, way):
     for outcome in outcomes_of(graph, way):
         if graph.outcome_chance[outcome] <= 0.0:
             continue
-        entry = end_entry(graph, position, outcome)
+        entry = end_entry(graph, position, graph.outcome_end[outcome])
         next_position = graph.next_position[entry]
         if next_position < 0:  # play is over
             if graph.payoff[-1 - next_position] < endless_payoff:

@@ -5,7 +5,7 @@ This is the reference of every layout, and plays what is not worth compiling for
 :mod:`hogeq.kernels.recurring_values` on.
 """
 
-from hogeq.kernels.arrays import NATURE, Play
+from hogeq.kernels.arrays import FULL_MEMORY, NATURE, Play
 from hogeq.kernels.cache import kernel, part
 from hogeq.kernels.graph_turns import (
     add_weighted_values,
@@ -39,7 +39,7 @@ def value(graph, first, last, rule, policies, payoff, values, choice, scratch):
 
     Of the blocks from `first`, below `last`, which do not recur.
 
-    - `rule`: a :class:`hogeq.kernels.arrays.ValueRule`.
+    - `rule`: a :class:`hogeq.kernels.arrays.PassRule`.
     - `policies` (1 + n, R, K): those of the player and of its n opponents; (1, R, K) is self-play.
 
     Filled are `values` (n, C, H), to the player, and `choice` (C, H), the best actions of the last
@@ -50,7 +50,8 @@ def value(graph, first, last, rule, policies, payoff, values, choice, scratch):
         if rule.skips_mirrors and mover == 1:
             continue  # the mirror of a position that is valued
         is_own = mover == rule.me
-        chooses = rule.is_best if is_own else rule.other_is_best and mover != NATURE
+        responds = is_own or (rule.other_responds and mover != NATURE)
+        chooses = rule.role == FULL_MEMORY and responds
         for match in range(len(values)):
             probabilities = probabilities_at(graph, position, Play(rule.me, policies, match))
             match_values, way_values = values[match], scratch.way_values[match]
@@ -103,7 +104,7 @@ def act(graph, first, last, rule, matches, sums, scratch):
     2. Set the row by the role.
     3. Every block: values of its states, by rows as they are now.
 
-    The arguments are records of :mod:`hogeq.kernels.arrays`: `rule` a RoleRule, `matches` Matches,
+    The arguments are records of :mod:`hogeq.kernels.arrays`: `rule` a PassRule, `matches` Matches,
     `sums` RowSums.
     """
     changes = 0

@@ -36,9 +36,6 @@ def probabilities_at(graph, position, play):
     return play.policies[0 if is_own else 1 + play.opponent, row]
 
 
-# --- lists of a graph -----------------------------------------------------------------------------
-
-
 @part
 def positions_of_blocks(graph, first, last):
     """Return the positions of the blocks from `first`, below `last`, (n,), in their order."""
@@ -85,9 +82,6 @@ def outcomes_of(graph, way):
 def end_entry(graph, position, end):
     """Return the index, in `next_position` and `end_label`, of an end of a turn at a position."""
     return graph.end_start[position] + end
-
-
-# --- values ---------------------------------------------------------------------------------------
 
 
 @part
@@ -194,9 +188,6 @@ def add_weighted_values(graph, position, weight, reach, way_values, action_value
     return total_reach
 
 
-# --- reach ----------------------------------------------------------------------------------------
-
-
 @part
 def act_out(graph, position, probabilities, reach, way_reach):
     """Add the reach of a position's memories, (H,), to that of ways by slot, (U * J,)."""
@@ -265,9 +256,6 @@ def send(graph, position, probabilities, reach, state_reach, scratch):
     way_reach, end_reach = scratch.way_reach, scratch.end_reach
     act_out(graph, position, probabilities, reach, way_reach)
     pass_on(graph, position, probabilities, False, state_reach, way_reach, end_reach)
-
-
-# --- rows -----------------------------------------------------------------------------------------
 
 
 @part

@@ -22,12 +22,6 @@ from hogeq.kernels.recurring_values import solve
 
 
 @part
-def flag(holds):
-    """Return 1.0 for True, 0.0 for False, as `progress` has them."""
-    return 1.0 if holds else 0.0
-
-
-@part
 def begin_settling(graph, recurring, block, rule, matches):
     """Write to ``recurring.progress`` that setting a block's rows begins, at its first position.
 
@@ -40,8 +34,8 @@ def begin_settling(graph, recurring, block, rule, matches):
     for position in block_positions(graph, block):
         is_own = graph.player[position] == rule.me
         has_several = has_several or (is_own and not recurring.is_first_of_row[position])
-    progress[SEVERAL] = flag(has_several)
-    progress[ADAPTS] = flag(rule.role != COUNTERFACTUAL)
+    progress[SEVERAL] = has_several
+    progress[ADAPTS] = rule.role != COUNTERFACTUAL
     progress[MEMBER] = progress[CHECKS] = progress[MOVED] = 0.0
     progress[STALE] = 1.0
 
@@ -114,10 +108,10 @@ def settle_row(graph, recurring, block, rule, matches, sums, scratch):
         member = 0  # policy iteration: go round until no row changes
         moved = False
     progress[MEMBER] = member
-    progress[STALE] = flag(is_stale)
-    progress[ADAPTS] = flag(adapts)
-    progress[CHECKS] = flag(checks)
-    progress[MOVED] = flag(moved)
+    progress[STALE] = is_stale
+    progress[ADAPTS] = adapts
+    progress[CHECKS] = checks
+    progress[MOVED] = moved
     return is_stale or member < len(positions)
 
 

@@ -22,12 +22,11 @@ from hogeq.kernels.arrays import (
     STAY,
     Matches,
     PassGraph,
+    PassRule,
     Play,
     RecurringBlocks,
-    RoleRule,
     RowSums,
     Scratch,
-    ValueRule,
 )
 from hogeq.model.pass_graph import pass_graph_of, without_mirrors
 from hogeq.support.aliases import Floats, Ints, matrix_type
@@ -237,24 +236,14 @@ class GraphPasses:
 
         self._scratch.iteration_error[0] = 0.0
         before = policies[0].copy()
-        responders = 0
-        if role == FULL_MEMORY:
-            responders = 2 if both_respond else 1
-        rule = RoleRule(
-            int(role),
-            float(temperature),
-            float(damping),
-            self.me,
-            self.use_mirrors,
-            float(self.graph.total),
-        )
+        rule = self._rule(role, temperature, damping, other_responds=both_respond)
         sums = RowSums(self.action_values, self._total_row_reach)
         matches = Matches(policies, weights, self.payoff, self.reach, self.values)
         arguments = rule, matches, sums, self._scratch
         recurring = self._recurring
         for run in reversed(self._runs):
             if role in {EVALUATE, FULL_MEMORY}:
-                self._value(run, policies, responders)
+                self._value(run, policies, rule)
             elif run.kind == PLAIN or recurring is None:  # None if no block recurs
                 graph_passes.act(self.pass_graph, run.first, run.last, *arguments)
             elif run.kind == SMALL:
@@ -289,28 +278,19 @@ class GraphPasses:
                 continue
             for row in set(pass_graph.row[positions[is_new[positions]]].tolist()):
                 changed[0, row] = after[row]
-                self._value(Run(block, block + 1, kind), changed, 0)
+                self._value(Run(block, block + 1, kind), changed, self._rule(EVALUATE))
                 gains[row] = weights @ (flow * (self.values[:, positions] - before)).sum((1, 2))
                 changed[0, row] = policies[0, row]
             self.values[:, positions] = before
 
-    def _settle_large(
-        self,
-        recurring: RecurringBlocks,
-        block: int,
-        rule: RoleRule,
-        matches: Matches,
-        sums: RowSums,
-        scratch: Scratch,
-    ) -> None:
+    def _settle_large(self, recurring: RecurringBlocks, block: int, *arguments: Any) -> None:
         """Value a large block, and set its rows one by one as the role has it.
 
         The arguments are as of :func:`hogeq.kernels.graph_passes.act`.
         """
-        from hogeq.kernels import recurring_rows
+        from hogeq.kernels.recurring_rows import settle_large
 
-        settle_large, pass_graph = recurring_rows.settle_large, self.pass_graph
-        arguments = rule, matches, sums, scratch
+        pass_graph, (rule, matches, *_) = self.pass_graph, arguments
         # Rows then stay, so that the last values are the result.
         bounds = rule.role == COUNTERFACTUAL
         goes_on = settle_large(pass_graph, recurring, block, True, *arguments)
@@ -332,19 +312,24 @@ class GraphPasses:
         arguments = play, choice, values, self.payoff, bounds, self._scratch
         _in_slices(recurring_values.iterate, self.pass_graph, self._recurring, block, *arguments)
 
-    def _value(self, run: Run, policies: Floats, responders: int) -> None:
-        """Value a run of blocks under `policies` (1 + n, R, K), or with best actions.
+    def _rule(
+        self,
+        role: int,
+        temperature: float = 1.0,
+        damping: float = 1.0,
+        *,
+        other_responds: bool = False,
+    ) -> PassRule:
+        """Give the rule of a pass; its values are of the types that kernels are compiled for."""
+        numbers = float(temperature), float(damping), self.use_mirrors, float(self.graph.total)
+        return PassRule(self.me, int(role), other_responds, *numbers)
 
-        All act by their rows if there are no `responders`; of one the player `me` takes its best
-        actions, of two both players do.
-        """
+    def _value(self, run: Run, policies: Floats, rule: PassRule) -> None:
+        """Value a run of blocks under `policies` (1 + n, R, K); in FULL_MEMORY by best actions."""
         from hogeq.kernels import graph_passes, recurring_values
 
         pass_graph, recurring, scratch = self.pass_graph, self._recurring, self._scratch
         if run.kind == PLAIN or recurring is None:  # None if no block recurs
-            is_best, other_is_best = responders >= 1, responders == 2
-            payoff_sum = float(self.graph.total)
-            rule = ValueRule(self.me, is_best, other_is_best, self.use_mirrors, payoff_sum)
             arrays = policies, self.payoff, self.values, self.choice, scratch
             graph_passes.value(pass_graph, run.first, run.last, rule, *arrays)
             return
@@ -352,9 +337,9 @@ class GraphPasses:
         for match, values in enumerate(self.values):
             play = Play(self.me, policies, match)
             arrays_of_match = recurring.no_choice, values, self.payoff
-            if responders:
+            if rule.role == FULL_MEMORY:
                 for block in blocks_backward:
-                    self._optimise(run, block, play, both_respond=responders == 2)
+                    self._optimise(run, block, play, both_respond=rule.other_responds)
             elif run.kind == SMALL:
                 recurring_values.solve(
                     pass_graph, recurring, run.first, run.last, play, *arrays_of_match

@@ -115,11 +115,22 @@ class Certificate(NamedTuple):
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate, which may be false: `Game.check` proves it again."""
-        return read_certificate(path)
+        path = Path(path)
+        data = read_whole(path, MAX_BYTES)
+        try:
+            return _certificate_in(parse_json(_unpack(data)))
+        except (ValueError, TypeError) as error:
+            raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it, packed if the name ends in ``.gz``."""
-        write_certificate(path, self)
+        content = self.to_json().encode()
+        if len(content) > MAX_BYTES:
+            size = f"has {len(content) >> 20} MiB; allowed: {MAX_BYTES >> 20}"
+            raise CertificateError(f"{printable(path)}: {size}")
+        if Path(path).suffix == ".gz":
+            content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
+        write_whole(path, content)
 
     def to_json(self) -> str:
         """Give the text of a certificate's file, a JSON object."""
@@ -174,29 +185,6 @@ class Certificate(NamedTuple):
             ("certified", bound, "nothing that forgets wins more"),
             ("bound", full_memory, f"best responder that {knows}"),
         ]
-
-
-def write_certificate(path: str | os.PathLike[str], certificate: Certificate) -> None:
-    """Write a certificate, packed if the name ends in ``.gz``."""
-    content = certificate.to_json().encode()
-    if len(content) > MAX_BYTES:
-        mebibytes = len(content) >> 20
-        raise CertificateError(
-            f"{printable(path)}: has {mebibytes} MiB; allowed: {MAX_BYTES >> 20}"
-        )
-    if Path(path).suffix == ".gz":
-        content = gzip.compress(content, mtime=0)  # no time, so that bytes are always the same
-    write_whole(path, content)
-
-
-def read_certificate(path: str | os.PathLike[str]) -> Certificate:
-    """Read a certificate; :func:`check_certificate` says whether it is true."""
-    path = Path(path)
-    data = read_whole(path, MAX_BYTES)
-    try:
-        return _certificate_in(parse_json(_unpack(data)))
-    except (ValueError, TypeError) as error:
-        raise CertificateError(f"{printable(path)}: {one_line(error, 1000)}") from error
 
 
 def _unpack(data: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """The bound on the rounding of a gain, against gains in rational numbers."""
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,9 @@ class Ladder(hogeq.GameRules):
         return 0, 0, -1
 
     def to_move(self, state: Any) -> int:
-        step, _, pick = state
-        if step == self.steps:
+        if state[0] == self.steps:
             return hogeq.END
-        return 0 if pick < 0 else hogeq.CHANCE
+        return 0 if state[2] < 0 else hogeq.CHANCE
 
     def actions(self, state: Any) -> Any:  # noqa: ARG002 - always two
         return [0, 1]
@@ -48,43 +48,34 @@ class Ladder(hogeq.GameRules):
     def payoffs(self, state: Any) -> Any:
         return [1.0 / (1.0 + state[1])]
 
-
-def exact_value(steps: int, policy: Any) -> Fraction:
-    values = [Fraction(1.0 / (1.0 + height)) for height in range(steps + 1)]
-    for step in reversed(range(steps)):
-        rise = sum(
-            Fraction(probability) * Fraction(odds)
-            for probability, odds in zip(policy[step].tolist(), Ladder.ODDS, strict=True)
-        )
-        values = [
-            rise * values[height + 1] + (1 - rise) * values[height] for height in range(step + 1)
-        ]
-    return values[0]
+    def exact_value(self, policy: Any) -> Fraction:
+        values = [Fraction(1.0 / (1.0 + height)) for height in range(self.steps + 1)]
+        for row in policy[::-1].tolist():
+            rise = sum((Fraction(p) * Fraction(q) for p, q in zip(row, self.ODDS, strict=True)))
+            values = [rise * up + (1 - rise) * stay for stay, up in pairwise(values)]
+        return values[0]
 
 
 @pytest.mark.parametrize("steps", [2, 40])
 def test_the_bound_holds_of_gains_in_rational_numbers(steps: int) -> None:
-    game = hogeq.Game(of_rules(Ladder(steps)))
-    engine = game.engine
-    order = np.argsort([int(key) for key in game.rows.keys])
-    before, after = (np.empty((steps, 2)) for _ in range(2))
-    random = np.random.default_rng(steps)
-    before[order], after[order] = random.integers(0, 2**20, (2, steps, 1)) / 2**20 @ [
-        [1.0, -1.0]
-    ] + [0.0, 1.0]
+    rules = Ladder(steps)
+    game = hogeq.Game(of_rules(rules))
+    order = np.argsort([int(key) for key in game.rows.keys])  # rows by step
+    share = np.random.default_rng(steps).integers(0, 2**20, (2, steps)) / 2**20
+    before, after = np.stack([share, 1.0 - share], axis=2)
     policies = np.stack([before, before])
-    work = engine.workspace(2)
+    work = game.engine.workspace(2)
     values = work.backward(work.forward(policies), policies, Role.COUNTERFACTUAL).values
     first_order = 2.0 * (values * (after - before)).sum(axis=1)  # a player has one of two seats
-    gains = gains_alone(engine, policies, np.ones(1), after, first_order)
-    error = gain_error(engine, 1)
+    gains = gains_alone(game.engine, policies, np.ones(1), after, first_order)
+    error = gain_error(game.engine, 1)
     assert 0.0 < error < 1e-10
-    for step, row in enumerate(order.tolist()):
+    for row in range(steps):
         changed = before.copy()
         changed[row] = after[row]
-        exact_gain = exact_value(steps, changed[order]) - exact_value(steps, before[order])
-        missed = abs(Fraction(gains[row]) * Fraction(engine.payoff_per_win_rate) - exact_gain)
-        assert missed <= error * engine.payoff_per_win_rate, step
+        exact_gain = rules.exact_value(changed[order]) - rules.exact_value(before[order])
+        missed = abs(Fraction(gains[row]) * Fraction(game.engine.payoff_per_win_rate) - exact_gain)
+        assert missed <= error * game.engine.payoff_per_win_rate, row
 
 
 def test_where_positions_recur_no_bound_is_proved() -> None:

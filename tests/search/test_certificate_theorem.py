@@ -22,8 +22,6 @@ from hogeq.search.certificate import (
 from hogeq.search.certificate_files import (
     MOST_COVER,
     Certificate,
-    read_certificate,
-    write_certificate,
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
@@ -280,8 +278,8 @@ def test_what_is_found_is_read_and_true(tmp_path: Path, name: str, kind: str) ->
     path = tmp_path / "proof.json"
     steps = tuple(found.steps)
     written = Certificate(case.game.rules, case.strategy, min(1.0, bound), found.full_memory, steps)
-    write_certificate(path, written)
-    read = read_certificate(path)
+    written.write(path)
+    read = Certificate.read(path)
     assert read.steps == steps
     assert check_certificate(read).bound == pytest.approx(min(1.0, bound), abs=1e-12)
 
