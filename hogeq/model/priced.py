@@ -52,8 +52,8 @@ class Problem:
     chance: float  # that play meets this problem, rather than another of the list
     # (C,), of positions, better for a cache; taken if all that follows a position is later.
     order: Ints | None = None
-    level: float = 0.0  # to be added to all payoffs, which the graph has as differences from it
-    error: float = 0.0  # most that rounding of the graph's numbers changes a payoff by
+    payoff_offset: float = 0.0  # to be added to all payoffs, of which the graph has the differences
+    payoff_error: float = 0.0  # most that rounding of the graph's numbers changes a payoff by
 
 
 class Claim(NamedTuple):

@@ -72,8 +72,8 @@ class LiftedBound:
             int, dict[int, RowPrices] | None
         ] = {}  # by row and problem; None: not stored
         self._room = KEPT  # bytes left for claims
-        self._error = sum(problem.chance * problem.error for problem in problems)
-        self._level = sum(problem.chance * problem.level for problem in problems)
+        self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
+        self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
         self.full_memory = self.payoff
 
     @property
@@ -106,7 +106,7 @@ class LiftedBound:
     @property
     def payoff(self) -> float:
         """The bound without its margin, as a payoff."""
-        return self.value * self.unit + self._level
+        return self.value * self.unit + self._payoff_offset
 
     def margin(self) -> float:
         """Bound the sum of all rounding errors, in units of the scale.
@@ -131,7 +131,7 @@ class LiftedBound:
         """
         self._responder.remember()
         payoff = (self.value + self.margin()) * self._responder.scale
-        for summand in (self._error, self._level):  # of rounded payoffs; around which payoffs are
+        for summand in (self._payoff_error, self._payoff_offset):
             if summand:  # the sum rounds, so it goes to the next double above
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
