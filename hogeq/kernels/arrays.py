@@ -197,7 +197,7 @@ class Target(NamedTuple):
     points: int  # for the mover
     gift: int  # points for the opponent
     record: int  # what is remembered of the turn
-    ways: tuple[tuple[int, float], ...]
+    roll_weights: tuple[tuple[int, float], ...]
     """Every roll that leads there, and the weight of it, which may be below 0."""
 
 
@@ -205,8 +205,8 @@ class Dice(NamedTuple):
     """One kind of dice, of which a cell throws one."""
 
     sides: int
-    depth: int  # most dice that are summed one die at a time; 0 if none are
+    most_summed: int  # most dice that are summed one die at a time; 0 if none are
     is_sum: tuple[bool, ...]
     """By roll: whether the sum counts for it, or is only a step to the next."""
-    record: int  # record of the afterstates to which sums lead
+    sum_record: int  # record of the afterstates to which sums lead
     targets: tuple[Target, ...]

@@ -174,7 +174,7 @@ def _value_lines(diagonal, block, situation, seat, lines):
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
             for family, base, group_row in each_group(diagonal, block, seat):
-                rolls = family.rolls[number]
+                rolls = family.situation_rolls[number]
                 if 0 in rolls:
                     base.no_dice_positions = diagonal.no_dice(family.kind, block)
                 values = ()
@@ -297,8 +297,8 @@ def _land(diagonal, block, player):
     with code.loop(0, shape.num_pages) as page:
         landed.put_nth_vector(page, zero)
     for family, base, group_row in each_group(diagonal, block, player):
-        if family.dice.depth:
-            page = group_row.number(0) + family.dice.record
+        if family.dice.most_summed:
+            page = group_row.number(0) + family.dice.sum_record
             before = landed.nth_vector(page)
             by_sums = recurrence.reach_landing_from_sums(code, family.dice, base)
             landed.put_nth_vector(page, before + by_sums)
@@ -321,12 +321,12 @@ def _carry_lines(diagonal, block, situation, player):
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
             for family, base, group_row in each_group(diagonal, block, player):
-                rolls, dice = family.rolls[number], family.dice
+                rolls, dice = family.situation_rolls[number], family.dice
                 first_line = group_row.number(2 + number)
                 flows = [code.vector(0.0)] * shape.num_actions
                 for index, roll in enumerate(rolls):
                     flows[roll] = diagonal.args.lines.nth_vector(first_line + index)
-                if dice.depth:
+                if dice.most_summed:
                     is_even = (diagonal.total & 1).equals(0)
                     with code.builder.if_else(is_even) as (first_of_two, second):
                         with first_of_two:

@@ -27,10 +27,10 @@ from hogeq.kernels.vectors import gather, scatter
 class Family(NamedTuple):
     """Groups that are alike, neighbours in the table `groups`."""
 
-    first: int  # row of the table
-    end: int  # row after the last
+    first_group: int  # row of the table
+    end_group: int  # row after the last
     kind: int  # of the dice, among those of the game
-    rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
+    situation_rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
     dice: Dice
 
 
@@ -51,7 +51,7 @@ class Shape(NamedTuple):
     @property
     def situations(self) -> int:
         """Kinds of diagonals, which differ in the dice or in the memories' use of them."""
-        return len(self.families[0].rolls)
+        return len(self.families[0].situation_rolls)
 
 
 class Board(NamedTuple):
@@ -227,7 +227,7 @@ class _GroupBase:
         They are the first numbers of the vector: there the opponent's score is lowest.
         """
         is_reach = self.edge is None
-        is_unread = dice == self.family.dice.depth  # no sum reads that of the most dice
+        is_unread = dice == self.family.dice.most_summed  # no sum reads that of the most dice
         if is_reach or is_unread:
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
@@ -257,7 +257,7 @@ def each_group(diagonal, block, seat):
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * diagonal.sums_size :]
     for family in shape.families:
-        with code.loop(family.first, family.end) as group:
+        with code.loop(family.first_group, family.end_group) as group:
             row = args.groups[group * (2 + shape.situations) :]
             page = pages[row.number(0) * diagonal.afterstate_page :]
             sums_of_group = sums[(block * shape.num_sums + row.number(1)) * code.width :]

@@ -51,7 +51,7 @@ class Shape(NamedTuple):
     @property
     def sums_ring(self) -> int:
         """Bases whose sums a column keeps."""
-        return self.dice.sides + 2 if self.dice.depth else 0
+        return self.dice.sides + 2 if self.dice.most_summed else 0
 
     @property
     def reach_size(self) -> int:
@@ -159,7 +159,7 @@ def write_values(code, shape, args):
             base.read_turn(visit, no_dice)
             with code.when(own.equals(goal - 1)):
                 _begin_column(code, shape, args, base, opponent)
-            if shape.dice.depth:
+            if shape.dice.most_summed:
                 # In pairs of own scores: the upper one, visited first, computes the sums of both.
                 with code.when((own & 1).equals((goal - 1) & 1)):
                     recurrence.value_dice_sums(code, shape.dice, base)
@@ -243,7 +243,7 @@ def _begin_column(code, shape, args, base, opponent):
     column, zeros = base.column, code.vector(0.0, base.num_registers)
     column.put(args.spare, zeros)
     for away in range(shape.sums_ring):
-        for dice in range(1, shape.dice.depth + 1):
+        for dice in range(1, shape.dice.most_summed + 1):
             base.put_sum(dice, away, zeros)
     past = args.past[opponent * (bonus * num_actions) :]
     for beyond in range(bonus):  # score - goal
@@ -335,7 +335,7 @@ def _arriving_reach(base, cell, player):
         origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1), -1)
         for row, record in zip(rows, shape.left_records, strict=True):
             arrived = origin.afterstate(record, 0)
-            if shape.dice.depth and record == shape.dice.record:
+            if shape.dice.most_summed and record == shape.dice.sum_record:
                 by_sums = recurrence.reach_landing_from_sums(code, shape.dice, origin)
                 arrived = (arrived + by_sums).zero_where_rounding(by_sums)
             row.set(row.get() + arrived)
@@ -359,7 +359,7 @@ def _leave_base(base, own, no_dice, flows, with_bonus):
         if member_flow is not None:
             flows[roll] = flows[roll] + waiting(roll)
             column.put(base.rolls(shape.bonus_points) + roll * shape.lanes, member_flow)
-    if dice.depth:
+    if dice.most_summed:
         # Sums are carried for two own scores at once, at the even one, which comes first.
         with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
             with first_of_two:

@@ -57,10 +57,10 @@ class _Group(NamedTuple):
     """A mode of turns and a lane of memories; see :mod:`hogeq.kernels.cell_vectors`."""
 
     kind: int  # of the turn, as the mode has it
-    rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
+    situation_rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
     lane: int  # part of the memory that the turn only carries
     mode: int  # kind of turn, and whether the roll forces another
-    depth: int  # most dice that are summed
+    most_summed: int  # most dice that are summed
 
 
 class CellLayout:
@@ -117,7 +117,7 @@ class CellLayout:
     def _shape(self) -> Shape:
         """Gather the constants of kernels."""
         kind, _, _ = _landings_on_board(self.tables)
-        depth = max(family.dice.depth for family in self.families)
+        depth = max(family.dice.most_summed for family in self.families)
         return Shape(
             num_actions=self.num_actions,
             num_memories=self.memories,
@@ -172,16 +172,16 @@ class CellLayout:
         num_lines = np.zeros(len(tables.roll_mode), np.int64)  # by situation
         self.line_of_roll = np.zeros_like(tables.roll_mode)
         for number, group in enumerate(self._sorted_groups()):
-            family_key = group.kind, group.rolls
-            if not families or (families[-1].kind, families[-1].rolls) != family_key:
+            family_key = group.kind, group.situation_rolls
+            if not families or (families[-1].kind, families[-1].situation_rolls) != family_key:
                 dice = self._dice(group)
-                families.append(Family(number, number, group.kind, group.rolls, dice))
-            families[-1] = families[-1]._replace(end=number + 1)
+                families.append(Family(number, number, group.kind, group.situation_rolls, dice))
+            families[-1] = families[-1]._replace(end_group=number + 1)
             end_and_lane = int(tables.mode_forces_turn[group.mode]) * self.lanes + group.lane
             rows.append([end_and_lane * tables.num_records, num_sums, *num_lines])
             # Each number of dice has a ring of sums; see `hogeq.kernels.cell_vectors`.
-            num_sums += group.depth * (families[-1].dice.sides + 1)
-            for situation, rolls in enumerate(group.rolls):
+            num_sums += group.most_summed * (families[-1].dice.sides + 1)
+            for situation, rolls in enumerate(group.situation_rolls):
                 for index, roll in enumerate(rolls):
                     is_of_group = tables.roll_mode[situation, :, roll] == group.mode
                     is_of_group &= tables.memory_lane == group.lane
@@ -194,17 +194,17 @@ class CellLayout:
 
     def _dice(self, group: _Group) -> Dice:
         """Restrict the dice of a group's kind of turn to the rolls that it plays."""
-        played = {roll for rolls in group.rolls for roll in rolls}
+        played = {roll for rolls in group.situation_rolls for roll in rolls}
         dice = self.tables.dice_of_kind[group.kind]
         targets = []
         for target in dice.targets:
-            ways = tuple((roll, weight) for roll, weight in target.ways if roll in played)
-            if ways:
-                targets.append(target._replace(ways=ways))
+            weights = tuple(pair for pair in target.roll_weights if pair[0] in played)
+            if weights:
+                targets.append(target._replace(roll_weights=weights))
         is_sum = tuple(
-            is_summed and roll <= group.depth for roll, is_summed in enumerate(dice.is_sum)
+            is_summed and roll <= group.most_summed for roll, is_summed in enumerate(dice.is_sum)
         )
-        return dice._replace(depth=group.depth, is_sum=is_sum, targets=tuple(targets))
+        return dice._replace(most_summed=group.most_summed, is_sum=is_sum, targets=tuple(targets))
 
     # --- tables by cell ---
 

@@ -32,7 +32,7 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     landings swap scores at most. The game must have `smallest` afterstates to be worth it.
     """
     lane_size = _lane_size(tables)
-    most_lanes = WIDEST if tables.dice_of_kind[0].depth else WIDEST_DIRECT
+    most_lanes = WIDEST if tables.dice_of_kind[0].most_summed else WIDEST_DIRECT
     return bool(
         _records_swap(tables)
         and tables.goal**2 * tables.num_records * lane_size >= smallest
@@ -111,7 +111,7 @@ def memory_shape(tables: Tables) -> Shape:
     sole = {
         target.record
         for target in dice.targets
-        if target.record != dice.record and len(points[target.record]) == 1
+        if target.record != dice.sum_record and len(points[target.record]) == 1
     }
     gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by own record and roll
     return Shape(
@@ -134,9 +134,9 @@ def _points_by_record(tables: Tables) -> dict[int, set[int]]:
     points: dict[int, set[int]] = {}
     for target in dice.targets:
         points.setdefault(target.record, set()).add(target.points)
-    if dice.depth:
+    if dice.most_summed:
         # Sums come to an afterstate by their last die, from up to so many points below.
-        points.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
+        points.setdefault(dice.sum_record, set()).update(range(2, dice.sides + 1))
     no_dice = np.stack([tables.no_dice_record.ravel(), tables.no_dice_points.ravel()], axis=1)
     for record, no_dice_points in np.unique(no_dice, axis=0).tolist():
         points.setdefault(record, set()).add(no_dice_points)
@@ -188,7 +188,7 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     rolls_size = shape.num_actions * lane_size
     positions[:, shape.num_records] = size + score % rolls_ring * rolls_size
     size += rolls_ring * rolls_size
-    sums_size = shape.dice.depth * lane_size
+    sums_size = shape.dice.most_summed * lane_size
     positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
     used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.

@@ -235,9 +235,9 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
         targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,
-        depth=max(corrections, default=0),
+        most_summed=max(corrections, default=0),
         is_sum=tuple(roll in corrections for roll in range(len(branches))),
-        record=sum_record,
+        sum_record=sum_record,
         targets=tuple(targets),
     )
 
