@@ -100,7 +100,7 @@ TARGETS = (
     Target(
         "compiler",
         "model",
-        "game tables graph_passes",
+        "game tables graph_passes pass_graph",
         "model/game evaluation/random_games model/endless_games model/cycles",
         each=6,
         without="late_turns linear_equations many",
