@@ -45,7 +45,9 @@ def value(graph, first, last, rule, policies, payoff, values, choice, scratch):
     Filled are `values` (n, C, H), to the player, and `choice` (C, H), the best actions of the last
     match.
     """
-    for position in positions_of_blocks(graph, first, last)[::-1]:
+    positions = positions_of_blocks(graph, first, last)
+    for order_index in range(len(positions) - 1, -1, -1):
+        position = positions[order_index]
         mover = graph.player[position]
         if rule.skips_mirrors and mover == 1:
             continue  # the mirror of a position that is valued

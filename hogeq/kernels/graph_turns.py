@@ -55,21 +55,17 @@ def num_lanes(graph):
 
 
 @part
-def num_ways(graph, situation):
-    """Return the number of ways of a situation."""
-    return graph.situation_start[situation + 1] - graph.situation_start[situation]
-
-
-@part
-def way_of_situation(graph, situation, number):
-    """Return the number, among all W, of a way of a situation by its number there."""
-    return graph.situation_ways[graph.situation_start[situation] + number]
+def ways_of(graph, situation):
+    """Return the ways of a situation, (n,), by their numbers among all W."""
+    first, last = graph.situation_start[situation], graph.situation_start[situation + 1]
+    return graph.situation_ways[first:last]
 
 
 @part
 def way_at(graph, situation, slot):
     """Return the number, among all W, of the way of a situation that has a slot, w * J + lane."""
-    return way_of_situation(graph, situation, slot // num_lanes(graph))
+    first = graph.situation_start[situation]
+    return graph.situation_ways[first + slot // num_lanes(graph)]
 
 
 @part
@@ -129,10 +125,10 @@ def value_ways(graph, position, probabilities, all_ways, values, payoff, end_val
     They are computed from the values of states, (C, H), and payoffs, (T,); `end_values`, (E * J,),
     is scratch. Only ways whose action has a positive probability, (K,), unless `all_ways`.
     """
-    situation = graph.situation[position]
+    ways = ways_of(graph, graph.situation[position])
     value_ends(graph, position, values, payoff, end_values)
-    for number in range(num_ways(graph, situation)):
-        way = way_of_situation(graph, situation, number)
+    for number in range(len(ways)):
+        way = ways[number]
         if all_ways or probabilities[graph.way_action[way]] > 0.0:
             value_way(graph, way, number * num_lanes(graph), 1, end_values, way_values)
 
@@ -239,9 +235,9 @@ def pass_on(graph, position, probabilities, all_ways, state_reach, way_reach, en
 
     `way_reach` and `end_reach` are zeros afterwards.
     """
-    situation = graph.situation[position]
-    for number in range(num_ways(graph, situation)):
-        way = way_of_situation(graph, situation, number)
+    ways = ways_of(graph, graph.situation[position])
+    for number in range(len(ways)):
+        way = ways[number]
         if all_ways or probabilities[graph.way_action[way]] > 0.0:
             send_to_ends(graph, way, number * num_lanes(graph), way_reach, end_reach)
     send_to_states(graph, position, end_reach, state_reach)

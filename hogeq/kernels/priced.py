@@ -25,14 +25,13 @@ from hogeq.kernels.graph_turns import (
     end_entry,
     mix,
     num_lanes,
-    num_ways,
     pass_on,
     probabilities_at,
     send,
     value_ends,
     value_way,
     value_ways,
-    way_of_situation,
+    ways_of,
 )
 from hogeq.kernels.vectors import larger, largest, load, splat, store
 
@@ -82,11 +81,11 @@ def value_own_ways(graph, responder, position, end_values):
     """Fill the values of the ways that the responder may play at an own position, by slot."""
     own = responder.own_index[position]
     way_values = responder.way_values[own]
+    ways = ways_of(graph, graph.situation[position])
     value_ends(graph, position, responder.values, responder.payoff, end_values)
     for number in range(responder.is_used_way.shape[1]):
         if responder.is_used_way[own, number]:
-            way = way_of_situation(graph, graph.situation[position], number)
-            value_way(graph, way, number * num_lanes(graph), 1, end_values, way_values)
+            value_way(graph, ways[number], number * num_lanes(graph), 1, end_values, way_values)
 
 
 @part
@@ -103,7 +102,8 @@ def value_others_states(graph, responder, position, scratch):
 @kernel
 def remember(graph, responder, scratch):
     """Solve a responder with full memory at its prices: fill values and actions, bottom-up."""
-    for position in graph.position_order[::-1]:
+    for order_index in range(len(graph.position_order) - 1, -1, -1):
+        position = graph.position_order[order_index]
         if responder.own_index[position] < 0:
             value_others_states(graph, responder, position, scratch)
             continue
@@ -187,7 +187,8 @@ def count_before(graph, own_index, claim_pass, members):
         relation[position] = 0
     for position in members:
         relation[position] = IN_ROW
-    for position in graph.position_order[::-1]:
+    for order_index in range(len(graph.position_order) - 1, -1, -1):
+        position = graph.position_order[order_index]
         if relation[position]:
             num_own += own_index[position] >= 0
             for entry in range(predecessor_start[position], predecessor_start[position + 1]):
@@ -249,11 +250,11 @@ def claim_way(graph, claim_pass, way, number, columns):
 def claim_own_ways(graph, responder, claim_pass, position, columns):
     """Fill the expected worths of claims by each way that the responder may play at a position."""
     own = responder.own_index[position]
+    ways = ways_of(graph, graph.situation[position])
     claim_ends(graph, claim_pass, position, columns)
     for number in range(responder.is_used_way.shape[1]):
         if responder.is_used_way[own, number]:
-            way = way_of_situation(graph, graph.situation[position], number)
-            claim_way(graph, claim_pass, way, number, columns)
+            claim_way(graph, claim_pass, ways[number], number, columns)
 
 
 @part
@@ -262,8 +263,9 @@ def claim_others_states(graph, responder, claim_pass, position, columns):
     situation = graph.situation[position]
     probabilities = probabilities_at(graph, position, responder.play)
     claim_ends(graph, claim_pass, position, columns)
-    for number in range(num_ways(graph, situation)):
-        way = way_of_situation(graph, situation, number)
+    ways = ways_of(graph, situation)
+    for number in range(len(ways)):
+        way = ways[number]
         if probabilities[graph.way_action[way]] > 0.0:
             claim_way(graph, claim_pass, way, number, columns)
     slots = graph.action_slot[situation]
@@ -322,7 +324,8 @@ def lift(graph, responder, claim_pass, members, row_claims, weights, lent, colum
     has_gains = claim_pass.has_gains
     if not begin_claims(graph, responder.own_index, claim_pass, members, row_claims, columns):
         return False
-    for position in graph.position_order[::-1]:
+    for order_index in range(len(graph.position_order) - 1, -1, -1):
+        position = graph.position_order[order_index]
         if claim_pass.relation[position] != BEFORE_ROW:
             continue
         own = responder.own_index[position]
@@ -490,7 +493,8 @@ def revise(
         for memory in range(memories):
             if responder.is_reachable[position, memory]:
                 choose(graph, responder, position, memory)
-    for position in graph.position_order[::-1]:
+    for order_index in range(len(graph.position_order) - 1, -1, -1):
+        position = graph.position_order[order_index]
         if claim_pass.relation[position] != BEFORE_ROW:
             continue
         own = responder.own_index[position]
