@@ -9,7 +9,7 @@ A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members
 """
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -49,6 +49,25 @@ class HistoryStep(NamedTuple):
 
 
 History = tuple[HistoryStep, ...]
+
+
+class MoveNames:
+    """Writes moves in words where each has its own, whatever came before: `FlatTree.describe`.
+
+    `numbers` are those of moves by their names, in rising order; names may still be added.
+    """
+
+    def __init__(self, numbers: Mapping[Hashable, int]) -> None:
+        self._numbers = numbers
+        self._words: list[str] = []
+
+    def __call__(self, moves: Sequence[int]) -> list[str]:
+        """Write moves, of a history or of others."""
+        if len(self._words) < len(self._numbers):
+            self._words = [*map(str, self._numbers)]
+        return [self._words[move] for move in moves]
+
+
 Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
 
 
@@ -307,11 +326,13 @@ class FlatTree(Rows):
         number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
         numbers = {"": 0}  # by word
         number[0] = 0
+        # Words that do not depend on the moves before need not be asked for again and again.
+        are_alone = isinstance(self.describe, MoveNames)
         with phase("names of actions", len(nodes)) as progress:
             for node in np.sort(nodes)[::-1]:  # deepest first: each names its whole path
                 progress.step()
                 if number[node] < 0:
-                    path = _path(self.parent, node)
+                    path = _path(self.parent, node, number if are_alone else None)
                     path_words = self.describe(self.move[path].tolist())
                     number[path] = [numbers.setdefault(word, len(numbers)) for word in path_words]
         return number[nodes], [*numbers]
@@ -352,10 +373,13 @@ class FlatTree(Rows):
         return tuple(steps)
 
 
-def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
-    """List the nodes after the root on the way to a node, itself the last."""
+def _path(parents: Sequence[int] | Indices, node: int, numbers: Indices | None = None) -> list[int]:
+    """List the nodes after the root on the way to a node, itself the last.
+
+    With `numbers`, (N,), of nodes, only those after the last one whose number is 0 or more.
+    """
     path = []
-    while node > 0:
+    while node > 0 and (numbers is None or numbers[node] < 0):
         path.append(node)
         node = int(parents[node])
     return path[::-1]

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,69 @@ def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     assert solved.is_proved
     assert solved.to_json()["lower"] == count - 1.0
     assert sides[0].findings["perfect recall"].holds
+
+
+class Choice(hogeq.GameRules):
+    """Choose one of very many."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def initial(self) -> int:
+        return -1
+
+    def to_move(self, state: int) -> int:
+        return 0 if state < 0 else hogeq.END
+
+    def actions(self, state: int) -> Any:
+        return range(self.count if state < 0 else 0)
+
+    def next(self, state: int, action: Any) -> int:
+        return max(state, int(action))
+
+    def payoffs(self, state: int) -> tuple[int, int]:
+        return state, -state
+
+
+class Walk(Choice):
+    """Go on or stop, move after move."""
+
+    def to_move(self, state: int) -> int:
+        return 0 if -self.count <= state < 0 else hogeq.END
+
+    def actions(self, state: int) -> Any:
+        return ("go", "stop") if state < 0 else ()
+
+    def next(self, state: int, action: Any) -> int:
+        return state - 1 if action == "go" else -state
+
+
+def game_of_text(folder: Path, count: int) -> hogeq.Game:
+    actions = [f"a{number}" for number in range(count)]
+    leaves = [f"node /P1:{name} leaf payoffs 1=1" for name in actions]
+    (folder / "wide.txt").write_text(
+        "\n".join([f"node / player 1 actions {' '.join(actions)}", *leaves])
+    )
+    return hogeq.Game(folder / "wide.txt")
+
+
+@pytest.mark.parametrize("kind", ["wide", "text", "deep"])
+def test_names_of_actions_are_written_in_a_time_linear_in_the_game(
+    kind: str, in_folder: Path
+) -> None:
+    """Each name was found among all, or with all moves before it: in minutes, in large games."""
+    game: Any = {
+        "wide": lambda: hogeq.Game(Choice(60_000)),
+        "text": lambda: game_of_text(in_folder, 60_000),
+        "deep": lambda: hogeq.Game(Walk(6_000)),
+    }[kind]()
+    begun = process_time()
+    word, words = game.tree.words(np.arange(game.tree.num_nodes))
+    assert process_time() - begun < 2.0
+    assert word[0] == words.index("")
+    nodes = [1, 2, game.tree.num_nodes - 1]
+    for node in nodes:
+        assert words[word[node]] == game.tree.history(node)[-1].action
 
 
 def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:
