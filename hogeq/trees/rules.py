@@ -16,7 +16,7 @@ from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, NodeError, flatten
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, MoveNames
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import sides_of
@@ -126,7 +126,7 @@ def from_rules(
     node_of_state: Callable[[Any], Node] = partial(_numbered, rules, numbers)
     if once:
         node_of_state = lru_cache(NODES_CACHED)(node_of_state)
-    words = MoveNames(numbers)
+    words = NumberedNames(numbers)
     tree = flatten(name, root, node_of_state, words, longest, forget=forget, sides=sides)
     return coarser(tree, forget)
 

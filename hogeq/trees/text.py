@@ -36,7 +36,7 @@ from hogeq.support.messages import HogeqError, counted, printable, refusal, refu
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
 from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, MoveNames
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
 from hogeq.trees.rows import ROW_SUM
@@ -96,7 +96,7 @@ def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) 
         printable(path.name),
         b"/",
         text.node_at,
-        MoveNames(text.numbers),  # the tree keeps these, and not the whole text
+        NumberedNames(text.numbers),  # the tree keeps these, and not the whole text
         deepest=len(text.hashes),
         forget=forget,
         sides=sides_of(teams, text.players, text.where),

@@ -7,6 +7,7 @@ import pytest
 
 import hogeq
 from hogeq.analysis import field
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
 from hogeq.model import graph_passes
 from hogeq.model.game import compile_game
@@ -73,11 +74,11 @@ def test_changes_of_a_table_end_in_time_against_many(
     """Each of 200 opponents takes a second of a step, and a tenth of one to be played."""
     game = hogeq.Game(GAMES[0])
     spent: list[float] = []  # seconds; threads append at once
-    values_of, rate_of = population.counterfactual_values, population._rate
+    rate_of = population._rate
 
     def slow_values(*given: Any) -> Any:
         spent.append(1.0)
-        return values_of(*given)
+        return counterfactual_values(*given)
 
     def slow_rate(*given: Any) -> Any:
         spent.append(0.1)
