@@ -123,13 +123,12 @@ class PricedResponders:
             lists = passes.lists
             lanes = lists.following.shape[1]
             part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
-            part.used[:] = 0
             way_numbers = lists.slot // lanes  # (S, K, H), counted in each situation
-            _, actions, memories = way_numbers.shape
-            for action, memory in np.ndindex(actions, memories):
-                reached = passes.positions[part.is_reachable[passes.positions, memory] > 0]
-                way = way_numbers[lists.situation[reached], action, memory]
-                part.used[passes.own[reached], way] = 1
+            situation = lists.situation[passes.positions]  # (O,)
+            is_reachable = part.is_reachable[passes.positions] > 0  # (O, H)
+            for way in range(part.used.shape[1]):
+                is_played = (way_numbers == way).any(axis=1)  # (S, H), by some action
+                part.used[:, way] = (is_reachable & is_played[situation]).any(axis=1)
         self.remember()
 
     @property
