@@ -536,8 +536,8 @@ def improvements(
 
     Yields the table itself first, and then after each step a better one. With `cells` a step
     changes one cell, the one that gains most (to first order, where positions recur), and at most
-    `cells` of them change in all. With `seconds` no step is
-    begun that would end later, as long as the longest before it.
+    `cells` of them change in all. With `seconds` no step is begun that would end later, if it took
+    as long as the longest before it.
     """
     deadline = Deadline(inf if seconds is None else seconds)
     start = _matrix(game, table)
