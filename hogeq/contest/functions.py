@@ -480,10 +480,8 @@ def _ask_for_table(project: Project, values: Any, means: Any) -> Strategy | None
     rules = project.game.rules
     cells = [*product(range(rules.size), range(rules.size))]
     output = project.ask("final_strategy", project.main, cells, values=values, means=means)
-    least, most = rules.least_answer, rules.most_answer
-    answers = [
-        answer for answer in output.answers if isinstance(answer, int) and least <= answer <= most
-    ]
+    allowed = range(rules.least_answer, rules.most_answer + 1)
+    answers = [answer for answer in output.answers if isinstance(answer, int) and answer in allowed]
     if output.is_stopped or len(answers) < len(cells):
         return None
     rolls = np.minimum(answers, rules.max_dice)  # with Hog Tied more dice than allowed are cut

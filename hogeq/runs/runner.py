@@ -66,7 +66,8 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, signum: int, then: str) -> None:
         super().__init__(signum, then)
-        self.signum, self.then = signum, then
+        self.signum = signum
+        self.then = then
 
     def __str__(self) -> str:
         return f"stopped by {signal.Signals(self.signum).name}{self.then}"

@@ -29,9 +29,19 @@ from hogeq.strategies.arrays import (
     table_of_function,
 )
 from hogeq.strategies.infosets import NamedRow, NamedRows, policy_frame, policy_html
+from hogeq.strategies.writing import (
+    MADE_FOR,
+    POLICY_TEXTS,
+    WEIGHTS,
+    WRITTEN,
+    contest_code,
+    matrix_text,
+    numpy_bytes,
+)
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
-from hogeq.support.messages import one_line, refusal
+from hogeq.support.files import write_whole
+from hogeq.support.messages import one_line, printable, refusal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -349,11 +359,51 @@ class Strategy:
         OSError
             If the file cannot be written; what was there before is still there.
         """
-        from hogeq.strategies.files import write_strategy
-
-        if player_name is not None and Path(path).suffix.lower() != ".py":
+        path = Path(path)
+        if player_name is not None and path.suffix.lower() != ".py":
             raise StrategyError(refusal("player_name", player_name, "for a .py alone"))
-        write_strategy(path, self, player_name)
+        write_whole(path, self._content(path, player_name or ""))
+
+    def _content(self, path: Path, player_name: str) -> bytes:
+        """Return the content of its file at `path`, which `write` writes."""
+        suffix = path.suffix.lower()
+        name = printable(path)
+        if suffix not in WRITTEN:
+            got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+            raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
+        if suffix == ".npz":
+            return numpy_bytes(np.savez_compressed, **self._arrays())
+        if self.kind == "mixture" or self.seat is not None:
+            kind = "mixture" if self.kind == "mixture" else "strategy of one seat"
+            raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
+        if suffix == ".npy":
+            return numpy_bytes(np.save, self.dice)
+        # A matrix of Hog is written as lines of dice; of another game it has names of rows, too.
+        if self.kind == "policy" or not has_scores(self.shape):
+            writers = POLICY_TEXTS if self.rows is not None else {}
+            if suffix not in writers:
+                allowed = ", ".join([".npz", ".npy", *writers])
+                raise StrategyError(
+                    f"{name}: a {self.kind} can be written to {allowed}, not {suffix}"
+                )
+            return writers[suffix](self.rows, self.policy).encode()
+        if suffix == ".py":
+            return contest_code(self.dice, player_name).encode()
+        return matrix_text(self.dice, suffix).encode()
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return its arrays in an ``.npz`` file, by their names."""
+        arrays: dict[str, Any] = {self.kind: self.dice}
+        if self.kind == "mixture":
+            components = "matrices" if self.is_pure else "policies"
+            arrays = {WEIGHTS: self.weights, components: self.dice}
+        if self.seat is not None:
+            arrays["seat"] = np.int8(self.seat)
+        if self.rows is not None and self.rows.rows_sha256 is not None:
+            made_for = self.rows.name.encode(errors="replace"), self.rows.rows_sha256
+            for key, value in zip(MADE_FOR, made_for, strict=True):
+                arrays[key] = np.frombuffer(value, np.uint8)
+        return arrays
 
 
 class HasStrategy(Protocol):

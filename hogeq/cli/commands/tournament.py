@@ -31,8 +31,8 @@ from hogeq.cli.options import (
     option,
     readable,
 )
-from hogeq.cli.shell import Result, computing, json_text, refusing
-from hogeq.support.files import write_whole
+from hogeq.cli.shell import Result, computing, refusing
+from hogeq.support.files import json_text, write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
