@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
-from hogeq import WIN_RATES, Game, Hog, Units, figures, warmup
+from hogeq import Game, Hog, figures, warmup
 from hogeq.runs.config import (
     Config,
     Name,
@@ -233,22 +233,17 @@ class SweepRow(NamedTuple):
     """A point of a sweep, and the record of its run: a line of the sweep's table."""
 
     point: SweepPoint
-    record: RunRecord | None  # None if the point has no run that can be read
+    record: RunRecord  # "failed", and no more, if the point has no run that can be read
     error: str | None
-
-    @property
-    def units(self) -> Units:
-        """Units of its figures."""
-        return WIN_RATES if self.record is None else self.record.units
 
     def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
         """Return the values of columns: the point, its settings, status, error, figures, times."""
         values = {
             **self.point.settings,
             "point": self.point.name,
-            "status": "failed" if self.record is None else self.record.status,
+            "status": self.record.status,
             "error": self.error,
-            **{key: getattr(self.record, key, None) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+            **{key: getattr(self.record, key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
         }
         return {column: values.get(column) for column in columns}
 
@@ -284,7 +279,7 @@ class SweepSummary:
         """Lay out the table of the points, and counts, as ``hogeq sweep`` prints them."""
         counts = f"{len(self.rows)} points, {self.done_before} of them done before"
         problem = f"; {self.no_figure_reason}" if self.no_figure_reason else ""
-        rows = [{**row.to_json(self.columns), "units": row.units} for row in self.rows]
+        rows = [{**row.to_json(self.columns), "units": row.record.units} for row in self.rows]
         return [
             table_of(rows, [key for key in SWEPT if key in self.columns], left=2),
             "",
@@ -299,7 +294,11 @@ def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> 
     `token` is the content of a file of the folder. It shows that a worker on another machine has
     the same folder and not another one of the same path.
     """
-    if not _has_token(folder, token):
+    try:
+        is_shared = (folder / TOKEN).read_text() == token
+    except (OSError, ValueError):
+        is_shared = False
+    if not is_shared:
         return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
         _run_in_place(config, folder, overwrite)
@@ -308,13 +307,6 @@ def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> 
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
         return f"internal failure: {type(error).__name__}: {error}"
     return ""
-
-
-def _has_token(folder: Path, token: str) -> bool:
-    try:
-        return (folder / TOKEN).read_text() == token
-    except (OSError, ValueError):
-        return False
 
 
 def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
@@ -361,7 +353,7 @@ def run_sweep(
         errors = _compute_points(points_left, workers, folder, overwrite, done_before)
         rows = [table_row(point, folder, errors.get(point.name)) for point in sweep.points]
         columns = ["point", *sweep.keys, "status", "error", *FIGURE_COLUMNS, *TIME_COLUMNS]
-        if all(getattr(row.record, "nash_conv", None) is None for row in rows):
+        if all(row.record.nash_conv is None for row in rows):
             columns.remove("nash_conv")  # Hog has win rates instead
         no_figure_reason = write_table(sweep, rows, columns, folder)
     seconds = working_time() - started
@@ -443,7 +435,8 @@ def table_row(point: SweepPoint, folder: Path, error: str | None) -> SweepRow:
     try:
         return SweepRow(point, read_run(folder / point.name), error)
     except (ConfigError, ResultsError) as broken:
-        return SweepRow(point, None, error or str(broken))
+        record = RunRecord(folder / point.name, point.name, "failed")
+        return SweepRow(point, record, error or str(broken))
 
 
 def write_table(
@@ -456,9 +449,9 @@ def write_table(
     with as_results_error(folder / TABLE, "written"):
         cells = ([_cell(value) for value in row.to_json(columns).values()] for row in rows)
         write_whole(folder / TABLE, csv_text(columns, cells))
-    measured = [row for row in rows if row.record and row.record.attack is not None]
+    measured = [row for row in rows if row.record.attack is not None]
     with as_results_error(folder / FIGURE, "written"):
-        if len({row.units.axis for row in measured}) > 1:
+        if len({row.record.units.axis for row in measured}) > 1:
             (folder / FIGURE).unlink(missing_ok=True)
             return f"no {FIGURE}: it would have win rates beside payoffs"
         if measured:
@@ -491,8 +484,8 @@ def _draw(sweep: Sweep, rows: Sequence[SweepRow], path: Path) -> None:
             elif value is not None:
                 texts.append(f"{labels[key]} {setting_text(value)}")
         setting = ", ".join(filter(None, texts)) or "all seeds"
-        record: Any = row.record
-        lower, upper = row.units.beyond(record.attack, record.bound)
+        ends: Any = row.record.attack, row.record.bound
+        lower, upper = row.record.units.beyond(*ends)
         attacks.setdefault(setting, []).append(lower)
         bounds.setdefault(setting, []).append(upper)
     figures.intervals(
@@ -501,5 +494,5 @@ def _draw(sweep: Sweep, rows: Sequence[SweepRow], path: Path) -> None:
         list(bounds.values()),
         path,
         sweep.name,
-        units=rows[0].units._replace(even=0.0),
+        units=rows[0].record.units._replace(even=0.0),
     )

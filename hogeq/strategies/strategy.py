@@ -8,6 +8,7 @@ import os
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
@@ -28,19 +29,18 @@ from hogeq.strategies.arrays import (
     one_hot,
     table_of_function,
 )
-from hogeq.strategies.infosets import NamedRow, NamedRows, policy_frame, policy_html
-from hogeq.strategies.writing import (
-    MADE_FOR,
-    POLICY_TEXTS,
-    WEIGHTS,
-    WRITTEN,
-    contest_code,
-    matrix_text,
-    numpy_bytes,
+from hogeq.strategies.infosets import (
+    NamedRow,
+    NamedRows,
+    policy_csv,
+    policy_frame,
+    policy_html,
+    policy_json,
 )
+from hogeq.strategies.writing import MADE_FOR, WEIGHTS, WRITTEN, contest_code, matrix_text
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
-from hogeq.support.files import write_whole
+from hogeq.support.files import write_arrays, write_whole
 from hogeq.support.messages import one_line, printable, refusal
 
 if TYPE_CHECKING:
@@ -362,27 +362,30 @@ class Strategy:
         path = Path(path)
         if player_name is not None and path.suffix.lower() != ".py":
             raise StrategyError(refusal("player_name", player_name, "for a .py alone"))
-        write_whole(path, self._content(path, player_name or ""))
+        if path.suffix.lower() == ".npz":
+            write_arrays(path, **self._arrays())
+        else:
+            write_whole(path, self._content(path, player_name or ""))
 
     def _content(self, path: Path, player_name: str) -> bytes:
-        """Return the content of its file at `path`, which `write` writes."""
+        """Return the content of its file at `path`, which is no ``.npz``."""
         suffix = path.suffix.lower()
         name = printable(path)
         if suffix not in WRITTEN:
             got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
             raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
-        if suffix == ".npz":
-            return numpy_bytes(np.savez_compressed, **self._arrays())
         if self.kind == "mixture" or self.seat is not None:
             kind = "mixture" if self.kind == "mixture" else "strategy of one seat"
             raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
         if suffix == ".npy":
-            return numpy_bytes(np.save, self.dice)
+            file = BytesIO()
+            np.save(file, self.dice)
+            return file.getvalue()
         # A matrix of Hog is written as lines of dice; of another game it has names of rows, too.
         if self.kind == "policy" or not has_scores(self.shape):
-            writers = POLICY_TEXTS if self.rows is not None else {}
-            if suffix not in writers:
-                allowed = ", ".join([".npz", ".npy", *writers])
+            writers = {".csv": policy_csv, ".json": policy_json}
+            if self.rows is None or suffix not in writers:
+                allowed = ", ".join([".npz", ".npy", *(() if self.rows is None else writers)])
                 raise StrategyError(
                     f"{name}: a {self.kind} can be written to {allowed}, not {suffix}"
                 )

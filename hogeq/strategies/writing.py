@@ -1,23 +1,14 @@
 """The content of strategy files, as hogeq writes them, by their suffixes."""
 
-import io
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.infosets import policy_csv, policy_json
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.support.aliases import Matrix
 from hogeq.support.files import json_lines
 from hogeq.support.messages import player_name_fault
 
 WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
 """Suffixes of files that can be written."""
-
-POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
-    ".csv": policy_csv,
-    ".json": policy_json,
-}
-"""How policies, whose information sets have names, become text."""
 
 TABLE_NAMES: Final = "matrix", "policy"
 MIXTURE_NAMES: Final = "matrices", "policies"  # of the components of a mixture
@@ -26,13 +17,6 @@ MADE_FOR: Final = "game", "rows_sha256"  # name and hash of a game other than Ho
 """Names of the arrays in an ``.npz`` file."""
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
-
-
-def numpy_bytes(save: Callable[..., None], *arrays: Any, **named_arrays: Any) -> bytes:
-    """Return what one of numpy's functions writes to a file."""
-    file = io.BytesIO()
-    save(file, *arrays, **named_arrays)
-    return file.getvalue()
 
 
 def matrix_text(matrix: Matrix, suffix: str) -> str:
