@@ -23,14 +23,7 @@ from hogeq.support.files import read_whole
 from hogeq.support.html import Html
 from hogeq.support.html import table as html_table
 from hogeq.support.kinds import MAX_BYTES
-from hogeq.support.messages import (
-    LONGEST_NAME,
-    Part,
-    counted,
-    duration,
-    percent,
-    printable,
-)
+from hogeq.support.messages import LONGEST_NAME, Part, counted, duration, percent, printable
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 

@@ -65,7 +65,7 @@ def bench_games(
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
-    from hogeq.benchmark.catalogue import Entry, catalogue, seeded, write_instance
+    from hogeq.benchmark.catalogue import Entry, catalogue, seeded
 
     if folder is not None and what != "write":
         raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
@@ -94,10 +94,16 @@ def bench_games(
         )
     if folder is None:
         raise BadInputError("write: no folder; allowed: bench-games write DIR")
+    return _write_instances(folder, list(entries.values()))
+
+
+def _write_instances(folder: Path, entries: "list[Entry]") -> Result:
+    """Write the arrays of instances to a folder, a file each."""
+    from hogeq.benchmark.catalogue import write_instance
+
     with refusing():
         folder.mkdir(parents=True, exist_ok=True)
-    with refusing():
-        files = [write_instance(folder, entry) for entry in entries.values()]
+        files = [write_instance(folder, entry) for entry in entries]
     rows = [
         (file.name, f"{file.states:,}", f"{file.rows:,}", file.digest[:DIGEST_LENGTH])
         for file in files
