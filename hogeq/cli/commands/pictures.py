@@ -106,7 +106,7 @@ def _opponent_names(
     `specs` are the texts by which the user named the strategies. A short name is the file's or the
     player's. It must not be that of a built-in strategy, or one of the `reserved` names.
     """
-    from hogeq import BASELINES
+    from hogeq.contest.folders import is_builtin
 
     short_names = [
         Path(spec).name if strategy.name == spec else strategy.name
@@ -114,7 +114,7 @@ def _opponent_names(
     ]
     names = []
     for spec, name in zip(specs, short_names, strict=True):
-        is_built_in_name = name not in specs and name.partition(":")[0] in BASELINES
+        is_built_in_name = name not in specs and is_builtin(name)
         is_unique = short_names.count(name) == 1 and name not in reserved
         names.append(name if is_unique and not is_built_in_name else spec)
     return names
