@@ -261,7 +261,7 @@ def _write_public_files(
         from hogeq.pages.field import field_page, public_page
 
         make_page = field_page if ranking.public is None else public_page
-        rules = chosen.rules
+        rules = chosen.hog_game.rules
         write_whole(page, make_page(ranking.result, ranking.names, rules, chosen.title, title))
     if plot is not None:
         from hogeq import figures
