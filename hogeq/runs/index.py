@@ -66,7 +66,9 @@ class RunRecord:
     version: str | None = None
     commit: str | None = None
     config: dict[str, Any] = Field(default_factory=dict, repr=False)
-    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(default=WIN_RATES, repr=False)
+    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(
+        default_factory=lambda: WIN_RATES, repr=False
+    )
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""
