@@ -381,7 +381,7 @@ class Strategy:
             file = BytesIO()
             np.save(file, self.dice)
             return file.getvalue()
-        # A matrix of Hog is written as lines of dice; of another game it has names of rows, too.
+        # A matrix of Hog is lines of dice; of another game such lines would lack the names of rows.
         if self.kind == "policy" or not has_scores(self.shape):
             writers = {".csv": policy_csv, ".json": policy_json}
             if self.rows is None or suffix not in writers:
