@@ -47,7 +47,7 @@ from hogeq.search.bounds import upper_bound
 from hogeq.search.certificate_files import Certificate
 from hogeq.search.population import read_counters
 from hogeq.search.results import Budget
-from hogeq.strategies.files import read_strategy, sizes_of, write_strategy
+from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Mixture, Strategy, policy_of, strategy_of
 from hogeq.support.aliases import Floats, Matrix
 from hogeq.support.files import write_whole
@@ -278,15 +278,13 @@ def keep(game: HogEngine, candidate: Candidate, measured: Measured) -> None:
         figures = attacked_anew(candidate.known, measured.figures)
     else:
         figures = measured.figures | {"config": candidate.made_by, "note": candidate.note}
-        write_strategy(candidate.champion, strategy_of(game, candidate.strategy))
+        strategy_of(game, candidate.strategy).write(candidate.champion)
         if candidate.kind == "average_policy":
             manifest["config"] = candidate.made_by
             manifest["iterations"] = candidate.made_by["solver"]["iterations"]
     if most_won(measured.figures) == most_won(figures):
-        write_strategy(
-            folder / f"counter_to_{candidate.champion.stem}.csv",
-            strategy_of(game, measured.counter),
-        )
+        counter = strategy_of(game, measured.counter)
+        counter.write(folder / f"counter_to_{candidate.champion.stem}.csv")
     manifest["figures"][candidate.kind] = figures
     manifest["ended"], manifest["environment"] = now(), environment()
     write_whole(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")

@@ -29,8 +29,8 @@ from hogeq.search.attack import attack
 from hogeq.search.bounds import full_memory_bound
 from hogeq.search.results import Budget
 from hogeq.solvers.bundle import BundleState, ProximalBundle
-from hogeq.strategies.files import read_strategy, write_strategy
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import policy_of, strategy_of_shape
 from hogeq.support.aliases import Floats
 from hogeq.support.workers import workers
 
@@ -124,7 +124,7 @@ def sharpened(
     sharpen = LAST_PRICE / iterations
     with TemporaryDirectory() as folder:
         start = Path(folder) / "policy.npz"
-        write_strategy(start, policy)
+        strategy_of_shape(None, policy).write(start)
         began = time.process_time()
         solver = ProximalBundle(start=str(start), sharpen=sharpen)
         state = after(solver, game, iterations)
@@ -143,7 +143,7 @@ def rounded(
     """
     with TemporaryDirectory() as folder:
         start, counters = Path(folder) / "policy.npz", Path(folder) / "counters.npz"
-        write_strategy(start, policy)
+        strategy_of_shape(None, policy).write(start)
         known = ""
         for begun in ("once", "twice"):
             began = time.process_time()

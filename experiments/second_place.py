@@ -25,8 +25,7 @@ from hogeq.rules import Rules, rules_from
 from hogeq.rules.memory import Memory, memory_sizes
 from hogeq.rules.rules import Throw
 from hogeq.rules.turn import TurnTable, effect, land, throw_of
-from hogeq.strategies.files import write_strategy
-from hogeq.strategies.strategy import policy_of
+from hogeq.strategies.strategy import policy_of, strategy_of_shape
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.messages import HogeqError
 from hogeq.support.parameters import Share, check
@@ -319,7 +318,7 @@ def main() -> None:
     """Write the table."""
     given = arguments(__doc__)
     matrix = huan2020(compile_game(rules_from("su20")))
-    write_strategy(given.out / "champions" / "su20" / "huan2020.csv", matrix)
+    strategy_of_shape(None, matrix).write(given.out / "champions" / "su20" / "huan2020.csv")
 
 
 if __name__ == "__main__":

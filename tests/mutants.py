@@ -140,7 +140,7 @@ TARGETS = (
         " solvers/against_openspiel",
         each=4,
     ),
-    Target("formats", "strategies", "files forms arrays strategy", "strategies", each=8),
+    Target("formats", "strategies", "files forms arrays strategy writing", "strategies", each=8),
     Target(
         "analysis",
         "analysis",

@@ -17,8 +17,8 @@ from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.attack import Saturation, SearchResult
 from hogeq.search.results import Budget
-from hogeq.strategies.files import read_strategy, write_strategy
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from hogeq.support import files
 from hogeq.trees.absent import Decision
 
@@ -190,7 +190,9 @@ def test_parts(table: Run) -> None:
 def test_a_champion_is_kept_and_attacked_anew(table: Run, tmp_path: Path) -> None:
     effort = "--edition fa22 --starts 1 --kicks 0 --jobs 1"
     for dice in (5, 1):
-        write_strategy(tmp_path / f"always_{dice}.csv", np.full((100, 100), dice, np.int8))
+        strategy_of_shape(None, np.full((100, 100), dice, np.int8)).write(
+            tmp_path / f"always_{dice}.csv"
+        )
     np.savez(tmp_path / "known.npz", pool=np.full((1, 100, 100), 5, np.int8))
     kept = tmp_path / "champions" / "fa22"
     first = f"--matrix {tmp_path / 'always_5.csv'} --matrix-note five --seeds 3"
@@ -254,7 +256,7 @@ def test_a_weaker_attack_leaves_what_a_stronger_one_found(
     strongest: int,
 ) -> None:
     kept = table.out / "champions" / "fa22"
-    write_strategy(table.out / "five.csv", np.full((100, 100), 5, np.int8))
+    strategy_of_shape(None, np.full((100, 100), 5, np.int8)).write(table.out / "five.csv")
     found |= {(5, 3): 0.51, (5, 4): 0.505}
     champion = "--edition fa22 --jobs 1 --matrix"
     table("champion", f"{champion} {table.out / 'five.csv'} --kicks 320 --seeds 3 4", "champions")
@@ -279,7 +281,7 @@ def test_a_champion_is_worth_what_the_strongest_counter_known_leaves(
 ) -> None:
     kept = table.out / "champions" / "fa22" / "matrix.csv"
     for dice in (5, 6, 7, 8):
-        write_strategy(table.out / f"{dice}.csv", np.full((100, 100), dice, np.int8))
+        strategy_of_shape(None, np.full((100, 100), dice, np.int8)).write(table.out / f"{dice}.csv")
     champion = f"--edition fa22 --jobs 1 --seeds 3 --matrix {table.out}"
     found |= {(5, 3): 0.501, (7, 3): 0.503, (8, 3): 0.504}
     # Six dice win 0.503934 against five, more than the attack found.

@@ -19,12 +19,12 @@ from hogeq.model.rows import improvable
 from hogeq.search.ascent import random_policy, with_random_rolls
 from hogeq.search.attack import search_steps
 from hogeq.search.counter_search import ASCENT
-from hogeq.search.population import Measured, Population
+from hogeq.search.population import Measured, OutOfTimeError, Population
 from hogeq.search.results import Budget
 from hogeq.strategies.arrays import StrategyError, likeliest, one_hot
 from hogeq.strategies.strategy import StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Matrix
-from hogeq.support.deadline import Deadline
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, percent, shown
 from hogeq.support.progress import Phase, phase
 
@@ -126,10 +126,12 @@ class Field(Population):
         """Exact win rate of a policy (G, G, K) against every rival, float64 (n,)."""
         return self.shares @ super().rates_of(policy)
 
-    def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
+    def measure(
+        self, policy: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
+    ) -> Measured:
         """Counterfactual values and reach of a policy against the rivals, by weights (n,)."""
         rival_weights = self.weights if weights is None else weights
-        measured = super().measure(policy, rival_weights @ self.shares)
+        measured = super().measure(policy, rival_weights @ self.shares, deadline)
         return measured._replace(rates=self.shares @ measured.rates)
 
     def answer(self, strategy: Matrix | Floats) -> Answer:
@@ -225,7 +227,11 @@ def _climb(field: Field, matrix: Matrix, objective: Objective) -> Answer:
 
 
 def ascend(
-    field: Field, matrix: Matrix, score: Score, max_cells: int | None = None
+    field: Field,
+    matrix: Matrix,
+    score: Score,
+    max_cells: int | None = None,
+    deadline: Deadline = FOREVER,
 ) -> Iterator[Answer]:
     """Raise a score step by step until no step raises it; yield the answer after each step.
 
@@ -234,20 +240,30 @@ def ascend(
        most `max_cells`.
     3. While the score does not rise, change half as many. Stop if not even one cell raises it.
 
-    A step costs one counterfactual evaluation, and one of win rates for each size tried. `matrix`
-    (G, G) is changed in place.
+    A step costs one counterfactual evaluation, and one of win rates for each size tried. None is
+    begun in less time than the longest so far took, and one that the end of the time cuts short
+    does not count. `matrix` (G, G) is changed in place.
     """
     num_actions = field.game.num_actions
     rates = field.rates_of(one_hot(matrix, num_actions))
     step_size = matrix.size  # number of cells
+    longest = 0.0  # seconds of a step
     for _ in range(STEP_LIMIT):
+        begun = deadline.spent
+        if deadline.left < longest:
+            return
         current_score, weights = score(rates)
         policy = one_hot(matrix, num_actions)
-        measured = field.measure(policy, weights)
+        try:
+            measured = field.measure(policy, weights, deadline)
+        except OutOfTimeError:
+            return
         cells = improvable(policy, measured.values, measured.infoset_reach)
         best_actions = measured.values.argmax(axis=2).astype(np.int8).ravel()
         step_size = min(2 * step_size, len(cells), max_cells or matrix.size)
         while step_size > 0:
+            if deadline.is_over:
+                return
             changed = matrix.copy()
             changed.ravel()[cells[:step_size]] = best_actions[cells[:step_size]]
             changed_rates = field.rates_of(one_hot(changed, num_actions))
@@ -258,6 +274,7 @@ def ascend(
             return
         matrix[...] = changed
         rates = changed_rates
+        longest = max(longest, deadline.spent - begun)
         yield Answer(changed, rates)
 
 
@@ -272,19 +289,19 @@ def improvements(
 
     Yields the table itself first, and then after each step a better one. With `cells` a step
     changes one cell, the one that gains most (to first order, where positions recur), and at most
-    `cells` of them change in all. With `seconds` the first step that ends later is the last.
+    `cells` of them change in all. With `seconds` no step is begun that would end later, if it took
+    as long as the longest before it.
     """
     deadline = Deadline(inf if seconds is None else seconds)
     start = matrix_of(game, table)
     field = Field(game, [table_of(game, rival) for rival in against])
     yield field.answer(start)
-    for answer in ascend(field, start.copy(), mean_wins, None if cells is None else 1):
+    cells_of_step = None if cells is None else 1
+    for answer in ascend(field, start.copy(), mean_wins, cells_of_step, deadline):
         num_changed = int((np.asarray(answer.strategy) != start).sum())
         if cells is not None and num_changed > cells:
             return
         yield answer
-        if deadline.is_over:
-            return
 
 
 def matrix_of(game: HogEngine, strategy: StrategyLike) -> Matrix:

@@ -10,7 +10,7 @@ from hogeq.model.game import HogEngine
 from hogeq.rules import Rules
 from hogeq.rules.memory import memory_columns, memory_fields, memory_texts
 from hogeq.support import html
-from hogeq.support.messages import HogeqError, Table, Text, loss, one_line, percent, pp
+from hogeq.support.messages import HogeqError, Table, Text, indented, loss, one_line, percent, pp
 
 _MAX_BEST_NAMED: Final = 3  # rolls that tie for the best, in the table of turns
 _MAX_NAME_LENGTH: Final = 10  # characters of a player's name in the table of turns
@@ -113,7 +113,8 @@ class Review(NamedTuple):
             grade_rows.append((name, own.moves, *own.grades.values(), loss(own.loss)))
             accuracies.append(f"{name} {percent(own.accuracy)}")
             if own.costliest:
-                costliest += ["", f"costliest rolls of {name}", *map(_costly_roll, own.costliest)]
+                costliest += ["", f"costliest rolls of {name}"]
+                costliest += indented(map(_costly_roll, own.costliest))
         order = ("turn", "rolled", "best", "before", "chosen", "after", "loss", "luck", "grade")
         play = "optimal play that remembers everything" if memory_names else "optimal play"
         return [
@@ -227,7 +228,7 @@ def _costly_roll(turn: Turn) -> str:
     """Describe a turn whose roll lost much: where it was, and the roll beside the best one."""
     own, other = turn.before.view
     return (
-        f"  turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
+        f"turn {turn.number}, {own} to {other}: rolled {turn.dice}, {percent(turn.value)}; "
         f"{turn.best[0]} has {percent(turn.best_value)}: {loss(turn.loss)}, {turn.grade}"
     )
 

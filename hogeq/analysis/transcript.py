@@ -3,7 +3,6 @@
 Whatever is written and follows from the rules is checked.
 """
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pydantic import Field
 
 from hogeq.analysis.turns import Situation, Turn, advance
 from hogeq.rules import EDITIONS, Rules, rules_from
-from hogeq.support.files import read_whole
+from hogeq.support.files import json_entries, read_whole
 from hogeq.support.messages import (
     BadInputError,
     is_title,
@@ -158,11 +157,10 @@ class Transcript:
     def to_json(self) -> str:
         """Write the text of a file, one turn a line."""
         content = self.plain()
-        turns = ",\n  ".join(json.dumps(turn) for turn in content.pop("turns"))
-        winner = json.dumps(content.pop("winner"))
-        others = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
-        head = ",\n ".join(others)
-        return f'{{{head},\n "turns": [\n  {turns}],\n "winner": {winner}}}\n'
+        turns = ",\n  ".join(json_entries(content.pop("turns")))
+        *head, winner = json_entries(content)
+        lines = ",\n ".join([*head, f'"turns": [\n  {turns}]', winner])
+        return f"{{{lines}}}\n"
 
 
 def written_rules(rules: Rules, named: str = "") -> str | dict[str, Any]:

@@ -281,7 +281,9 @@ class Session:
         start: tuple[int, int] = (0, 0),
     ) -> None:
         check(Seed, seed=seed)
-        self.game, self.engine, self.seed = game, engine, seed
+        self.game = game
+        self.engine = engine
+        self.seed = seed
         coin = int(np.random.default_rng([seed, 0]).integers(2))
         self._start = Situation.start(coin if first == "coin" else PLAYERS.index(first), start)
 

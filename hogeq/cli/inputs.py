@@ -233,12 +233,10 @@ class Chosen:
 
     def table(self, spec: str) -> "Strategy":
         """Matrix or policy from a built-in's name or a file; a mixture is refused."""
-        from hogeq import BASELINES
+        from hogeq.contest.folders import is_builtin
 
-        is_named = spec.partition(":")[0] in BASELINES
-        return self.hog_game.strategy(spec).unmixed(
-            f"strategy {shown(spec)}" if is_named else printable(Path(spec))
-        )
+        name = f"strategy {shown(spec)}" if is_builtin(spec) else printable(Path(spec))
+        return self.hog_game.strategy(spec).unmixed(name)
 
     def start(self, given: str | None) -> tuple[int, int]:
         """Parse the scores that games begin with, as a user writes them: ``10:0``.

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Final
 
 from hogeq import ALIASES, EDITIONS, Rules, describe, rule_facts, rule_parts
-from hogeq.support.messages import Table, Text
+from hogeq.support.messages import Table, Text, indented
 
 
 def mean_points(rules: Rules) -> Text:
@@ -33,10 +33,7 @@ def describe_rules(rules: Rules, asked: str) -> list[str]:
     title = f"{asked}, the game of {rules.name}" if asked in ALIASES else rules.name
     other_names = ", ".join(name for name in names[1:] if name != asked)
     also = f", also {other_names}" if other_names else ""
-    return [
-        f"{title}{also} ({memory})",
-        *(f"  {line}" for line in Table(describe(rules), left=2).lines()),
-    ]
+    return [f"{title}{also} ({memory})", *indented(Table(describe(rules), left=2).lines())]
 
 
 def list_editions(default: str) -> Text:

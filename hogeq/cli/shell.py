@@ -1,8 +1,6 @@
 """Results, warnings and refusals, printed here alone; and the workers of a command."""
 
 import errno
-import json
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hogeq.support.files import json_text
 from hogeq.support.messages import BadInputError, Table, lines_of, one_line
 from hogeq.support.progress import show_progress
 
@@ -52,11 +51,6 @@ def show(result: Result, as_json: bool) -> None:
         typer.echo(json_text(result.data))
     else:
         say(*result.text)
-
-
-def json_text(data: Mapping[str, Any], indent: int | None = None) -> str:
-    """Write plain values, and paths as texts, as JSON."""
-    return json.dumps(data, indent=indent, allow_nan=False, default=os.fspath)
 
 
 def say(*text: str | Table) -> None:

@@ -8,13 +8,6 @@ from typing import Any, NamedTuple
 from hogeq import Assessment, EndlessError, Hog, Strategy, Submission, WinRates
 from hogeq.support.messages import Part, Table, Text, as_dicts, percent
 
-ASSESSED = (
-    *("win_rates", "against", "win_rate", "best_response", "bound", "effort"),
-    *("loss", "loss_by_phase", "loss_by_lead", "rule_changes"),
-    *("losses", "changes", "changed", "endless"),
-)
-"""Facts about a submission that are None if it has no valid table."""
-
 
 class Outcome(NamedTuple):
     """Exact win rates against one opponent, as `WinRate` has them; None if games never end."""
@@ -77,7 +70,9 @@ class Facts:
                 for fault in submission.faults
             ],
         }
-        assessed: dict[str, Any] = dict.fromkeys(ASSESSED)
+        arrays = {"costs", "rolls", "best"}
+        keys = [key for key in Assessment._fields if key not in arrays]
+        assessed: dict[str, Any] = dict.fromkeys(["win_rates", "against", *keys])
         if self.assessment is not None:
             assessed |= {"win_rates": as_dicts(self.win_rates), "against": self.against}
             assessed |= self.assessment.to_json()

@@ -22,14 +22,7 @@ from typing import Final, NamedTuple
 
 from hogeq import BASELINES, StrategyError
 from hogeq.support.files import read_whole, scan_within
-from hogeq.support.kinds import (
-    IN_FOLDER,
-    MAX_BYTES,
-    PICKLES,
-    SUBMISSION,
-    SUFFIXES,
-    is_folder,
-)
+from hogeq.support.kinds import IN_FOLDER, MAX_BYTES, PICKLES, SUBMISSION, SUFFIXES, is_folder
 from hogeq.support.messages import printable, unreadable
 
 MOST_MATCHES: Final = 10_000  # most files of a pattern: a whole disk would take too long

@@ -8,7 +8,6 @@ final_strategy gains if the same code is given right values.
 """
 
 import contextlib
-import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +23,7 @@ from hogeq import Rules, Strategy
 from hogeq.contest import probe
 from hogeq.support.channel import Cell, EntryOutput
 from hogeq.support.child import ERROR
-from hogeq.support.files import read_whole
+from hogeq.support.files import json_text, read_whole
 from hogeq.support.kinds import SUBMISSION
 from hogeq.support.messages import EXACT, Text, loss, printable
 from hogeq.support.sandbox import Entry, run_entry
@@ -277,7 +276,7 @@ class Project:
                 (folder / path).write_text(text, newline="")
             program = folder / "hogeq_probe.py"
             program.write_text(Path(probe.__file__).read_text())
-            (folder / "probe.json").write_text(json.dumps(options))
+            (folder / "probe.json").write_text(json_text(options))
             return run_entry(Entry(program, False, SECONDS), cells)
 
 
@@ -480,10 +479,8 @@ def _ask_for_table(project: Project, values: Any, means: Any) -> Strategy | None
     rules = project.game.rules
     cells = [*product(range(rules.size), range(rules.size))]
     output = project.ask("final_strategy", project.main, cells, values=values, means=means)
-    least, most = rules.least_answer, rules.most_answer
-    answers = [
-        answer for answer in output.answers if isinstance(answer, int) and least <= answer <= most
-    ]
+    allowed = range(rules.least_answer, rules.most_answer + 1)
+    answers = [answer for answer in output.answers if isinstance(answer, int) and answer in allowed]
     if output.is_stopped or len(answers) < len(cells):
         return None
     rolls = np.minimum(answers, rules.max_dice)  # with Hog Tied more dice than allowed are cut

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from hogeq import Fault, Hog, Strategy, StrategyError, Submission
+from hogeq import Fault, Hog, StrategyError, Submission
 from hogeq.contest.folders import Entrant, contents, is_builtin
 from hogeq.contest.submission import inspect_submission
 from hogeq.support.kinds import is_folder
@@ -126,7 +126,7 @@ class Judge(NamedTuple):
             if folder is not None:
                 return self._judge_copy(folder, path, flat=len(path.parts) == 1)
             if is_builtin(entrant.name) or not entrant.name or is_folder(path):
-                return _valid_submission(self.game.strategy(entrant.name))
+                return Submission(0, strategy=self.game.strategy(entrant.name))
             return self._inspect(Path(path))
         except StrategyError as error:
             line = str(error).removeprefix(f"{printable(path)}: ")
@@ -144,7 +144,7 @@ class Judge(NamedTuple):
         strategy = self.game.strategy(path)
         size = path.stat().st_size if path.is_file() else 0
         name = None if strategy.name == str(path) else strategy.name  # the path: it has no player
-        return replace(_valid_submission(strategy), size=size, name=name)
+        return Submission(size, name, strategy)
 
     def _judge_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
         """Judge a copy of a file of a folder; `flat` if its neighbours belong to others.
@@ -204,20 +204,15 @@ class Judge(NamedTuple):
         return hashlib.sha256(repr((path.name, hashes, limit)).encode()).hexdigest()
 
 
-def _valid_submission(strategy: Strategy) -> Submission:
-    """Make the submission of a strategy that is not read from a file."""
-    return Submission(0, None, strategy, (), {}, 0)
-
-
 def refused(line: str) -> Submission:
     """Make the submission of an entry that could not be read; `line` says why."""
-    return Submission(0, None, None, (Fault("unread", 1, line),), {}, 0)
+    return Submission(0, faults=(Fault("unread", 1, line),))
 
 
 # --- submissions as plain values ------------------------------------------------------------------
 
 
-def facts(submission: Submission) -> dict[str, Any]:
+def to_json(submission: Submission) -> dict[str, Any]:
     """Return a submission as plain values, its table as two hexadecimal digits a cell."""
     strategy = submission.strategy
     table = None if strategy is None else strategy.dice.tobytes().hex()
@@ -226,8 +221,8 @@ def facts(submission: Submission) -> dict[str, Any]:
     return values
 
 
-def submission_from(values: dict[str, Any], game: Hog) -> Submission:
-    """Make a submission from the plain values of `facts`."""
+def from_json(values: dict[str, Any], game: Hog) -> Submission:
+    """Make a submission from the plain values of `to_json`."""
     strategy = None
     if values["strategy"] is not None:
         cells = np.frombuffer(bytes.fromhex(values["strategy"]), np.int8)

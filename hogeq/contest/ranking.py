@@ -82,19 +82,13 @@ class Tournament(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
-        return {
-            "start": list(self.start),
-            "threshold": self.threshold,
-            "entries": self.entries,
-            "win_rates": self.win_rates,
-            "ranking": [line.to_json() for line in self.ranking],
-            "nash_gap": self.nash_gap,
-            "identical": self.identical,
-            "namesakes": self.namesakes,
-            "refused": as_dicts(self.refused),
-            "remarks": as_dicts(self.remarks),
-            **({} if self.tie_break is None else {"tie_break": self.tie_break}),
-        }
+        values = self._asdict()
+        del values["left_out"]
+        if self.tie_break is None:
+            del values["tie_break"]
+        values["ranking"] = [line.to_json() for line in self.ranking]
+        values["refused"] = as_dicts(self.refused)
+        return values | {"remarks": as_dicts(self.remarks)}
 
     def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """Return the values that tables show of each entry, the best first."""

@@ -5,7 +5,6 @@ in a file gives nobody the right to replace another's entry.
 """
 
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -20,11 +19,11 @@ from typing import Any, Final
 import numpy as np
 
 from hogeq import Hog, Submission, WinRates, __version__
+from hogeq.contest import judging
 from hogeq.contest.entries import Entries, entries_of, read_goals
 from hogeq.contest.folders import Entrant
-from hogeq.contest.judging import Judge, Judged, facts, submission_from
 from hogeq.support.aliases import Floats
-from hogeq.support.files import TEMPORARY, read_whole, write_whole
+from hogeq.support.files import TEMPORARY, json_text, read_whole, write_whole
 from hogeq.support.kinds import MAX_BYTES
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
@@ -53,7 +52,7 @@ class Contest:
     those that are new, and `keep` writes all of them. Nothing is written before.
     """
 
-    judged: list[Judged]  # by `judge`, in the order of the entrants
+    judged: list[judging.Judged]  # by `judge`, in the order of the entrants
 
     def __init__(
         self,
@@ -89,7 +88,7 @@ class Contest:
         self.rates: list[list[float]] = cache.get("rates", [])  # (n, n), of these
 
     @property
-    def valid(self) -> list[Judged]:
+    def valid(self) -> list[judging.Judged]:
         """The submissions that play."""
         return [judged for judged in self.judged if judged.submission.strategy is not None]
 
@@ -103,7 +102,7 @@ class Contest:
 
         `judged` and, for a contest in a folder, `files` are set. `trust` says whether code is run.
         """
-        judge = Judge(self.game, trust, time_limit, is_contest=self.out is not None)
+        judge = judging.Judge(self.game, trust, time_limit, is_contest=self.out is not None)
         keys = [judge.key_of(entrant) if self.files else "" for entrant in self.entrants]
         pairs = list(zip(self.entrants, keys, strict=True))
         new_entrants = [entrant for entrant, key in pairs if key not in self.files]
@@ -113,13 +112,13 @@ class Contest:
         self.judged = []
         for entrant, key in pairs:
             if key in self.files:
-                submission = submission_from(self.files[key], self.game)
-                self.judged.append(Judged(entrant, submission))
+                submission = judging.from_json(self.files[key], self.game)
+                self.judged.append(judging.Judged(entrant, submission))
             elif entrant in new_verdicts:  # code is not run if a bad entry stops the contest anyway
                 self.judged.append(new_verdicts[entrant])
         if self.out is not None:
             self.files = {
-                verdict.submission.key: facts(verdict.submission)
+                verdict.submission.key: judging.to_json(verdict.submission)
                 for verdict in self.judged
                 if _may_be_kept(verdict.submission)
             }
@@ -137,7 +136,7 @@ class Contest:
         for table, goal in zip(tables, goals or [self.game.rules.size] * len(tables), strict=True):
             content = table.array.tobytes() + b"%d" % goal
             # Equal tables are told apart by their number, as their match has to be known, too.
-            keys.append(_hash(b"%d " % counts[content] + content))
+            keys.append(hash_of(b"%d " % counts[content] + content))
             counts[content] += 1
         known_rates = self._known_rates(keys)
         # Each match is two entries of the matrix; the diagonal is never played.
@@ -185,7 +184,7 @@ class Contest:
     def code_of(self, entrant: Entrant) -> str:
         """Hash the name of a student's folder with the salt, for names that others may see."""
         folder_name = os.fsencode(entrant.path.parts[0])
-        return _hash(self.salt.encode() + b" " + folder_name)
+        return hash_of(self.salt.encode() + b" " + folder_name)
 
     def page_of(self, entrant: Entrant) -> str:
         """Name the page of an entrant: any file system allows it, and no two have the same."""
@@ -202,8 +201,7 @@ class Contest:
         cache = {
             name: getattr(self, name) for name in ("made_by", "salt", "files", "tables", "rates")
         }
-        sha256 = _hash(json.dumps(cache).encode())
-        write_whole(out / STAFF / CACHE, json.dumps(cache | {"sha256": sha256}))
+        write_whole(out / STAFF / CACHE, json_text(cache | {"sha256": hash_of(cache)}))
 
 
 def _may_be_kept(submission: Submission) -> bool:
@@ -250,10 +248,12 @@ def _read_cache(path: Path) -> dict[str, Any]:
     """Read the cache that `Contest.keep` wrote; nothing if it was changed."""
     with suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
         cache: dict[str, Any] = parse_json(read_whole(path, MAX_BYTES))
-        if cache.pop("sha256") == _hash(json.dumps(cache).encode()):
+        if cache.pop("sha256") == hash_of(cache):
             return cache
     return {}
 
 
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def hash_of(content: object) -> str:
+    """Hash bytes, or plain values (SHA-256, hexadecimal)."""
+    data = content if isinstance(content, bytes) else json_text(content).encode()
+    return hashlib.sha256(data).hexdigest()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hogeq import Hog, Session, Situation, Turn, describe
-from hogeq.support.messages import Table, Text, counted, loss, percent
+from hogeq.support.messages import Table, Text, counted, indented, loss, percent
 
 HELP: Final = (
     ("a number", "roll that many dice"),
@@ -85,16 +85,15 @@ class Talk:
         """Describe the effects of a turn, and the loss of the person's own roll."""
         roll, *further_effects = turn.effects(self.rules)
         player = Session.PLAYERS[turn.before.mover]
-        lines: Text = [f"{player} {roll}", *(f"  {line}" for line in further_effects)]
-        lines.append(f"  {self.score()}")
+        lines = [*further_effects, self.score()]
         if turn.before.mover == 0:  # the person
             probability = f"win probability {percent(turn.value)}"
             verdict = f"no roll is better: {probability}"
             if turn.loss:
                 best = f"{percent(turn.best_value)} with the best, {turn.best[0]}"
                 verdict = f"loss {loss(turn.loss)}, {turn.grade}: {probability}, {best}"
-            lines.append(f"  {verdict}; so far {loss(self.session.tally.loss)}")
-        return lines
+            lines.append(f"{verdict}; so far {loss(self.session.tally.loss)}")
+        return [f"{player} {roll}", *indented(lines)]
 
     def score(self) -> str:
         """Write both scores."""

@@ -264,13 +264,11 @@ def intervals(
         axes.hlines(heights, low, high, color=BOUND, alpha=0.35, lw=0.8 * marker_size)
         # A dot in a hollow square: both are seen where they are equal.
         look: dict[str, Any] = {"color": BOUND, "mfc": "white", "mew": 0.9, "clip_on": False}
-        axes.plot(
-            high, heights, "s", ms=1.5 * marker_size, label="full memory: upper bound", **look
-        )
+        label = "full memory: upper bound"
+        axes.plot(high, heights, "s", ms=1.5 * marker_size, label=label, **look)
         look = {"color": ATTACK, "mew": 0.0, "clip_on": False}
-        axes.plot(
-            low, heights, "o", ms=0.9 * marker_size, label="attack found: lower bound", **look
-        )
+        label = "attack found: lower bound"
+        axes.plot(low, heights, "o", ms=0.9 * marker_size, label=label, **look)
         axes.set_yticks(range(len(shown)), [shortened(labels[setting]) for setting in shown])
         axes.set_ylim(len(shown) - 0.5, -0.5)
         number_log_axis(axes.xaxis, np.concatenate([low, high]), 1.5)

@@ -144,16 +144,12 @@ def counter(
     with _two_maps(path, title) as (figure, above, below):
         label = f"dice of {counter_name} less {rival_name}"
         # Blue to red, with a difference of 0 nearly white.
-        options: dict[str, Any] = {
-            "cmap": "RdBu_r",
-            "vmin": -largest,
-            "vmax": largest,
-            "reach": reach_table,
-        }
-        draw_map(above, gap_reached, "how its rolls differ", label, **options)
+        shades: dict[str, Any] = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+        draw_map(above, gap_reached, "how its rolls differ", label, reach=reach_table, **shades)
         note = f"{_GREY}; blue: a gain" if (losses < 0.0).any() else _GREY
-        options = {**loss_colours(losses), "reach": reach_table, "note": note}
-        draw_map(below, losses, f"what the rolls of {rival_name} lose", _LOSS, **options)
+        heading = f"what the rolls of {rival_name} lose"
+        shades = loss_colours(losses)
+        draw_map(below, losses, heading, _LOSS, note=note, reach=reach_table, **shades)
     return figure
 
 
@@ -252,9 +248,8 @@ def mixture(
         for axes, component in zip(panels.flat, shown, strict=False):
             name = f"component {component + 1}: {percent(probabilities[component])}"
             rolls_reached = np.where(reach_table > 0.0, component_rolls[component], np.nan)
-            image = draw_map(
-                axes, rolls_reached, name, reach=reach_table, **dice_colours(rolls, least)
-            )
+            colours = dice_colours(rolls, least)
+            image = draw_map(axes, rolls_reached, name, reach=reach_table, **colours)
         add_colour_bar(panels.flat[len(shown) - 1], image, "most probable roll")
         label_outer(panels[:rows], len(shown))
         note = _GREY if (reach_table <= 0.0).any() else ""
@@ -262,20 +257,9 @@ def mixture(
             entropy_reached = np.where(reach_table > 0.0, entropy, np.nan)
             # If all entropies are 0, the end of the scale does not matter but must be positive.
             largest = np.nanmax(entropy_reached, initial=1e-9)
-            options: dict[str, Any] = {
-                "cmap": "magma_r",
-                "vmin": 0.0,
-                "vmax": largest,
-                "note": note,
-            }
-            draw_map(
-                axes,
-                entropy_reached,
-                name,
-                "entropy of the roll (bits)",
-                reach=reach_table,
-                **options,
-            )
+            shades: dict[str, Any] = {"cmap": "magma_r", "vmin": 0.0, "vmax": largest}
+            label = "entropy of the roll (bits)"
+            draw_map(axes, entropy_reached, name, label, note=note, reach=reach_table, **shades)
         label_outer(panels[rows:], columns)
         if heading:
             lines = map(wrapped, heading.strip().splitlines())

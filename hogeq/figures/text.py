@@ -43,17 +43,17 @@ def positions(strategy: Strategy, choices: Sequence[int]) -> DataAndText:
 def infosets(strategy: Strategy, tree: "Rows") -> DataAndText:
     """List the action probabilities at every information set; of a mixture, its mean policy's."""
     policy = strategy.mean.tolist()  # by information set and number of action
-    rows: list[dict[str, Any]] = []
+    rows = []
+    lines = []
     for infoset, player in enumerate(tree.member.tolist()):
+        name = str(tree.names[infoset])
         # There may be fewer actions than the policy has columns.
         actions = list(zip(tree.labels[infoset], policy[infoset], strict=False))
-        rows.append({"player": player, "infoset": str(tree.names[infoset]), "actions": actions})
-    lines = []
-    for row in rows[:MAX_INFOSETS]:
-        texts = [f"{action} {percent(probability)}" for action, probability in row["actions"]]
-        lines.append((row["player"], row["infoset"], ", ".join(texts)))
+        rows.append({"player": player, "infoset": name, "actions": actions})
+        texts = [f"{action} {percent(probability)}" for action, probability in actions]
+        lines.append((player, name, ", ".join(texts)))
     return {"rows": rows}, [
-        Table(lines, ("player", "information set", "actions"), left=3),
+        Table(lines[:MAX_INFOSETS], ("player", "information set", "actions"), left=3),
         *_line_about_more(len(rows), "information sets", MAX_INFOSETS),
     ]
 

@@ -124,13 +124,12 @@ class PricedResponders:
             pass_graph = passes.pass_graph
             lanes = pass_graph.next_memory.shape[1]
             part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
-            part.is_used_way[:] = 0
             way_numbers = pass_graph.action_slot // lanes  # (S, K, H), counted in each situation
-            _, actions, memories = way_numbers.shape
-            for action, memory in np.ndindex(actions, memories):
-                reached = passes.positions[part.is_reachable[passes.positions, memory] > 0]
-                way = way_numbers[pass_graph.situation[reached], action, memory]
-                part.is_used_way[passes.own_index[reached], way] = 1
+            situation = pass_graph.situation[passes.positions]  # (O,)
+            is_reachable = part.is_reachable[passes.positions] > 0  # (O, H)
+            for way in range(part.is_used_way.shape[1]):
+                is_played = (way_numbers == way).any(axis=1)  # (S, H), by some action
+                part.is_used_way[:, way] = (is_reachable & is_played[situation]).any(axis=1)
         self.remember()
 
     @property

@@ -7,13 +7,13 @@ and its arrays take 5 KB. So win probabilities against a table that is dropped o
 exact as those of best play.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from hogeq import BASELINES, Hog, Strategy, describe, rule_facts
 from hogeq.pages import frame
+from hogeq.support.files import json_text
 from hogeq.support.messages import BadInputError
 from hogeq.support.parameters import plain
 
@@ -79,7 +79,7 @@ def make(shown: Sequence[Shown]) -> str:
         data = edition_data(entry.game, entry.title, entry.tables, entry.start)
         data["about"] = {name: _about(name) for name in entry.tables}
         data["book"] = entry.game.reasons()
-        text = frame.pack_text(json.dumps(data, separators=(",", ":")))
+        text = frame.pack_text(json_text(data, compact=True))
         if len(text) > MOST_BYTES:
             raise BoardError(
                 f"rules {entry.game.rules.name}: {len(text):,} bytes on the page; allowed: "

@@ -13,6 +13,8 @@ from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
 from hogeq.pages.field import public_page
 from hogeq.support.files import csv_text, write_whole
+from hogeq.support.html import Html
+from hogeq.support.html import table as html_table
 from hogeq.support.messages import counted, percent
 
 _FIGURES: Final = (
@@ -191,12 +193,12 @@ def _table_of_entrants(title: str, keys: Sequence[str], rows: Sequence[Mapping[s
         cells = []
         for key in keys:
             value = row[key]
-            text = percent(value) if type(value) is float else str(value)
-            cell = html.escape(text)
+            cell = percent(value) if type(value) is float else str(value)
             if key == "student":
-                cell = f'<a href="{html.escape(row["page"])}">{cell}</a>'
+                cell = Html(f'<a href="{html.escape(row["page"])}">{html.escape(cell)}</a>')
             cells.append(cell)
         lines.append(cells)
     header = [_HEADINGS.get(key, key) for key in keys]
     classes = [_COLUMN_CLASSES.get(key, "text") for key in keys]
-    return f"<h2>{title}</h2>{frame.table(header, lines, classes, title)}"
+    table = frame.scrolling(html_table(lines, header, kinds=classes), label=title)
+    return f"<h2>{title}</h2>{table}"

@@ -1,9 +1,7 @@
 """The page about a submission, and that of its entrant, which adds where it stands."""
 
 import builtins
-import hashlib
 import html
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,23 +11,19 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hogeq import Assessment, Fault, Hog, Submission
+from hogeq.contest import judging
 from hogeq.contest.assessment import Facts, Reference, facts_of, game_to, outcome, results
-from hogeq.contest.judging import Judged, facts
+from hogeq.contest.judging import Judged
 from hogeq.contest.ranking import Ranked, Tournament
-from hogeq.contest.staff import Contest
+from hogeq.contest.staff import Contest, hash_of
 from hogeq.contest.submission import contest_notes
 from hogeq.pages import frame
 from hogeq.pages.field import DECIMALS, SHARED
 from hogeq.support.files import read_whole
+from hogeq.support.html import Html
+from hogeq.support.html import table as html_table
 from hogeq.support.kinds import MAX_BYTES
-from hogeq.support.messages import (
-    LONGEST_NAME,
-    Part,
-    counted,
-    duration,
-    percent,
-    printable,
-)
+from hogeq.support.messages import LONGEST_NAME, Part, counted, duration, percent, printable
 from hogeq.support.progress import phase
 from hogeq.support.workers import compute
 
@@ -107,16 +101,16 @@ def _tables(parts: Iterable[Part]) -> str:
             _COLUMN_CLASSES.get(title, "text long" if column < table.left else "")
             for column, title in enumerate(header)
         ]
-        rows = [[html.escape(str(cell)) for cell in row] for row in table.rows]
+        rows = [[*row] for row in table.rows]
         for row, (share, look) in zip(rows, bars, strict=False):
             if "half" in look:
                 colour = look.removeprefix("half").strip()
-                row[1] = f'<span class="{colour}">{row[1]}</span>'
+                row[1] = Html(f'<span class="{colour}">{html.escape(str(row[1]))}</span>')
             row.append(frame.bar(share, look))
         title = html.escape(_sentence(heading.partition(" (")[0]))
         if title:
             text += f"<h2>{title}</h2>"
-        text += frame.table(header, rows, classes, title or "Loss")
+        text += frame.scrolling(html_table(rows, header, kinds=classes), label=title or "Loss")
         if last_line:
             text += f"<p>{html.escape(_sentence(last_line))}</p>"
     return text
@@ -176,7 +170,8 @@ def entrants_pages(
             "standing": "".join(f"<p>{html.escape(note)}</p>" for note in notes),
             "matches": "" if line is None else _matches(line, tournament, names),
         }
-        key = _hash([facts(judged.submission), entrant.file, title, contest.made_by, goal])
+        submission = judging.to_json(judged.submission)
+        key = hash_of([submission, entrant.file, title, contest.made_by, goal])
         old_page = _read_page(folder / name)
         new_page = _with_sections(old_page, key, sections)
         if new_page is None:
@@ -198,11 +193,6 @@ class _Task(NamedTuple):
     key: str  # hash of all inputs of the page except those of its sections about the field
     sections: Mapping[str, str]  # HTML of the sections about the field, by their ids
     goal: int
-
-
-def _hash(content: object) -> str:
-    """Hash plain values."""
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _read_page(path: Path) -> str:
@@ -300,13 +290,12 @@ def _matches(line: Ranked, tournament: Tournament, names: Sequence[str]) -> str:
         win_rate = win_rates[opponent.index]
         colour = outcome(win_rate, tournament.threshold)
         word = {"good": "won", "bad": "lost"}.get(colour, "tied")
-        name = html.escape(names[opponent.index])
-        share = f'<span class="{colour}">{percent(win_rate)}</span>'
+        share = Html(f'<span class="{colour}">{percent(win_rate)}</span>')
         bar = frame.bar(win_rate, f"half {colour}")
-        rows.append((opponent.rank, name, share, bar, word))
+        rows.append((opponent.rank, names[opponent.index], share, bar, word))
     header = ("rank", "against", "wins", "", "")
-    table = frame.table(header, rows, ("", "text name", "", "", "text roomy"), "Matches", "tall")
-    return f"<h2>Its matches, the hardest first</h2>{table}"
+    table = html_table(rows, header, kinds=("", "text name", "", "", "text roomy"))
+    return f"<h2>Its matches, the hardest first</h2>{frame.scrolling(table, 'tall', 'Matches')}"
 
 
 def _with_sections(page: str, key: str, sections: Mapping[str, str]) -> str | None:

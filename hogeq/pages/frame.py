@@ -7,16 +7,18 @@ unit, everything else in full.
 
 import base64
 import html
-import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from string import Template
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from hogeq.support.files import json_text
+from hogeq.support.html import Html
 
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f"
@@ -64,7 +66,7 @@ def page(
         for name, text in (texts or {}).items()
     ]
     # A text in the data such as "</script>" would end the element, so "<" is escaped.
-    content = json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    content = json_text(data, compact=True).replace("<", "\\u003c")
     data_elements.append(f'<script type="application/json" id="data">{content}</script>')
     return fill(
         "frame.html",
@@ -77,33 +79,13 @@ def page(
     )
 
 
-def table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    kinds: Sequence[str] = (),
-    label: str = "Table",
-    look: str = "",
-) -> str:
-    """Write an HTML table that scrolls sideways without the page.
+def scrolling(content: str, look: str = "", label: str = "") -> str:
+    """Put HTML in a box that scrolls sideways without the page.
 
-    The cells are HTML. `kinds` are the CSS classes of the columns, `look` those of the whole table,
-    and `label` is for screen readers.
+    `look` are more CSS classes, and `label` is for screen readers.
     """
-    attributes = [f' class="{kind}"' if kind else "" for kind in kinds] or [""] * len(header)
-
-    def row_html(cells: Iterable[object], tag: str) -> str:
-        content = "".join(
-            f"<{tag}{attribute}>{cell}</{tag}>"
-            for cell, attribute in zip(cells, attributes, strict=True)
-        )
-        return f"<tr>{content}</tr>"
-
-    head = row_html(header, "th")
-    body = "".join(row_html(row, "td") for row in rows)
-    return (
-        f'<div class="wide {look}" tabindex="0" role="region" aria-label="{label}"><table>'
-        f"<thead>{head}</thead><tbody>{body}</tbody></table></div>"
-    )
+    region = f' role="region" aria-label="{label}"' if label else ""
+    return f'<div class="wide {look}" tabindex="0"{region}>{content}</div>'
 
 
 def html_list(lines: Iterable[str]) -> str:
@@ -112,10 +94,11 @@ def html_list(lines: Iterable[str]) -> str:
     return f"<ul>{items}</ul>"
 
 
-def bar(share: float, kind: str = "") -> str:
+def bar(share: float, kind: str = "") -> Html:
     """Draw a share from 0 to 1 as a bar; `kind` are CSS classes, "half" marks one half."""
     width = f"{min(1.0, max(0.0, share)):.2%}"
-    return f'<span class="share {kind}" aria-hidden="true"><i style="width:{width}"></i></span>'
+    drawn = f'<i style="width:{width}"></i>'
+    return Html(f'<span class="share {kind}" aria-hidden="true">{drawn}</span>')
 
 
 def pack_text(content: str) -> str:

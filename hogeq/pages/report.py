@@ -2,7 +2,6 @@
 
 import dataclasses
 import html
-import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +12,7 @@ from hogeq.pages import frame
 from hogeq.runs.files import environment, figures_in, finite, metrics_table
 from hogeq.runs.index import Run
 from hogeq.support.aliases import Floats
+from hogeq.support.files import json_text
 from hogeq.support.messages import BadInputError, not_installed
 from hogeq.support.parameters import plain
 from hogeq.support.progress import phase
@@ -211,7 +211,7 @@ def _run_data(run: Run) -> dict[str, Any]:
         "mixture": figures.get("mixture"),
         "metrics": dict(zip(column_names, columns, strict=False)),
         "config": run.config.to_yaml(),
-        "manifest": json.dumps(finite(run.manifest), indent=2),
+        "manifest": json_text(finite(run.manifest), 2),
     }
 
 

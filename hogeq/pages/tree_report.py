@@ -57,10 +57,10 @@ def make(runs: Sequence[Run], against: Mapping[str, Strategy]) -> tuple[str, dic
     title = f"{', '.join(run.name for run in runs)}: {runs[0].config.title}"
     body = [
         f"<h1>{escape(title)}</h1><h2>How exploitable</h2>",
-        _scrolling(_response_table(responses, units)),
+        frame.scrolling(_response_table(responses, units)),
         *map(_image_html, curves),
-        f"<h2>All against all</h2>{_scrolling(payoff_table)}",
-        f"<h2>The strategies</h2>{_scrolling(_policies(runs), 'texts')}<h2>The configs</h2>",
+        f"<h2>All against all</h2>{frame.scrolling(payoff_table)}",
+        f"<h2>The strategies</h2>{frame.scrolling(_policies(runs), 'texts')}<h2>The configs</h2>",
         *(f"<pre>{escape(run.config.to_yaml())}</pre>" for run in runs),
     ]
     page = frame.page(title, "\n".join(body), styles="sheet", scripts="", data={}, images=True)
@@ -76,11 +76,6 @@ def _response_table(responses: Mapping[str, tuple[float, float]], units: Units) 
         exploitability = units.gap(*units.beyond(attack, bound))
         rows.append((name, units.lower(attack), units.upper(bound), exploitability))
     return table(rows, header, "Best responses, mean of both seats")
-
-
-def _scrolling(content: str, look: str = "") -> str:
-    """Put HTML in a box that scrolls sideways; `look` are more CSS classes."""
-    return f'<div class="wide {look}" tabindex="0">{content}</div>'
 
 
 def _image_html(figure: Any) -> str:

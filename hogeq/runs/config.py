@@ -21,16 +21,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from hogeq import (
-    PURIFIERS,
-    SOLVERS,
-    Budget,
-    GameName,
-    Purifier,
-    Rules,
-    Solver,
-    rules_from,
-)
+from hogeq import PURIFIERS, SOLVERS, Budget, GameName, Purifier, Rules, Solver, rules_from
 from hogeq.runs.directory import plugin_facts, plugin_path
 from hogeq.support.messages import missing, one_line, refusal, shown
 from hogeq.support.parameters import (

@@ -126,7 +126,7 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write `manifest.json`; NaN and infinities, which JSON lacks, become null."""
-        self.write(MANIFEST, json.dumps(finite(manifest), indent=2, allow_nan=False) + "\n")
+        self.write(MANIFEST, files.json_text(finite(manifest), 2) + "\n")
 
     def write_metrics(self, metrics: Sequence[Metrics]) -> None:
         """Write `metrics.csv`: numbers in full, so that reading gives them back exactly."""

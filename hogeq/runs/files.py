@@ -193,6 +193,33 @@ def _git(package: Path) -> dict[str, Any] | None:
         return None
 
 
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What a run writes to `manifest.json`."""
+
+    schema: int
+    name: str
+    config_hash: str
+    seed: int
+    started: str
+    resumed_at: list[int]  # iterations
+    environment: dict[str, Any]
+    plugins: list[dict[str, str]]
+    game: dict[str, Any] | None  # its source, and a hash of its tree or positions; None of Hog
+    files: list[dict[str, str]]  # those that parameters of the solver name
+    status: str = "running"
+    ended: str | None = None
+    elapsed_seconds: float = 0.0
+    solver_seconds: float = 0.0
+    iterations: int = 0
+    figures: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values, of Hog without a game."""
+        is_hog = self.game is None
+        return {key: value for key, value in vars(self).items() if key != "game" or not is_hog}
+
+
 MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some thousand
 
 

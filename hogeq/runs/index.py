@@ -49,24 +49,26 @@ class RunRecord:
     path: Path
     name: str
     status: str
-    edition: str | None
-    solver: str | None
-    seed: int | None
-    iterations: int | None
-    attack: float | None
-    bound: float | None
-    nash_conv: float | None
-    matrix_attack: float | None
-    matrix_bound: float | None
-    mixture_attack: float | None
-    mixture_bound: float | None
-    seconds: float | None
-    elapsed: float | None
-    started: str | None
-    version: str | None
-    commit: str | None
-    config: dict[str, Any] = Field(repr=False)
-    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(repr=False)
+    edition: str | None = None
+    solver: str | None = None
+    seed: int | None = None
+    iterations: int | None = None
+    attack: float | None = None
+    bound: float | None = None
+    nash_conv: float | None = None
+    matrix_attack: float | None = None
+    matrix_bound: float | None = None
+    mixture_attack: float | None = None
+    mixture_bound: float | None = None
+    seconds: float | None = None
+    elapsed: float | None = None
+    started: str | None = None
+    version: str | None = None
+    commit: str | None = None
+    config: dict[str, Any] = Field(default_factory=dict, repr=False)
+    units: Annotated[InstanceOf[Units], WithJsonSchema({})] = Field(
+        default_factory=lambda: WIN_RATES, repr=False
+    )
 
     def to_json(self) -> dict[str, Any]:
         """Return the run as plain values."""

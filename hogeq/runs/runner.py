@@ -35,6 +35,7 @@ from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
     SCHEMA,
+    Manifest,
     Metrics,
     ResultsError,
     environment,
@@ -66,7 +67,8 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, signum: int, then: str) -> None:
         super().__init__(signum, then)
-        self.signum, self.then = signum, then
+        self.signum = signum
+        self.then = then
 
     def __str__(self) -> str:
         return f"stopped by {signal.Signals(self.signum).name}{self.then}"
@@ -256,7 +258,7 @@ class _Runner:
         `files_read` describes the files that parameters of the solver name.
         """
         directory = self.directory
-        self.facts = self._manifest_facts(files_read)
+        self.manifest = self._first_manifest(files_read)
         directory.remove_leftovers()
         for plugin in self.config.plugins:
             directory.write(plugin_path(plugin), plugin.code)
@@ -400,7 +402,7 @@ class _Runner:
 
     # --- what is saved -------------------------------------------------------------------------
 
-    def _manifest_facts(self, files_read: list[dict[str, str]]) -> dict[str, Any]:
+    def _first_manifest(self, files_read: list[dict[str, str]]) -> Manifest:
         """Describe the run for its manifest; a resumed run keeps its start and files."""
         before = self.manifest_before if self.iteration else {}
         started = before.get("started")
@@ -410,40 +412,36 @@ class _Runner:
             resumed_at = []
         if self.iteration:
             resumed_at = [*resumed_at, self.iteration]
-        return {
-            "schema": SCHEMA,
-            "name": self.config.name,
-            "config_hash": self.fingerprint,
-            "seed": self.config.seed,
-            "started": started if isinstance(started, str) else now(),
-            "resumed_at": resumed_at,
-            "environment": environment(),
-            "plugins": plugin_facts(self.config.plugins),
-            **self._game_facts(),
-            "files": files if isinstance(files, list) else files_read,
-        }
-
-    def _game_facts(self) -> dict[str, Any]:
-        """Describe a game other than Hog: its source, and a hash of its tree or positions."""
-        if isinstance(self.game, Hog):
-            return {}
-        file = Path(self.config.game)
-        is_file = file.is_file() and bool(GameName(file).tree_suffix)
-        digest = sha256(file.read_bytes()).hexdigest() if is_file else None
-        return {"game": {**self.game.rows.facts(), "file_sha256": digest}}
+        game = None
+        if not isinstance(self.game, Hog):
+            file = Path(self.config.game)
+            is_file = file.is_file() and bool(GameName(file).tree_suffix)
+            digest = sha256(file.read_bytes()).hexdigest() if is_file else None
+            game = {**self.game.rows.facts(), "file_sha256": digest}
+        return Manifest(
+            schema=SCHEMA,
+            name=self.config.name,
+            config_hash=self.fingerprint,
+            seed=self.config.seed,
+            started=started if isinstance(started, str) else now(),
+            resumed_at=resumed_at,
+            environment=environment(),
+            plugins=plugin_facts(self.config.plugins),
+            game=game,
+            files=files if isinstance(files, list) else files_read,
+        )
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
-        self.directory.write_manifest(
-            {
-                **self.facts,
-                "status": status,
-                "ended": None if status == "running" else now(),
-                "elapsed_seconds": self._elapsed(),
-                "solver_seconds": self.seconds,
-                "iterations": self.saved_iteration,
-                "figures": figures,
-            }
+        manifest = dataclasses.replace(
+            self.manifest,
+            status=status,
+            ended=None if status == "running" else now(),
+            elapsed_seconds=self._elapsed(),
+            solver_seconds=self.seconds,
+            iterations=self.saved_iteration,
+            figures=figures,
         )
+        self.directory.write_manifest(manifest.to_json())
 
     def _restore(self) -> None:
         """Go on from the checkpoint of the folder, if it has one; it has to be of this run."""

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
-from hogeq import WIN_RATES, Game, Hog, figures, warmup
+from hogeq import Game, Hog, figures, warmup
 from hogeq.runs.config import (
     Config,
     Name,
@@ -40,7 +40,7 @@ from hogeq.runs.files import (
     lock,
     readable_manifest,
 )
-from hogeq.runs.index import read_run, table_of
+from hogeq.runs.index import RunRecord, read_run, table_of
 from hogeq.runs.runner import (
     KERNELS,
     Interrupted,
@@ -229,20 +229,40 @@ def _require_sound(points: Sequence[SweepPoint], source: str) -> None:
 # --- computing ------------------------------------------------------------------------------------
 
 
+class SweepRow(NamedTuple):
+    """A point of a sweep, and the record of its run: a line of the sweep's table."""
+
+    point: SweepPoint
+    record: RunRecord  # "failed", and no more, if the point has no run that can be read
+    error: str | None
+
+    def to_json(self, columns: Sequence[str]) -> dict[str, Any]:
+        """Return the values of columns: the point, its settings, status, error, figures, times."""
+        values = {
+            **self.point.settings,
+            "point": self.point.name,
+            "status": self.record.status,
+            "error": self.error,
+            **{key: getattr(self.record, key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
+        }
+        return {column: values.get(column) for column in columns}
+
+
 @dataclasses.dataclass(frozen=True)
 class SweepSummary:
     """Results of a sweep."""
 
     directory: Path
-    rows: list[dict[str, Any]]  # with the units of each
+    rows: list[SweepRow]
+    columns: list[str]  # of its table
     done_before: int
     seconds: float
     no_figure_reason: str = ""  # why there is no picture
 
     @property
-    def failures(self) -> list[dict[str, Any]]:
+    def failures(self) -> list[SweepRow]:
         """The lines of the points that failed."""
-        return [row for row in self.rows if row["error"]]
+        return [row for row in self.rows if row.error]
 
     def to_json(self) -> dict[str, Any]:
         """Return the summary as plain values."""
@@ -252,15 +272,16 @@ class SweepSummary:
             "done_before": self.done_before,
             "failed": len(self.failures),
             "seconds": self.seconds,
-            "rows": [{key: row[key] for key in row if key != "units"} for row in self.rows],
+            "rows": [row.to_json(self.columns) for row in self.rows],
         }
 
     def text(self) -> Text:
         """Lay out the table of the points, and counts, as ``hogeq sweep`` prints them."""
         counts = f"{len(self.rows)} points, {self.done_before} of them done before"
         problem = f"; {self.no_figure_reason}" if self.no_figure_reason else ""
+        rows = [{**row.to_json(self.columns), "units": row.record.units} for row in self.rows]
         return [
-            table_of(self.rows, [key for key in SWEPT if key in self.rows[0]], left=2),
+            table_of(rows, [key for key in SWEPT if key in self.columns], left=2),
             "",
             f"{counts}, {len(self.failures)} failed; {self.seconds:.1f} s",
             f"written to {self.directory}{problem}",
@@ -273,7 +294,11 @@ def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> 
     `token` is the content of a file of the folder. It shows that a worker on another machine has
     the same folder and not another one of the same path.
     """
-    if not _has_token(folder, token):
+    try:
+        is_shared = (folder / TOKEN).read_text() == token
+    except (OSError, ValueError):
+        is_shared = False
+    if not is_shared:
         return f"{folder}: its worker does not see this folder; allowed: one that all workers share"
     try:
         _run_in_place(config, folder, overwrite)
@@ -282,13 +307,6 @@ def compute_point(folder: Path, token: str, overwrite: bool, config: Config) -> 
     except Exception as error:  # noqa: BLE001 - a bug in one point must not stop the others
         return f"internal failure: {type(error).__name__}: {error}"
     return ""
-
-
-def _has_token(folder: Path, token: str) -> bool:
-    try:
-        return (folder / TOKEN).read_text() == token
-    except (OSError, ValueError):
-        return False
 
 
 def _run_in_place(config: Config, folder: Path, overwrite: bool) -> None:
@@ -333,14 +351,13 @@ def run_sweep(
             rules = {point.config.rules for point in points_left if not point.config.game}
             warmup(map(Hog, rules), KERNELS)
         errors = _compute_points(points_left, workers, folder, overwrite, done_before)
-        rows = [
-            table_row(point, sweep.keys, folder, errors.get(point.name)) for point in sweep.points
-        ]
-        if all(row["nash_conv"] is None for row in rows):  # Hog has win rates instead
-            for row in rows:
-                del row["nash_conv"]
-        no_figure_reason = write_table(sweep, rows, folder)
-    return SweepSummary(folder, rows, done_before, working_time() - started, no_figure_reason)
+        rows = [table_row(point, folder, errors.get(point.name)) for point in sweep.points]
+        columns = ["point", *sweep.keys, "status", "error", *FIGURE_COLUMNS, *TIME_COLUMNS]
+        if all(row.record.nash_conv is None for row in rows):
+            columns.remove("nash_conv")  # Hog has win rates instead
+        no_figure_reason = write_table(sweep, rows, columns, folder)
+    seconds = working_time() - started
+    return SweepSummary(folder, rows, columns, done_before, seconds, no_figure_reason)
 
 
 def _is_complete(point: SweepPoint, folder: Path, games: dict[str, Game]) -> bool:
@@ -413,37 +430,28 @@ SWEPT: Final = ("point", "status", "attack", "bound", "nash_conv", "matrix_attac
 """Columns of a sweep's text."""
 
 
-def table_row(
-    point: SweepPoint, keys: Sequence[str], folder: Path, error: str | None
-) -> dict[str, Any]:
-    """Make the row of a point, by column: settings, status, error, figures and times, `units`."""
+def table_row(point: SweepPoint, folder: Path, error: str | None) -> SweepRow:
+    """Read the run of a point; `error` says why it failed, if it did."""
     try:
-        record = vars(read_run(folder / point.name))
+        return SweepRow(point, read_run(folder / point.name), error)
     except (ConfigError, ResultsError) as broken:
-        record = {"status": "failed"}
-        error = error or str(broken)
-    return {
-        "point": point.name,
-        **{key: point.settings.get(key) for key in keys},
-        "status": record["status"],
-        "error": error,
-        **{key: record.get(key) for key in (*FIGURE_COLUMNS, *TIME_COLUMNS)},
-        "units": record.get("units", WIN_RATES),
-    }
+        record = RunRecord(folder / point.name, point.name, "failed")
+        return SweepRow(point, record, error or str(broken))
 
 
-def write_table(sweep: Sweep, rows: Sequence[Mapping[str, Any]], folder: Path) -> str:
+def write_table(
+    sweep: Sweep, rows: Sequence[SweepRow], columns: Sequence[str], folder: Path
+) -> str:
     """Write a sweep's table and draw its figure; return why there is no figure, if there is none.
 
     Points with other units cannot share the axis of a figure.
     """
-    columns = [key for key in rows[0] if key != "units"]
     with as_results_error(folder / TABLE, "written"):
-        cells = ([_cell(row[key]) for key in columns] for row in rows)
+        cells = ([_cell(value) for value in row.to_json(columns).values()] for row in rows)
         write_whole(folder / TABLE, csv_text(columns, cells))
-    measured = [row for row in rows if row["attack"] is not None]
+    measured = [row for row in rows if row.record.attack is not None]
     with as_results_error(folder / FIGURE, "written"):
-        if len({row["units"].axis for row in measured}) > 1:
+        if len({row.record.units.axis for row in measured}) > 1:
             (folder / FIGURE).unlink(missing_ok=True)
             return f"no {FIGURE}: it would have win rates beside payoffs"
         if measured:
@@ -460,7 +468,7 @@ def _cell(value: object) -> object:
     return value if is_number or value is None else setting_text(value)
 
 
-def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def _draw(sweep: Sweep, rows: Sequence[SweepRow], path: Path) -> None:
     """Draw the exploitability of every row; rows that differ only in their seeds are one line."""
     keys = [key for key in sweep.keys if key.rpartition(".")[2] != "seed"]
     labels = point_labels(keys)
@@ -470,13 +478,14 @@ def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     for row in rows:
         texts = []
         for key in keys:
-            value = row[key]
+            value = row.point.settings.get(key)
             if isinstance(value, str):
                 texts.append(value)  # a solver's name, say, needs no label
             elif value is not None:
                 texts.append(f"{labels[key]} {setting_text(value)}")
         setting = ", ".join(filter(None, texts)) or "all seeds"
-        lower, upper = row["units"].beyond(row["attack"], row["bound"])
+        ends: Any = row.record.attack, row.record.bound
+        lower, upper = row.record.units.beyond(*ends)
         attacks.setdefault(setting, []).append(lower)
         bounds.setdefault(setting, []).append(upper)
     figures.intervals(
@@ -485,5 +494,5 @@ def _draw(sweep: Sweep, rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         list(bounds.values()),
         path,
         sweep.name,
-        units=rows[0]["units"]._replace(even=0.0),
+        units=rows[0].record.units._replace(even=0.0),
     )

@@ -36,6 +36,7 @@ LOWERED = 0.1  # share of reduced costs by which claims in a row that are refund
 # Order of visits:
 PAYS = 0.003  # share of a row's loss by forgetting by which a claim must lower the bound
 BATCH = 100  # rows that are visited before all are put in order again
+LOOKED = 100  # rows whose losses are computed between two looks at the clock
 LEAST_PROMISE = 1e-10  # expected gain of a row that is visited, in units of the largest payoff
 LEAST_SUCCESS = 0.02  # of a row, so that it is visited again some time
 STEPS_OF_A_VISIT = 2  # at most: a revision and a claim
@@ -73,9 +74,8 @@ def check_certificate(
 
 def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBound) -> Certificate:
     """Make a certificate of a bound on responses to a strategy; in Hog it is at most 1."""
-    bound = proved.bound()
-    if isinstance(game, Rules):
-        bound = min(1.0, bound)
+    proved_bound = proved.bound()
+    bound = min(1.0, proved_bound) if isinstance(game, Rules) else proved_bound
     return Certificate(
         game=game,
         strategy=strategy,
@@ -84,6 +84,7 @@ def certificate_of(game: Rules | OtherGame, strategy: Strategy, proved: LiftedBo
         steps=tuple(proved.steps),
         unit=proved.unit,
         is_told=proved.is_told,
+        margin=proved.margin() * proved.unit,
     )
 
 
@@ -117,7 +118,7 @@ def certify(
     search = _Search(bound)
     with phase("certificate", 100) as progress:
         while not has_ended():
-            rows = search.next_rows()
+            rows = search.next_rows(has_ended)
             if not rows:
                 break
             progress.measured(f"bound {shown(bound.payoff)}")
@@ -143,19 +144,25 @@ class _Search:
         self.success = np.ones(rows)  # (R,), share of that by which recent visits lowered it
         self.value_before = np.inf  # of the bound, when the last rows were given
 
-    def next_rows(self) -> list[int]:
+    def next_rows(self, has_ended: Callable[[], bool]) -> list[int]:
         """Give the next rows to visit, the largest expected gain first; none to end the search.
 
         The largest gain of a row is its loss by forgetting and its refund; the expected one is that
-        times the row's success, the share of it by which recent visits lowered the bound.
+        times the row's success, the share of it by which recent visits lowered the bound. There are
+        no rows either if the search `has_ended` while losses are computed.
         """
         value = self.bound.value
         gained = self.value_before - value
         self.value_before = value
         if gained < ENDED:  # the last rows lowered the bound too little
             return []
-        losses = self.bound.losses().min(axis=1)
-        self.largest_gains = losses + np.maximum(self.bound.refunds(), 0.0)
+        least_losses = np.zeros(len(self.success))  # (R,), of each row's actions
+        for number, row in enumerate(self.bound.reached_rows().tolist(), 1):
+            least_losses[row] = self.bound.loss(row).min()
+            # Of a large game the losses of all rows take as long as solving the responder.
+            if number % LOOKED == 0 and has_ended():
+                return []
+        self.largest_gains = least_losses + np.maximum(self.bound.refunds(), 0.0)
         expected_gains = self.largest_gains * self.success
         best_first = np.argsort(-expected_gains, kind="stable")[:BATCH]
         promising = best_first[expected_gains[best_first] > LEAST_PROMISE]

@@ -99,6 +99,7 @@ class Certificate(NamedTuple):
     steps: tuple[Step | Revision, ...]
     unit: float = 1.0  # a power of two, of the largest payoff; not in the file
     is_told: bool = False  # whether who remembers everything knows what was drawn; nor is this
+    margin: float = 0.0  # part of the bound, for rounding; nor is this
 
     @property
     def rules(self) -> Rules:
@@ -164,7 +165,9 @@ class Certificate(NamedTuple):
         `claimed` is the certificate as read from a file, and this one what its steps prove; `where`
         names the file in the message.
         """
-        if self.bound > claimed.bound + ROUNDING * self.unit:
+        # Another processor may round the value otherwise, by less than the margin for rounding. A
+        # bound that is lower by more could be false, however large the payoffs are.
+        if self.bound > claimed.bound + min(self.margin, ROUNDING * self.unit):
             raise CertificateError(
                 f"{where}: bound: got {claimed.bound!r}; its steps prove {self.bound!r} and no less"
             )

@@ -15,7 +15,7 @@ import numpy as np
 
 from hogeq.evaluation.rounding import priced_turn_error
 from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices
-from hogeq.support.aliases import Floats
+from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
 
@@ -140,12 +140,9 @@ class LiftedBound:
         """Give the refund of each row: the largest of its actions' refunds, float64 (R,)."""
         return self._refunded.max(axis=1)
 
-    def losses(self) -> Floats:
-        """Give the loss by forgetting in each row, as the responder plays now: float64 (R, K)."""
-        losses = np.zeros(self._responder.shape)
-        for row in np.flatnonzero(self._responder.row_reach() > SMALLEST).tolist():
-            losses[row] = self.loss(row)
-        return losses
+    def reached_rows(self) -> Ints:
+        """List the rows that the responder comes to as it plays now: no others lose anything."""
+        return np.flatnonzero(self._responder.row_reach() > SMALLEST)
 
     def loss(self, row: int) -> Floats:
         """Give what full memory loses by the same action in all states of a row: float64 (K,)."""

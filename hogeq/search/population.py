@@ -26,6 +26,7 @@ from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
 from hogeq.support.aliases import Floats, Ints, Matrix, matrix_type
 from hogeq.support.archives import open_archive, read_member
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.files import opened
 from hogeq.support.messages import (
     BadInputError,
@@ -43,6 +44,10 @@ BATCH: Final = 32  # passes whose tables are held in memory together
 MOST_BYTES: Final = 2**32  # of a file of counters
 POOLS: Final = ("pool", "state.pool", "state.counters")
 """Names of the array in checkpoints, of searches and of the solvers that keep counters."""
+
+
+class OutOfTimeError(Exception):
+    """The time is over before a policy has met all members; the caller gives what it has."""
 
 
 class Measured(NamedTuple):
@@ -83,27 +88,36 @@ class Population:
         rate = partial(_rate_of_member, self.game, policy, matrix if is_pure else None)
         return np.array(compute(rate, self.members, local=True))
 
-    def passes(self, policy: Floats, *, exact: bool = True) -> Iterator[Counterfactual]:
+    def passes(
+        self, policy: Floats, *, exact: bool = True, deadline: Deadline = FOREVER
+    ) -> Iterator[Counterfactual]:
         """Give counterfactual values and reach of a policy (G, G, K) against each member, in turn.
 
-        They are exact, or else in the precision of searches.
+        They are exact, or else in the precision of searches. Raises `OutOfTimeError` if the time is
+        over before the last ones are begun.
         """
         # In batches, so that not all tables are in memory at once.
         for start in range(0, len(self.members), BATCH):
+            if deadline.is_over:
+                raise OutOfTimeError
             batch = self.members[start : start + BATCH]
             yield from compute(partial(_pass, self.game, policy, exact), batch, local=True)
 
-    def measure(self, policy: Floats, weights: Floats | None = None) -> Measured:
+    def measure(
+        self, policy: Floats, weights: Floats | None = None, deadline: Deadline = FOREVER
+    ) -> Measured:
         """Counterfactual values and reach of a policy (G, G, K) against the mixture of all members.
 
         Both are sums over the n members by weight: `weights` (n,), by default those of the mixture.
-        The win rates against the single members are given, too.
+        The win rates against the single members are given, too. Raises `OutOfTimeError` as `passes`
+        does.
         """
         values = np.zeros_like(policy)
         infoset_reach = np.zeros(policy.shape[:-1])
         rates = []
         weights = self.weights if weights is None else weights
-        for weight, against_member in zip(weights, self.passes(policy), strict=True):
+        passes = self.passes(policy, deadline=deadline)
+        for weight, against_member in zip(weights, passes, strict=True):
             values += weight * against_member.values
             infoset_reach += weight * against_member.infoset_reach
             rates.append(WinRate.from_starts(*against_member.starts).win_rate)

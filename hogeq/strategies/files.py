@@ -1,4 +1,4 @@
-"""Strategy files: their formats, reading them with suspicion, and writing them.
+"""Strategy files: their formats, and reading them with suspicion.
 
 ========== ================================== ===================================
 suffix     matrix                             policy
@@ -11,8 +11,8 @@ suffix     matrix                             policy
 .py        function ``final_strategy``
 ========== ================================== ===================================
 
-That is how hogeq writes them, but for .tsv. What is in a file decides how it is read: text may have
-any of the forms of :mod:`hogeq.strategies.forms`, a policy those of
+That is how :mod:`hogeq.strategies.writing` writes them, but for .tsv. What is in a file decides how
+it is read: text may have any of the forms of :mod:`hogeq.strategies.forms`, a policy those of
 :mod:`hogeq.strategies.infosets`, and a ``.py`` that only defines a list is read without running it.
 A table of G + 1 rows and columns has cells for the goal too, at which nobody is asked. A mixture is
 an ``.npz`` of ``weights`` (n,) and ``matrices`` (n, G, G) or ``policies`` (n, G, G, K). A strategy
@@ -25,13 +25,12 @@ Whatever the bytes of a file are, it gives a valid array or raises `StrategyErro
 
 import contextlib
 import io
-import json
 import math
 import os
 import re
 import shlex
 import stat
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, TypedDict
@@ -40,21 +39,14 @@ import numpy as np
 import numpy.lib.format as npy
 import numpy.typing as npt
 
-from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix, has_scores
+from hogeq.strategies.arrays import StrategyError, bad_cells, check_matrix
 from hogeq.strategies.forms import Form, read_code, read_text, without_goal
-from hogeq.strategies.infosets import NamedRows, policy_csv, policy_json
-from hogeq.strategies.strategy import (
-    Mixture,
-    Sized,
-    Strategy,
-    StrategyLike,
-    least_choice,
-    strategy_of_shape,
-)
+from hogeq.strategies.infosets import NamedRows
+from hogeq.strategies.strategy import Mixture, Sized, Strategy, least_choice, strategy_of_shape
 from hogeq.strategies.submissions import Fault, Submission
-from hogeq.support.aliases import Matrix, Policy
+from hogeq.strategies.writing import MADE_FOR, MIXTURE_NAMES, TABLE_NAMES, WEIGHTS
 from hogeq.support.archives import COMPRESSED, HEADER_BYTES, npy_header, open_archive
-from hogeq.support.files import read_whole, write_whole
+from hogeq.support.files import read_whole
 from hogeq.support.kinds import (
     IN_FOLDER,
     MAX_BYTES,
@@ -69,7 +61,6 @@ from hogeq.support.kinds import (
 from hogeq.support.messages import (
     LONGEST_TITLE,
     one_line,
-    player_name_fault,
     printable,
     refusals_of,
     shown,
@@ -88,19 +79,8 @@ LIST_BYTES_PER_CELL: Final = 32
 
 _MOST_UNRUN_BYTES: Final = 2**16  # so many more, for code around the list
 
-POLICY_TEXTS: Final[dict[str, Callable[[Any, Policy], str]]] = {
-    ".csv": policy_csv,
-    ".json": policy_json,
-}
-"""How policies, whose information sets have names, become text."""
-
-WRITTEN: Final = (".csv", ".txt", ".json", ".npy", ".npz", ".py")
-"""Suffixes of files that can be written."""
-
 _TEXT_TABLE: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{(]?[\s\d\[{(\"'+-]")
 """How text begins that is a table, whatever the name of its file."""
-
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"  # as int(text, 36) reads them
 
 
 def read_strategy(
@@ -227,7 +207,7 @@ def inspected(
     rows = table.rows
     shape = goal, goal, max_dice + 1 - min(least, 0)
     player_name = table.player_name and table.player_name[:LONGEST_TITLE]
-    submission = Submission(len(data), player_name, None, (), {}, goal * goal)
+    submission = Submission(len(data), player_name, answered=goal * goal)
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
         return replace(submission, strategy=strategy_of_shape(shape, rows, name, least)), ""
     num_cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
@@ -375,7 +355,7 @@ def read_arrays(
     """
     data = read_bytes(path)
     with refusals_of(printable(path), StrategyError):
-        arrays = _arrays_in(data, {*shapes, "weights", "seat", *_MADE_FOR})
+        arrays = _arrays_in(data, {*shapes, "weights", "seat", *MADE_FOR})
         _require_same_rows(arrays, rows.rows_sha256 or b"", rows.name)
         weights = arrays.pop("weights", None)
         seat = arrays.pop("seat", None)
@@ -403,7 +383,7 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
             (member.filename.removesuffix(".npy"), member) for member in archive.infolist()
         ]
         members = [(name, member) for name, member in every_member if name in known]
-        if all(name in _MADE_FOR for name, _ in members):
+        if all(name in MADE_FOR for name, _ in members):
             members = every_member
         names = [name for name, _ in members]
         if {"parent", "num_legal"} <= {name for name, _ in every_member}:
@@ -419,12 +399,6 @@ def _arrays_in(data: bytes, known: Container[str]) -> dict[str, npt.NDArray[Any]
         return arrays
 
 
-_TABLE_NAMES: Final = "matrix", "policy"
-_MIXTURE_NAMES: Final = "matrices", "policies"  # of the components of a mixture
-_WEIGHTS: Final = "weights"
-_MADE_FOR: Final = "game", "rows_sha256"  # name and hash of a game other than Hog, as bytes
-
-
 def _require_same_rows(arrays: dict[str, npt.NDArray[Any]], digest: bytes, allowed: str) -> None:
     """Refuse a file made for a game whose information sets have another hash than `digest`.
 
@@ -432,7 +406,7 @@ def _require_same_rows(arrays: dict[str, npt.NDArray[Any]], digest: bytes, allow
     """
     if "game" not in arrays or arrays["game"].ndim != 1:
         return
-    game, rows_digest = (arrays.pop(name, np.zeros(0)).tobytes() for name in _MADE_FOR)
+    game, rows_digest = (arrays.pop(name, np.zeros(0)).tobytes() for name in MADE_FOR)
     if rows_digest != digest:
         name = one_line(game.decode(errors="replace"))
         raise StrategyError(
@@ -446,11 +420,11 @@ def _read_archive(data: bytes, shapes: Container[tuple[int, ...]]) -> Form:
 
     A table of another name counts if it is the only array, or the only one of the `shapes`.
     """
-    arrays = _arrays_in(data, {*_TABLE_NAMES, *_MIXTURE_NAMES, _WEIGHTS, *_MADE_FOR})
+    arrays = _arrays_in(data, {*TABLE_NAMES, *MIXTURE_NAMES, WEIGHTS, *MADE_FOR})
     _require_same_rows(arrays, b"", "games of Hog")
-    tables: list[str] = [name for name in _TABLE_NAMES if name in arrays]
-    mixtures = [name for name in _MIXTURE_NAMES if name in arrays]
-    weights = arrays.get(_WEIGHTS)
+    tables: list[str] = [name for name in TABLE_NAMES if name in arrays]
+    mixtures = [name for name in MIXTURE_NAMES if name in arrays]
+    weights = arrays.get(WEIGHTS)
     if not (tables or mixtures) and weights is None:
         tables = [
             name for name, array in arrays.items() if len(arrays) == 1 or array.shape in shapes
@@ -483,125 +457,3 @@ def _npy_array(file: IO[bytes]) -> npt.NDArray[Any]:
     if len(body) < size:
         raise StrategyError(f"ends before its array of shape {shape} does")
     return np.frombuffer(body, dtype).reshape(shape, order="F" if is_fortran else "C")
-
-
-# --- writing ------------------------------------------------------------------------------------
-
-
-def write_strategy(
-    path: str | os.PathLike[str], strategy_like: StrategyLike, player_name: str | None = None
-) -> None:
-    """Write a strategy in the format of the path's suffix, whole or not at all.
-
-    `player_name` is for a ``.py``, and needed there. `StrategyError` if the suffix is unknown, or
-    not for this kind of strategy.
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    name = printable(path)
-    if suffix not in WRITTEN:
-        got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
-        raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
-    strategy = strategy_of_shape(None, strategy_like)
-    if suffix != ".npz" and (strategy.kind == "mixture" or strategy.seat is not None):
-        kind = "mixture" if strategy.kind == "mixture" else "strategy of one seat"
-        raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
-    # A matrix of Hog is written as lines of dice; of another game it would have no names of rows.
-    is_policy = strategy.kind == "policy" or not has_scores(strategy.shape)
-    if suffix in {".npy", ".npz"}:
-        data = _numpy_bytes(strategy, suffix)
-    elif is_policy:
-        writers = POLICY_TEXTS if strategy.rows is not None else {}
-        if suffix not in writers:
-            allowed = ", ".join([".npz", ".npy", *writers])
-            raise StrategyError(
-                f"{name}: a {strategy.kind} can be written to {allowed}, not {suffix}"
-            )
-        data = writers[suffix](strategy.rows, strategy.policy).encode()
-    elif suffix == ".py":
-        data = contest_code(strategy.dice, player_name or "").encode()
-    else:
-        data = _matrix_text(strategy.dice, suffix).encode()
-    write_whole(path, data)
-
-
-def _numpy_bytes(strategy: Strategy, suffix: str) -> bytes:
-    """Make the content of an ``.npy`` or ``.npz`` file of a strategy."""
-    file = io.BytesIO()
-    if suffix == ".npy":
-        np.save(file, strategy.dice)
-    else:
-        np.savez_compressed(file, **_arrays_of(strategy))
-    return file.getvalue()
-
-
-def _matrix_text(matrix: Matrix, suffix: str) -> str:
-    """Write a matrix as lines of dice, for a ``.csv``, ``.txt`` or ``.json`` file."""
-    rows = matrix.tolist()
-    if suffix == ".json":
-        return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
-    separator = "," if suffix == ".csv" else " "
-    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
-
-
-def _arrays_of(strategy: Strategy) -> dict[str, Any]:
-    """Return the arrays of a strategy in an ``.npz`` file, by their names."""
-    arrays: dict[str, Any] = {strategy.kind: strategy.dice}
-    if strategy.kind == "mixture":
-        components = "matrices" if strategy.is_pure else "policies"
-        arrays = {_WEIGHTS: strategy.weights, components: strategy.dice}
-    if strategy.seat is not None:
-        arrays["seat"] = np.int8(strategy.seat)
-    rows = strategy.rows
-    if rows is not None and rows.rows_sha256 is not None:
-        made_for = rows.name.encode(errors="replace"), rows.rows_sha256
-        for key, value in zip(_MADE_FOR, made_for, strict=True):
-            arrays[key] = np.frombuffer(value, np.uint8)
-    return arrays
-
-
-def contest_code(matrix: Matrix, player_name: str) -> str:
-    """Write the Python file that a contest entrant submits: a table of characters, and a function.
-
-    `matrix` holds numbers of dice (G, G), and -1 for that choice. Each own score has one text, with
-    a character or two for each opponent's score; `expression` is Python that reads them.
-    """
-    fault = player_name_fault(player_name)
-    if fault:
-        raise StrategyError(fault)
-    table = matrix.tolist()
-    most_dice = max(max(row) for row in table)
-    has_minus_one = bool(matrix.min() < 0)
-    if most_dice >= len(_DIGITS):
-        offset = 1 if has_minus_one else 0
-        meaning = "two hexadecimal digits for each opponent's score"
-        cells = [[f"{dice + offset:02x}" for dice in row] for row in table]
-        expression = "int(ROLLS[score][2 * opponent_score : 2 * opponent_score + 2], 16)"
-        if has_minus_one:
-            meaning += ", the dice + 1"
-            expression += " - 1"
-    elif has_minus_one:
-        meaning = "one character for each opponent's score, - for -1, a = 10 and so on"
-        characters = {-1: "-", **dict(enumerate(_DIGITS))}
-        cells = [[characters[dice] for dice in row] for row in table]
-        # The character for a number n stands at n + 1.
-        expression = f'"-{_DIGITS}".index(ROLLS[score][opponent_score]) - 1'
-    else:
-        meaning = "one character for each opponent's score, a = 10 and so on"
-        cells = [[_DIGITS[dice] for dice in row] for row in table]
-        expression = f"int(ROLLS[score][opponent_score], {len(_DIGITS)})"
-    rolls = "\n".join(f'    "{"".join(row)}",' for row in cells)
-    return f'''"""A strategy for Hog, as a table."""
-
-PLAYER_NAME = {player_name!r}
-
-# Dice to roll: one line for each own score, {meaning}.
-ROLLS = (
-{rolls}
-)
-
-
-def final_strategy(score, opponent_score):
-    """Return how many dice to roll with `score` against `opponent_score`."""
-    return {expression}
-'''

@@ -5,7 +5,6 @@ for. Of Hog they follow from the shape; of other games the tree has them.
 """
 
 import csv
-import json
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 from hogeq.strategies.arrays import StrategyError
 from hogeq.support import html
 from hogeq.support.aliases import Floats
+from hogeq.support.files import json_lines
 from hogeq.support.messages import (
     BadInputError,
     ExplainedError,
@@ -213,16 +213,16 @@ def policy_json(rows: NamedRows, policy: Floats) -> str:
     By the name of a state, that is a list of pairs: number of an action, probability. Two states of
     one name raise `StrategyError`.
     """
-    lines: dict[str, str] = {}
+    pairs_by_state: dict[str, list[list[float]]] = {}
     for row in rows.listed():
         chances = policy[row.place].tolist()
         pairs = [[int(move), chance] for move, chance in zip(row.moves, chances, strict=False)]
         for state in row.states:
-            if state in lines:
+            if state in pairs_by_state:
                 fault = f"{rows.name}: several information sets are named {shown(state)}"
                 raise StrategyError(f"{fault}; allowed: different names, or a .csv or .npz file")
-            lines[state] = f"{json.dumps(state)}: {json.dumps(pairs)}"
-    return "{\n" + ",\n".join(lines.values()) + "\n}\n"
+            pairs_by_state[state] = pairs
+    return json_lines(pairs_by_state)
 
 
 def read_policy_dict(rows: NamedRows, given: Mapping[Any, Any]) -> tuple[Floats, int | None] | None:

@@ -259,17 +259,17 @@ def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strat
 
     If the two seats play alike, it is a policy; otherwise a mixture that draws one of them.
     """
-    policy_and_seat = (
-        read_policy_dict(rows_of(rules), profile) if isinstance(profile, Mapping) else None
-    )
+    names = rows_of(rules)
+    policy_and_seat = read_policy_dict(names, profile) if isinstance(profile, Mapping) else None
     if policy_and_seat is not None:
-        shape = rows_of(rules).shape
-        return strategy_of_shape(shape, policy_and_seat[0], where, rules.least_answer)
+        return strategy_of_shape(names.shape, policy_and_seat[0], where, rules.least_answer)
     states = _states_of_all_scores(profile, rules)
     if states is None:
         tables = seat_tables(profile, rules, where)
     else:
-        tables = _tables_of_states(states, rules, where)
+        rows = [*names.listed()]
+        infosets = [Infoset((row.states[seat],), row.moves) for seat in (0, 1) for row in rows]
+        tables = np.reshape(profile_rows(states, infosets, where), (2, *names.shape))
     if np.array_equal(*tables):
         return Strategy.unchecked(tables[0])
     return Strategy.unchecked(tables, np.array([0.5, 0.5]))
@@ -292,13 +292,6 @@ def _states_of_all_scores(profile: object, rules: Rules) -> Mapping[str, Any] | 
         return None
     wanted = (state for row in rows_of(rules).listed() for state in row.states)
     return profile if all(state in profile for state in wanted) else None
-
-
-def _tables_of_states(states: Mapping[str, Any], rules: Rules, where: str) -> Floats:
-    """Make the policies (2, G, G, K) of both seats from the states of all scores."""
-    rows = [*rows_of(rules).listed()]
-    infosets = [Infoset((row.states[seat],), row.moves) for seat in (0, 1) for row in rows]
-    return np.reshape(profile_rows(states, infosets, where), (2, *rows_of(rules).shape))
 
 
 def seat_tables(profile: object, rules: Rules, where: str) -> Floats:

@@ -127,7 +127,6 @@ def _judge_answers(entry: Entry, table: _TableSizes) -> Submission:
     submission = Submission(
         size=0,  # the caller has it
         name=runs[0].name,
-        strategy=None,
         faults=faults.ranked(),
         seconds=runs[0].seconds,
         answered=len(rolls),

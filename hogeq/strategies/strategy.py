@@ -8,6 +8,7 @@ import os
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
@@ -28,10 +29,19 @@ from hogeq.strategies.arrays import (
     one_hot,
     table_of_function,
 )
-from hogeq.strategies.infosets import NamedRow, NamedRows, policy_frame, policy_html
+from hogeq.strategies.infosets import (
+    NamedRow,
+    NamedRows,
+    policy_csv,
+    policy_frame,
+    policy_html,
+    policy_json,
+)
+from hogeq.strategies.writing import MADE_FOR, WEIGHTS, WRITTEN, contest_code, matrix_text
 from hogeq.support import html
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
-from hogeq.support.messages import one_line, refusal
+from hogeq.support.files import write_arrays, write_whole
+from hogeq.support.messages import one_line, printable, refusal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -349,11 +359,54 @@ class Strategy:
         OSError
             If the file cannot be written; what was there before is still there.
         """
-        from hogeq.strategies.files import write_strategy
-
-        if player_name is not None and Path(path).suffix.lower() != ".py":
+        path = Path(path)
+        if player_name is not None and path.suffix.lower() != ".py":
             raise StrategyError(refusal("player_name", player_name, "for a .py alone"))
-        write_strategy(path, self, player_name)
+        if path.suffix.lower() == ".npz":
+            write_arrays(path, **self._arrays())
+        else:
+            write_whole(path, self._content(path, player_name or ""))
+
+    def _content(self, path: Path, player_name: str) -> bytes:
+        """Return the content of its file at `path`, which is no ``.npz``."""
+        suffix = path.suffix.lower()
+        name = printable(path)
+        if suffix not in WRITTEN:
+            got = f"suffix {path.suffix!a}" if suffix else "a name without suffix"
+            raise StrategyError(f"{name}: {got}; allowed: {', '.join(WRITTEN)}")
+        if self.kind == "mixture" or self.seat is not None:
+            kind = "mixture" if self.kind == "mixture" else "strategy of one seat"
+            raise StrategyError(f"{name}: a {kind} can be written to .npz, not {suffix}")
+        if suffix == ".npy":
+            file = BytesIO()
+            np.save(file, self.dice)
+            return file.getvalue()
+        # A matrix of Hog is lines of dice; of another game such lines would lack the names of rows.
+        if self.kind == "policy" or not has_scores(self.shape):
+            writers = {".csv": policy_csv, ".json": policy_json}
+            if self.rows is None or suffix not in writers:
+                allowed = ", ".join([".npz", ".npy", *(() if self.rows is None else writers)])
+                raise StrategyError(
+                    f"{name}: a {self.kind} can be written to {allowed}, not {suffix}"
+                )
+            return writers[suffix](self.rows, self.policy).encode()
+        if suffix == ".py":
+            return contest_code(self.dice, player_name).encode()
+        return matrix_text(self.dice, suffix).encode()
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return its arrays in an ``.npz`` file, by their names."""
+        arrays: dict[str, Any] = {self.kind: self.dice}
+        if self.kind == "mixture":
+            components = "matrices" if self.is_pure else "policies"
+            arrays = {WEIGHTS: self.weights, components: self.dice}
+        if self.seat is not None:
+            arrays["seat"] = np.int8(self.seat)
+        if self.rows is not None and self.rows.rows_sha256 is not None:
+            made_for = self.rows.name.encode(errors="replace"), self.rows.rows_sha256
+            for key, value in zip(MADE_FOR, made_for, strict=True):
+                arrays[key] = np.frombuffer(value, np.uint8)
+        return arrays
 
 
 class HasStrategy(Protocol):

@@ -1,6 +1,6 @@
 """What was read of a file: a strategy, or its faults."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hogeq.strategies.strategy import Strategy
@@ -40,13 +40,13 @@ class Submission:
     """
 
     size: int  # bytes of the file
-    name: str | None  # of its player or team, if the file says it
-    strategy: Strategy | None  # None if there is any fault
-    faults: tuple[Fault, ...]  # every kind of fault and of bad value once, with its count
-    seconds: dict[str, float]
+    name: str | None = None  # of its player or team, if the file says it
+    strategy: Strategy | None = None  # None if there is any fault
+    faults: tuple[Fault, ...] = ()  # every kind of fault and of bad value once, with its count
+    seconds: dict[str, float] = field(default_factory=dict)
     """``load``, ``table`` (every position once) and ``slowest`` (one call), as a ``.py`` says
     itself; empty if it is none."""
-    answered: int  # positions that have an answer, good or bad, of G * G
+    answered: int = 0  # positions that have an answer, good or bad, of G * G
     asked: tuple[int, int] | None = None  # position at which a ``.py`` was stopped, if it was
     files: tuple[str, ...] = ()  # others of its folder that a ``.py`` says it opened, printable
     alone: bool | None = None  # whether a ``.py`` needs no other file; None if it is not valid

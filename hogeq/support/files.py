@@ -2,12 +2,13 @@
 
 import contextlib
 import errno
+import json
 import os
 import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
@@ -74,6 +75,27 @@ def _cell(value: object) -> str:
         return "" if value is None else str(value)
     text = _FORMULA.sub(r"\1\2'", printable(value))
     return '"{}"'.format(text.replace('"', '""')) if set(text) & set(',;"') else text
+
+
+def json_text(value: object, indent: int | None = None, *, compact: bool = False) -> str:
+    """Write plain values as JSON, and paths as texts; NaN and infinities raise `ValueError`."""
+    separators = (",", ":") if compact else None
+    return json.dumps(
+        value, indent=indent, separators=separators, allow_nan=False, default=os.fspath
+    )
+
+
+def json_entries(value: Mapping[str, Any] | Sequence[Any]) -> list[str]:
+    """Write the entries of a list, or those of an object with their keys, each as JSON."""
+    if isinstance(value, Mapping):
+        return [f"{json_text(key)}: {json_text(entry)}" for key, entry in value.items()]
+    return [json_text(entry) for entry in value]
+
+
+def json_lines(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Write a list or an object as JSON, one entry a line."""
+    start, end = "{}" if isinstance(value, Mapping) else "[]"
+    return "\n".join([start, ",\n".join(json_entries(value)), end, ""])
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Small results as HTML for notebooks: tables and maps, without scripts."""
+"""Tables as HTML, for notebooks and pages, and maps for notebooks, without scripts."""
 
 import base64
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,33 @@ from numpy.typing import NDArray
 from hogeq.support.drawing import import_matplotlib
 
 
-def table(rows: Iterable[Sequence[object]], header: Sequence[object], caption: str) -> str:
-    """Write a table with a caption."""
-    content = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
-    lines = [f"<tr>{content}</tr>"]
-    for row in rows:
-        content = "".join(f"<td>{escape(str(cell))}</td>" for cell in row)
-        lines.append(f"<tr>{content}</tr>")
-    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
+class Html(str):
+    """Text that is HTML already, so that `table` does not escape it."""
+
+    __slots__ = ()
+
+
+def table(
+    rows: Iterable[Sequence[object]],
+    header: Sequence[object],
+    caption: str = "",
+    kinds: Sequence[str] = (),
+) -> str:
+    """Write a table with a caption, or with a head and a body; `kinds` are classes of columns."""
+
+    def row_html(cells: Sequence[object], tag: str) -> str:
+        content = ""
+        for cell, kind in zip(cells, kinds or [""] * len(cells), strict=True):
+            attribute = f' class="{kind}"' if kind else ""
+            text = cell if isinstance(cell, Html) else escape(str(cell))
+            content += f"<{tag}{attribute}>{text}</{tag}>"
+        return f"<tr>{content}</tr>"
+
+    head = row_html(header, "th")
+    body = "".join(row_html(row, "td") for row in rows)
+    if caption:
+        return f"<table><caption>{escape(caption)}</caption>{head}{body}</table>"
+    return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
 
 
 def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str:

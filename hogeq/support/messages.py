@@ -421,6 +421,11 @@ def as_dicts(rows: Iterable[Any]) -> list[dict[str, Any]]:
     return [row._asdict() for row in rows]
 
 
+def indented(lines: Iterable[str]) -> list[str]:
+    """Indent lines that belong to the one above them."""
+    return [f"  {line}" for line in lines]
+
+
 def lines_of(text: Sequence[str | Table]) -> list[str]:
     """Lay out a text; names from others cannot break or forge a line."""
     lines: list[str] = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hogeq.rules import Rules
 from hogeq.rules.turn import TurnTable, effect, throw_of, total_rises
 from hogeq.support.aliases import Ints
-from hogeq.support.messages import HogeqError, Table, Text
+from hogeq.support.messages import HogeqError, Table, Text, indented
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.rules import GameRules, from_rules, node_of
@@ -409,7 +409,8 @@ class SmallAudit(NamedTuple):
             text += witness.lines(heading, values["histories"])
             if (full.goal, full.max_dice) != (walked.goal, walked.max_dice):
                 verdict = "both lead" if values["in_full_game"] else "they do not both lead"
-                text.append(f"  to {full.goal} with 0 to {full.max_dice} dice: {verdict} there too")
+                full_size = f"to {full.goal} with 0 to {full.max_dice} dice"
+                text += indented([f"{full_size}: {verdict} there too"])
         return text
 
     def _map(self) -> Table:

@@ -9,7 +9,8 @@ A team (:mod:`hogeq.trees.teams`) is one player that has the rows of its members
 """
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -50,6 +51,39 @@ class HistoryStep(NamedTuple):
 
 History = tuple[HistoryStep, ...]
 Forget = Callable[[int, Any], Hashable]  # of a player, an information state: key of the infoset
+
+
+class MoveNames(ABC):
+    """Writes moves in words one by one, whatever came before them: a `FlatTree.describe`."""
+
+    @abstractmethod
+    def __call__(self, moves: Sequence[int]) -> list[str]:
+        """Write the moves of a history."""
+
+    @abstractmethod
+    def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:
+        """Write moves by the nodes that they lead to."""
+
+
+class NumberedNames(MoveNames):
+    """Writes moves by their numbers in the game, each of which has a name.
+
+    `names` are those in the order of their numbers, and more may still be added.
+    """
+
+    def __init__(self, names: Collection[Hashable]) -> None:
+        self._names = names
+        self._words: list[str] = []
+
+    def __call__(self, moves: Sequence[int]) -> list[str]:
+        """Write moves, of a history or of others."""
+        if len(self._words) < len(self._names):
+            self._words = [*map(str, self._names)]
+        return [self._words[move] for move in moves]
+
+    def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """Write moves; nodes do not matter."""
+        return self(moves)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -307,12 +341,17 @@ class FlatTree(Rows):
         number = np.full(self.num_nodes, -1, np.int32)  # of each node's word; -1: not known yet
         numbers = {"": 0}  # by word
         number[0] = 0
+        separate = self.describe if isinstance(self.describe, MoveNames) else None
         with phase("names of actions", len(nodes)) as progress:
             for node in np.sort(nodes)[::-1]:  # deepest first: each names its whole path
                 progress.step()
                 if number[node] < 0:
-                    path = _path(self.parent, node)
-                    path_words = self.describe(self.move[path].tolist())
+                    # Words that do not depend on the moves before are asked for once.
+                    path = _path(self.parent, node, None if separate is None else number)
+                    moves = self.move[path].tolist()
+                    path_words = (
+                        separate.of_steps(moves, path) if separate else self.describe(moves)
+                    )
                     number[path] = [numbers.setdefault(word, len(numbers)) for word in path_words]
         return number[nodes], [*numbers]
 
@@ -352,10 +391,13 @@ class FlatTree(Rows):
         return tuple(steps)
 
 
-def _path(parents: Sequence[int] | Indices, node: int) -> list[int]:
-    """List the nodes after the root on the way to a node, itself the last."""
+def _path(parents: Sequence[int] | Indices, node: int, numbers: Indices | None = None) -> list[int]:
+    """List the nodes after the root on the way to a node, itself the last.
+
+    With `numbers`, (N,), of nodes, only those after the last one whose number is 0 or more.
+    """
     path = []
-    while node > 0:
+    while node > 0 and (numbers is None or numbers[node] < 0):
         path.append(node)
         node = int(parents[node])
     return path[::-1]

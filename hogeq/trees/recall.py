@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from hogeq.support.messages import indented
 from hogeq.trees.flat import TERMINAL, FlatTree, History
 from hogeq.trees.sequences import sequence_form
 from hogeq.trees.shuffling import is_too_large, shuffled
@@ -47,9 +48,9 @@ class Witness(NamedTuple):
 
     def lines(self, heading: str, histories: Iterable[str]) -> list[str]:
         """Lay out a heading, the histories in words, numbered, and the note, as lines of text."""
-        numbered = [f"  {number}. {history}" for number, history in enumerate(histories, 1)]
-        note = [f"  ({self.note})"] if self.note else []
-        return ["", heading, *numbered, *note]
+        numbered = [f"{number}. {history}" for number, history in enumerate(histories, 1)]
+        note = [f"({self.note})"] if self.note else []
+        return ["", heading, *indented([*numbered, *note])]
 
 
 class Loss(NamedTuple):
@@ -150,11 +151,12 @@ class Audit:
         """
         properties: dict[str, Any] = {}
         for name, finding in self.findings.items():
-            holds, witness = finding.holds, finding.witness
+            holds = finding.holds
+            witness = finding.witness
+            key = name.lower().replace("-", "_").replace(" ", "_")
             if name == "no absent-mindedness":  # the property here is its opposite
-                key, holds = "absent_minded", None if holds is None else not holds
-            else:
-                key = name.lower().replace("-", "_").replace(" ", "_")
+                key = "absent_minded"
+                holds = None if holds is None else not holds
             properties[key] = {
                 "holds": holds,
                 "witness": list(witness.texts) if witness else [],

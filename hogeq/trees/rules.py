@@ -16,7 +16,7 @@ from hogeq.support.parameters import ParameterError, parameters, read
 from hogeq.support.plugins import entering
 from hogeq.support.teams import Teams
 from hogeq.trees.building import Node, NodeError, flatten
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.lasting_names import in_lasting_order, number_of
 from hogeq.trees.teams import sides_of
@@ -126,7 +126,7 @@ def from_rules(
     node_of_state: Callable[[Any], Node] = partial(_numbered, rules, numbers)
     if once:
         node_of_state = lru_cache(NODES_CACHED)(node_of_state)
-    words = partial(_words, numbers)
+    words = NumberedNames(numbers)
     tree = flatten(name, root, node_of_state, words, longest, forget=forget, sides=sides)
     return coarser(tree, forget)
 
@@ -223,11 +223,6 @@ def _numbered(rules: GameRules, numbers: dict[Hashable, int], state: Any) -> Nod
     node = node_of(rules, state)
     moves = [(number_of(action, numbers), chance, after) for action, chance, after in node.moves]
     return node._replace(moves=moves)
-
-
-def _words(numbers: dict[Hashable, int], moves: Sequence[int]) -> list[str]:
-    actions = list(numbers)
-    return [str(actions[move]) for move in moves]
 
 
 # --- names ----------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ from hogeq.support.files import opened, write_arrays
 from hogeq.support.messages import BadInputError, HogeqError, one_line, printable, shown, unreadable
 from hogeq.support.progress import phase
 from hogeq.trees import building, flat
-from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices
+from hogeq.trees.flat import CHANCE, LARGEST, TERMINAL, FlatTree, Indices, MoveNames
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides
 
@@ -334,7 +334,7 @@ def _texts(text: NDArray[np.uint8], ends: Ints) -> list[str]:
         raise BadInputError(f"text: {error.reason}; allowed: UTF-8") from None
 
 
-class _Labels:
+class _Labels(MoveNames):
     """Writes the moves of a history in the words of a file: `FlatTree.describe`."""
 
     tree: FlatTree  # that the file had, whatever its players forget since
@@ -370,3 +370,7 @@ class _Labels:
             node = int(nodes[first + child])
             history_words.append(self.words[self.word[node]])
         return history_words
+
+    def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """Write moves by the nodes that they lead to, which forgetting does not change."""
+        return [self.words[word] for word in self.word[nodes].tolist()]

@@ -21,7 +21,6 @@ import os
 import re
 from array import array
 from bisect import bisect, bisect_left
-from collections.abc import Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from functools import lru_cache
@@ -37,7 +36,7 @@ from hogeq.support.messages import HogeqError, counted, printable, refusal, refu
 from hogeq.support.progress import phase
 from hogeq.support.teams import Teams
 from hogeq.trees.building import LEAST, Node, NodeError, flatten, require_memory
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, NumberedNames
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import number_of
 from hogeq.trees.rows import ROW_SUM
@@ -93,17 +92,11 @@ def from_text(
 
 def _tree(text: "_Text", path: Path, forget: str | Forget | None, teams: Teams) -> FlatTree:
     """Build the tree of a file whose paths are indexed; refuse paths that no move leads to."""
-    numbers = text.numbers  # of actions; the tree keeps these, and not the whole text
-
-    def action_names(moves: Sequence[int]) -> list[str]:
-        names = [*numbers]
-        return [names[move] for move in moves]
-
     tree = flatten(
         printable(path.name),
         b"/",
         text.node_at,
-        action_names,
+        NumberedNames(text.numbers),  # the tree keeps these, and not the whole text
         deepest=len(text.hashes),
         forget=forget,
         sides=sides_of(teams, text.players, text.where),

@@ -7,12 +7,15 @@ import pytest
 
 import hogeq
 from hogeq.analysis import difference
+from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
 from hogeq.model import graph_passes
 from hogeq.model.game import compile_game
+from hogeq.search import population
 from hogeq.search.population import gains
 from hogeq.search.results import WIN_RATES
 from hogeq.strategies.arrays import one_hot
+from hogeq.support.deadline import Deadline
 from hogeq.trees.positions import of_rules
 from tests.evaluation.players import RECURRING
 from tests.evaluation.test_position_enclosures import Walk
@@ -62,6 +65,32 @@ def test_an_improved_table_wins_more_by_as_many_cells_as_allowed(rules: dict[str
     assert max(one.changes[0].gain for one in every) == best[0].gain
     if not game.engine.has_memory:
         assert rates[2] == pytest.approx(game.bound(rival), abs=1e-12)
+
+
+@pytest.mark.parametrize(("seconds", "num_steps"), [(150.0, 0), (300.0, 1), (1e6, 2)])
+def test_changes_of_a_table_end_in_time_against_many(
+    seconds: float, num_steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of 200 opponents takes a second of a step, and a tenth of one to be played."""
+    game = hogeq.Game(GAMES[0])
+    spent: list[float] = []  # seconds; threads append at once
+    rate_of = population._rate
+
+    def slow_values(*given: Any) -> Any:
+        spent.append(1.0)
+        return counterfactual_values(*given)
+
+    def slow_rate(*given: Any) -> Any:
+        spent.append(0.1)
+        return rate_of(*given)
+
+    monkeypatch.setattr(Deadline, "usual_clock", staticmethod(lambda: sum(spent)))
+    monkeypatch.setattr(population, "counterfactual_values", slow_values)
+    monkeypatch.setattr(population, "_rate", slow_rate)
+    rivals = [np.full((12, 12), number % 4) for number in range(200)]
+    _, *steps = game.improvements(np.full((12, 12), 1), rivals, seconds=seconds)
+    assert sum(spent) <= 1.2 * seconds
+    assert min(len(steps), 2) == num_steps
 
 
 @pytest.mark.parametrize("most_dense", [256, 0], ids=["elimination", "iteration"])

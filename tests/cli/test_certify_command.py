@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.strategies.files import write_strategy
+from hogeq.strategies.strategy import strategy_of_shape
 from hogeq.trees import loading
 from tests.cli.calls import ask, ok, refused
 from tests.slow import mostly_slow
@@ -223,7 +223,7 @@ def test_a_game_whose_positions_recur_has_no_certificate() -> None:
 def test_a_certificate_of_a_mixture() -> None:
     rolls = np.array([1, 2, 3])[:, None, None] * np.ones((12, 12), int)
     drawn = hogeq.Mixture([0.2, 0.3, 0.5], rolls)
-    write_strategy("drawn.npz", drawn)
+    strategy_of_shape(None, drawn).write("drawn.npz")
     short = "--rules", "small.yaml", "--starts", "1", "--kicks", "2", "--certify", "3"
     found = ask("attack", "drawn.npz", *short, "--certificate", "proof.json")
     assert found["attack"] <= found["certified"] < found["bound"] <= found["bound_told"]
@@ -232,7 +232,7 @@ def test_a_certificate_of_a_mixture() -> None:
     assert checked["full_memory"] == pytest.approx(found["bound_told"], abs=1e-9)
     assert "best responder that is told the draw" in ok("certify", "proof.json")
     for other in ("always_roll:3", "swapped.npz"):
-        write_strategy("swapped.npz", hogeq.Mixture([0.3, 0.2, 0.5], rolls))
+        strategy_of_shape(None, hogeq.Mixture([0.3, 0.2, 0.5], rolls)).write("swapped.npz")
         assert "another strategy" in refused("certify", "proof.json", "--of", other)
     proof = json.loads(Path("proof.json").read_text())
     for change in (

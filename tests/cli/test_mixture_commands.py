@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hogeq.cli import app
-from hogeq.strategies.files import read_strategy, write_strategy
-from hogeq.strategies.strategy import Mixture
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import Mixture, strategy_of_shape
 from tests.cli.calls import ask, ok, refused
 
 pytestmark = pytest.mark.usefixtures("drawn")
@@ -21,7 +21,7 @@ AT = "--score", "9", "--opponent", "8"
 @pytest.fixture
 def drawn(folder: Path) -> None:
     parts = np.stack([np.full((20, 20), dice) for dice in (1, 3)])
-    write_strategy(folder / "drawn.npz", Mixture([0.25, 0.75], parts))
+    strategy_of_shape(None, Mixture([0.25, 0.75], parts)).write(folder / "drawn.npz")
 
 
 def test_win_rates() -> None:

@@ -15,7 +15,8 @@ from hogeq.model.game import compile_game
 from hogeq.purification import PURIFIERS, argmax
 from hogeq.purification.integer import IntegerRounding
 from hogeq.rules import rules_from
-from hogeq.strategies.files import read_strategy, write_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import strategy_of_shape
 from tests.cli.calls import ask, ok, refused
 
 TWELVE = "--rules", "twelve.yaml"
@@ -26,7 +27,9 @@ SEARCH = "purify", "policy.npz", *TWELVE, "--method", "integer", "--set", "trail
 @pytest.fixture(autouse=True)
 def _policy(folder: Path) -> None:
     Path("twelve.yaml").write_text("{edition: su20, goal: 12, max_dice: 3}")
-    write_strategy("policy.npz", np.random.default_rng(0).dirichlet(np.ones(4), (12, 12)))
+    strategy_of_shape(None, np.random.default_rng(0).dirichlet(np.ones(4), (12, 12))).write(
+        "policy.npz"
+    )
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from hogeq.contest import judging
 from hogeq.contest.assessment import outcome
 from hogeq.contest.entries import entries_of
 from hogeq.contest.folders import entrants, named_entries
-from hogeq.contest.judging import Judge, facts, submission_from
+from hogeq.contest.judging import Judge, from_json, to_json
 from hogeq.contest.submission import inspect_submission
 from hogeq.pages.entrants import _without_own_text
 from hogeq.rules import rules_from
@@ -202,9 +202,9 @@ def test_a_verdict_is_kept_whole(here: Path) -> None:
     put(Path("class/cid/final_strategy.py"), f"PLAYER_NAME = {CANARY!r}\nx = 1 / 0")
     judged = Judge(GAME, trust=True, is_contest=True).judge(entrants(Path("class"), ()))
     for one in judged:
-        known = json.loads(json.dumps(facts(one.submission)))
-        again = submission_from(known, GAME)
-        assert facts(again) == facts(one.submission)
+        known = json.loads(json.dumps(to_json(one.submission)))
+        again = from_json(known, GAME)
+        assert to_json(again) == to_json(one.submission)
         assert again.faults == one.submission.faults
     assert [bool(one.submission.faults) for one in judged] == [False, True, True]
 

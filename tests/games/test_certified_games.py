@@ -237,3 +237,15 @@ def test_a_certificate_is_of_the_game_that_it_names() -> None:
         hogeq.Game("leduc_poker").check(found)
     with pytest.raises(ValueError, match="game: got 'su20'; allowed: games other than Hog"):
         hogeq.Game("su20").check(found)
+
+
+def test_a_bound_that_is_a_little_below_the_best_response_is_refused() -> None:
+    """Processors may add up differently, but not by more than the margin for rounding."""
+    game = hogeq.Game("kuhn_poker")
+    proof = game.certify("uniform", 0.1)
+    game.check(proof).require_same(proof, "proof.json")
+    best = game.attack("uniform").value
+    assert best <= proof.bound < best + 1e-10
+    false = proof._replace(bound=best - 1e-10)
+    with pytest.raises(ValueError, match="its steps prove"):
+        game.check(false).require_same(false, "false.json")

@@ -13,7 +13,8 @@ import hogeq
 from hogeq.analysis.transcript import Transcript
 from hogeq.rules import rules_from
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import contest_code, read_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.writing import contest_code
 from tests.cli.calls import ask, ok
 from tests.pages.boards import HIDDEN, OPEN, Played
 from tests.strategies import test_forms

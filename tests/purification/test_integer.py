@@ -20,7 +20,7 @@ from hogeq.search.population import CounterPool, read_counters
 from hogeq.search.results import Budget
 from hogeq.solvers.regret import DiscountedCFR
 from hogeq.strategies.arrays import StrategyError, one_hot
-from hogeq.strategies.files import write_strategy
+from hogeq.strategies.strategy import strategy_of_shape
 
 QUICK: dict[str, Any] = {
     "anew": 2,
@@ -165,7 +165,7 @@ def test_a_search_begins_with_the_counters_of_a_file(
     np.savez(tmp_path / "search.npz", pool=known)
     of_run = Checkpoint("bundle", "", 1, 0.0, 0.0, (), {"pool": known})
     write_checkpoint(tmp_path / "checkpoint.npz", of_run)
-    write_strategy(tmp_path / "one.csv", known[0])
+    strategy_of_shape(None, known[0]).write(tmp_path / "one.csv")
     for name, held in (("search.npz", known), ("checkpoint.npz", known), ("one.csv", known[:1])):
         np.testing.assert_array_equal(read_counters(tmp_path / name, game), held)
         state = IntegerRounding(**QUICK, counters=str(tmp_path / name)).init(game, policy)
@@ -182,7 +182,7 @@ def test_files_without_counters_of_the_game_are_refused(
     }
     for name, pool in pools.items():
         np.savez(tmp_path / f"{name}.npz", pool=pool)
-    write_strategy(tmp_path / "policy.npz", policy)
+    strategy_of_shape(None, policy).write(tmp_path / "policy.npz")
     (tmp_path / "text.npz").write_text("pool")
     os.mkfifo(tmp_path / "pipe.npz")
     for name, says in (

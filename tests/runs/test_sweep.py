@@ -46,7 +46,7 @@ from tests.runs.trials import quick
 def test_what_is_done_is_skipped_and_what_was_cut_off_goes_on(tmp_path: Path) -> None:
     path = written(tmp_path, grid=GRID)
     whole = here(path, tmp_path / "whole")
-    assert [row["status"] for row in whole.rows] == ["complete"] * 4
+    assert [row["status"] for row in whole.to_json()["rows"]] == ["complete"] * 4
 
     first, second, *_ = load_sweep(path).points
     root = tmp_path / "cut"
@@ -162,8 +162,8 @@ def test_the_table_is_tidy(tmp_path: Path) -> None:
         lines = list(csv.DictReader(file))
     assert [line["measure.every"] for line in lines] == ["log", "2"] * 2
     assert lines[0]["solver.averaging"] == ""
-    for line, row in zip(lines, found.rows, strict=True):
-        assert [*line, "units"] == list(row)
+    for line, row in zip(lines, found.to_json()["rows"], strict=True):
+        assert [*line] == list(row)
         assert float(line["attack"]) == row["attack"]
         figures = manifest(found.directory / line["point"])["figures"]
         assert row["matrix_bound"] == figures["matrix"]["bound"]
@@ -199,7 +199,7 @@ def test_games_are_swept_in_their_own_units(
     found = here(written(tmp_path, base=base, grid=grid), tmp_path)
     # Best responses to the uniform policy, by hand: 3 in either seat, which is even; 1 and 0.
     wanted = {"pennies.efg": (3.0, 0.0), "choice.efg": (0.5, 1.0)}
-    for row in found.rows:
+    for row in found.to_json()["rows"]:
         assert (row["attack"], row["nash_conv"]) == pytest.approx(wanted[row["game"]], abs=1e-12)
     (((labels, lower, _, _, _), units),) = drawn
     assert labels == [f"{more}{game}" for more in ("", "own_actions, ") for game in wanted]
@@ -209,7 +209,7 @@ def test_games_are_swept_in_their_own_units(
     # Run directories say the same, and metrics of their own.
     listed = {run.name: run for run in find_runs(found.directory)[0]}
     assert {run.edition for run in listed.values()} == set(wanted)
-    for row in found.rows:
+    for row in found.to_json()["rows"]:
         assert listed[row["point"]].nash_conv == row["nash_conv"]
         metrics = read_metrics(found.directory / row["point"] / METRICS)
         assert metrics[-1].nash_conv == pytest.approx(row["nash_conv"], abs=1e-12)

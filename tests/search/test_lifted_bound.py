@@ -280,3 +280,23 @@ def test_more_parts_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(priced, "MEMORY_LIMIT", 2**18)
     with pytest.raises(ValueError, match=r"mixture: 3 parts need .* GiB .*; allowed: 0: fewer"):
         certified_bound(game, mixture_of(game, 3), 0.1)
+
+
+def test_a_certificate_ends_while_losses_of_rows_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of all of Hog they take as long as the responder; here each of 400 takes a second."""
+    game = small(20, 3)
+    seconds = 0.0
+    loss_of_row = LiftedBound.loss
+
+    def slow_loss(bound: LiftedBound, row: int) -> Any:
+        nonlocal seconds
+        seconds += 1.0
+        return loss_of_row(bound, row)
+
+    monkeypatch.setattr(LiftedBound, "loss", slow_loss)
+    found = certify(problems(game, random_policy(game, 1)), 150.0, lambda: seconds)
+    assert 150.0 <= seconds <= 200.0
+    assert not found.steps
+    assert found.bound() >= found.full_memory

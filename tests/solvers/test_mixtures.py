@@ -12,8 +12,7 @@ from hogeq.rules import rules_from
 from hogeq.solvers import SOLVERS
 from hogeq.solvers.cuts import cut
 from hogeq.strategies.arrays import one_hot
-from hogeq.strategies.files import write_strategy
-from hogeq.strategies.strategy import Strategy
+from hogeq.strategies.strategy import Strategy, strategy_of_shape
 from tests.solvers.family import run
 
 COINS = {
@@ -82,7 +81,7 @@ def test_models_are_exact_where_they_were_taken_and_steps_are_kept_if_better(
 def test_a_file_with_fewer_parts_is_split(small: HogEngine, tmp_path: Path) -> None:
     solver, state = run(small, "mixture_bundle", 2, parts=2, **QUICK)
     file = tmp_path / "two.npz"
-    write_strategy(file, solver.mixture(small, state))
+    strategy_of_shape(None, solver.mixture(small, state)).write(file)
     options = {"start": str(file), "spread": 0.0, **QUICK}
     four = SOLVERS["mixture_bundle"](parts=4, **options).init(small)
     assert four.draw.sum() == pytest.approx(1.0)

@@ -12,9 +12,32 @@ from hogeq.runs.directory import read_checkpoint
 from hogeq.runs.files import LOCK_FILE
 from hogeq.runs.index import find_runs
 from hogeq.support import files, kinds
-from hogeq.support.files import csv_text, read_whole, redirected
+from hogeq.support.files import (
+    csv_text,
+    json_entries,
+    json_lines,
+    json_text,
+    read_whole,
+    redirected,
+)
 from hogeq.support.plugins import PluginError, read_plugin
 from hogeq.support.text import parse_json
+
+
+def test_json_has_paths_as_texts_and_no_numbers_that_are_none() -> None:
+    assert json_text({"a": Path("b/c"), "d": (1, None)}) == '{"a": "b/c", "d": [1, null]}'
+    assert json_text({"a": [1, 2]}, compact=True) == '{"a":[1,2]}'
+    assert json_text({"a": 1}, 1) == '{\n "a": 1\n}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text(float("nan"))
+
+
+def test_json_with_one_entry_a_line() -> None:
+    assert json_entries({"a": [1], '"': {"b": 2}}) == ['"a": [1]', '"\\"": {"b": 2}']
+    for value in ([[0, 1], [2, 3]], {"a": [[0, 0.5]], "b": []}, [], {}):
+        text = json_lines(value)
+        assert parse_json(text) == value
+        assert len(text.splitlines()) == max(len(value), 1) + 2
 
 
 def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,72 @@ def test_an_information_set_with_200_000_actions_takes_little_memory() -> None:
     assert solved.is_proved
     assert solved.to_json()["lower"] == count - 1.0
     assert sides[0].findings["perfect recall"].holds
+
+
+class Choice(hogeq.GameRules):
+    """Choose one of very many."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def initial(self) -> int:
+        return -1
+
+    def to_move(self, state: int) -> int:
+        return 0 if state < 0 else hogeq.END
+
+    def actions(self, state: int) -> Any:
+        return range(self.count if state < 0 else 0)
+
+    def next(self, state: int, action: Any) -> int:
+        return max(state, int(action))
+
+    def payoffs(self, state: int) -> tuple[int, int]:
+        return state, -state
+
+
+class Walk(Choice):
+    """Go on or stop, move after move."""
+
+    def to_move(self, state: int) -> int:
+        return 0 if -self.count <= state < 0 else hogeq.END
+
+    def actions(self, state: int) -> Any:
+        return ("go", "stop") if state < 0 else ()
+
+    def next(self, state: int, action: Any) -> int:
+        return state - 1 if action == "go" else -state
+
+
+def large_game(kind: str, folder: Path) -> Any:
+    """Make a game of one kind: of many actions or deep, by own rules or of a file."""
+    if kind == "wide":
+        return hogeq.Game(Choice(60_000))
+    if kind == "wide text":
+        actions = [f"a{number}" for number in range(60_000)]
+        lines = [f"node / player 1 actions {' '.join(actions)}"]
+        lines += [f"node /P1:{name} leaf payoffs 1=1" for name in actions]
+        (folder / "wide.txt").write_text("\n".join(lines))
+        return hogeq.Game(folder / "wide.txt")
+    game: Any = hogeq.Game(Walk(3_000))
+    if kind == "deep saved":
+        game.write(folder / "deep.npz")
+        game = hogeq.Game(folder / "deep.npz")
+    return game
+
+
+@pytest.mark.parametrize("kind", ["wide", "wide text", "deep", "deep saved"])
+def test_names_of_actions_are_written_in_a_time_linear_in_the_game(
+    kind: str, in_folder: Path
+) -> None:
+    """Each name was found among all, or with all moves before it: in minutes, in large games."""
+    tree = large_game(kind, in_folder).tree
+    begun = process_time()
+    word, words = tree.words(np.arange(tree.num_nodes))
+    assert process_time() - begun < 1.0
+    assert words[word[0]] == ""
+    for node in (1, 2, tree.num_nodes // 2, tree.num_nodes - 1):
+        assert words[word[node]] == tree.history(node)[-1].action
 
 
 def test_weights_of_a_mixture_that_miss_1_are_made_to_sum_to_1(in_folder: Path) -> None:

@@ -18,14 +18,6 @@ SECONDS = 5.0  # default time limit of a proof
 MIN_GAP = 1e-6  # with a smaller gap a value counts as proved
 
 
-class InstanceRecord(NamedTuple):
-    """An instance of the benchmark, as a list shows it."""
-
-    name: str
-    family: str
-    about: str
-
-
 class SolvedInstance(NamedTuple):
     """Value of the best strategy found in an instance, and an upper bound on all."""
 
@@ -73,7 +65,7 @@ def bench_games(
     and bounds it: in Hog by an attack and a responder with full memory, in game trees by an
     integer program, in games of two players by mixtures of both.
     """
-    from hogeq.benchmark.catalogue import catalogue, seeded, write_instance
+    from hogeq.benchmark.catalogue import Entry, catalogue, seeded
 
     if folder is not None and what != "write":
         raise BadInputError(f"{what}: got {folder}; allowed: a folder for write; --only chooses")
@@ -86,10 +78,9 @@ def bench_games(
         command = "hogeq bench-games list --seeds" if seeds else "hogeq bench-games list"
         raise BadInputError(refusal("--only", only, f"parts of names that `{command}` gives"))
     if what == "list":
-        records = [
-            InstanceRecord(entry.name, entry.family, entry.about) for entry in entries.values()
-        ]
-        return Result({"instances": as_dicts(records)}, [Table(records, left=3)])
+        listed = [entry[:3] for entry in entries.values()]  # name, family and a line about it
+        instances = [dict(zip(Entry._fields, texts, strict=False)) for texts in listed]
+        return Result({"instances": instances}, [Table(listed, left=3)])
     if what == "run":
         are_hog = {entry.family == "hog" for entry in entries.values()}
         if kicks is not None and True not in are_hog:
@@ -103,10 +94,16 @@ def bench_games(
         )
     if folder is None:
         raise BadInputError("write: no folder; allowed: bench-games write DIR")
+    return _write_instances(folder, list(entries.values()))
+
+
+def _write_instances(folder: Path, entries: "list[Entry]") -> Result:
+    """Write the arrays of instances to a folder, a file each."""
+    from hogeq.benchmark.catalogue import write_instance
+
     with refusing():
         folder.mkdir(parents=True, exist_ok=True)
-    with refusing():
-        files = [write_instance(folder, entry) for entry in entries.values()]
+        files = [write_instance(folder, entry) for entry in entries]
     rows = [
         (file.name, f"{file.states:,}", f"{file.rows:,}", file.digest[:DIGEST_LENGTH])
         for file in files

@@ -17,7 +17,7 @@ from hogeq.cli.options import (
 )
 from hogeq.cli.shell import Result, refusing
 from hogeq.support.files import write_whole
-from hogeq.support.messages import Text, duration
+from hogeq.support.messages import Text, duration, indented
 
 if TYPE_CHECKING:
     from hogeq import Submission
@@ -123,7 +123,7 @@ def _fault_lines(submission: "Submission") -> list[str]:
     lines = []
     for fault in submission.faults:
         count = f" ({fault.times:,} like this)" if fault.times > 1 else ""
-        lines += ["", f"  {fault.line}{count}"]
+        lines += ["", *indented([f"{fault.line}{count}"])]
     return lines
 
 

@@ -32,6 +32,7 @@ from hogeq.support.messages import BadInputError, Table, Text, counted, one_line
 
 if TYPE_CHECKING:
     from hogeq import Hog, Strategy
+    from hogeq.runs.index import Run
     from hogeq.support.aliases import Floats
 
 
@@ -105,7 +106,7 @@ def _opponent_names(
     `specs` are the texts by which the user named the strategies. A short name is the file's or the
     player's. It must not be that of a built-in strategy, or one of the `reserved` names.
     """
-    from hogeq import BASELINES
+    from hogeq.contest.folders import is_builtin
 
     short_names = [
         Path(spec).name if strategy.name == spec else strategy.name
@@ -113,7 +114,7 @@ def _opponent_names(
     ]
     names = []
     for spec, name in zip(specs, short_names, strict=True):
-        is_built_in_name = name not in specs and name.partition(":")[0] in BASELINES
+        is_built_in_name = name not in specs and is_builtin(name)
         is_unique = short_names.count(name) == 1 and name not in reserved
         names.append(name if is_unique and not is_built_in_name else spec)
     return names
@@ -179,21 +180,10 @@ def report(
     """
     from hogeq import Budget, Hog
     from hogeq.pages import report as page
-    from hogeq.runs.index import load_runs
     from hogeq.runs.runner import KERNELS
     from hogeq.support.parameters import plain
 
-    # Each folder once, also if links lead to it.
-    distinct_runs = list({os.path.realpath(run): run for run in runs}.values())
-    folders = [run for run in distinct_runs if not run.is_file()]
-    left_out = [printable(run) for run in distinct_runs if run.is_file()]
-    if not folders:
-        allowed = "allowed: directories of finished runs, results/cfr say"
-        raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
-    with refusing():
-        loaded = load_runs(folders, trust)
-    if left_out:  # the pattern RESULTS/* matches the table and the picture of a sweep, too
-        warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")
+    loaded = _load_runs(runs, trust)
     efforts = {"starts": starts, "anneal_steps": anneal_steps, "kicks": kicks}
     effort_options: dict[str, Any] = {
         key: value for key, value in efforts.items() if value is not None
@@ -234,6 +224,23 @@ def report(
     text: Text = [Table(rows, ("strategy", "attack", "bound")), ""]
     line = f"{size / 1e6:.1f} MB written to {out}"
     return Result(data, [*text, line, *_open_page(out, open_)])
+
+
+def _load_runs(runs: Sequence[Path], trust: bool) -> "list[Run]":
+    """Read the runs in folders, each once, also if links lead to it; files are left out."""
+    from hogeq.runs.index import load_runs
+
+    distinct_runs = list({os.path.realpath(run): run for run in runs}.values())
+    folders = [run for run in distinct_runs if not run.is_file()]
+    left_out = [printable(run) for run in distinct_runs if run.is_file()]
+    if not folders:
+        allowed = "allowed: directories of finished runs, results/cfr say"
+        raise BadInputError(f"{left_out[0]}: is a file; {allowed}")
+    with refusing():
+        loaded = load_runs(folders, trust)
+    if left_out:  # the pattern RESULTS/* matches the table and the picture of a sweep, too
+        warn(f"left out, files and no runs: {one_line(', '.join(left_out))}")
+    return loaded
 
 
 def show(

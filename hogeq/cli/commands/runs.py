@@ -1,8 +1,7 @@
 """Experiments: run one, sweep over many, and list runs."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from hogeq.cli.options import (
     WORKERS,
@@ -20,10 +19,7 @@ from hogeq.cli.options import (
     without,
 )
 from hogeq.cli.shell import Result, computing, warn
-from hogeq.support.messages import BadInputError, Text, nearest, one_line, refusal, shown
-
-if TYPE_CHECKING:
-    from hogeq.runs.index import RunRecord
+from hogeq.support.messages import BadInputError, Text, indented, nearest, one_line, refusal, shown
 
 
 def run(
@@ -96,8 +92,9 @@ def sweep(
             warn(f"no workers at {on} yet; waiting for them")
         summary = run_sweep(plan, workers, out_root, overwrite=overwrite)
     for row in summary.failures:
-        settings = ", ".join(f"{key}={row[key]}" for key in plan.keys if row[key] is not None)
-        warn(f"point {row['point']} failed: {row['error']}; it sets {settings}")
+        values = row.to_json(plan.keys)
+        settings = ", ".join(f"{key}={value}" for key, value in values.items() if value is not None)
+        warn(f"point {row.point.name} failed: {row.error}; it sets {settings}")
     return Result(summary.to_json(), summary.text(), 1 if summary.failures else 0)
 
 
@@ -144,16 +141,14 @@ def runs(
     if chosen:
         text = [index.listing(chosen, root, keys)]
     elif records:
-        values = [_values_text(records, key, value) for key, value in conditions]
-        text = [f"no runs to show under {root}", *values]
+        text = [f"no runs to show under {root}"]
+        for key, wanted in conditions:
+            values = dict.fromkeys(shown((run.config | vars(run)).get(key)) for run in records)
+            condition = f"--where {one_line(key)}={one_line(wanted)}"
+            text += indented([f"{condition}: they have {one_line(', '.join(values))}"])
     else:
         text = [f"no runs under {root} yet; hogeq run CONFIG makes one"]
     if broken:
-        text += ["", "cannot be read:", *(f"  {path}: {error}" for path, error in broken.items())]
+        problems = [f"{path}: {error}" for path, error in broken.items()]
+        text += ["", "cannot be read:", *indented(problems)]
     return Result(data, text)
-
-
-def _values_text(records: Sequence["RunRecord"], key: str, wanted: object) -> str:
-    """Say which values of a key the runs have, beside the one that was asked for."""
-    values = dict.fromkeys(shown((run.config | vars(run)).get(key)) for run in records)  # each once
-    return f"  --where {one_line(key)}={one_line(wanted)}: they have {one_line(', '.join(values))}"

@@ -31,15 +31,15 @@ from hogeq.cli.options import (
     option,
     readable,
 )
-from hogeq.cli.shell import Result, computing, json_text, refusing
-from hogeq.support.files import write_whole
+from hogeq.cli.shell import Result, computing, refusing
+from hogeq.support.files import json_text, write_whole
 from hogeq.support.messages import BadInputError, Table, Text
 
 if TYPE_CHECKING:
     from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
-    from hogeq.contest.ranking import Tournament
+    from hogeq.contest.ranking import Ranking, Tournament
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
 
@@ -232,26 +232,41 @@ def tournament(
                 contest, folder, ranking.result, chosen.title, pseudonyms=pseudonyms, title=title
             )
             lines += _write_grades(grades, contest, ranking.result, chosen) if grades else []
-    public_ranking = ranking
-    if pseudonyms:
-        public_ranking = replace(ranking, public=contest.public_names(pseudonyms=True))
-    if ranks is not None:
-        write_whole(ranks, public_ranking.ranks_csv())
-    if page is not None:
-        from hogeq.pages.field import field_page, public_page
-
-        make_page = public_page if pseudonyms else field_page
-        content = make_page(ranking.result, public_ranking.names, game.rules, chosen.title, title)
-        write_whole(page, content)
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, ranking.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
+    public_ranking = ranking
+    if pseudonyms:
+        public_ranking = replace(ranking, public=contest.public_names(pseudonyms=True))
+    _write_public_files(chosen, public_ranking, title, ranks, page, plot)
+    lines += [f"written to {path}" for path in outputs]
+    return Result(data, ranking.text(chosen.title, [*lines, *chosen.endless[1:]]))
+
+
+def _write_public_files(
+    chosen: Chosen,
+    ranking: "Ranking",
+    title: str | None,
+    ranks: Path | None,
+    page: Path | None,
+    plot: Path | None,
+) -> None:
+    """Write the ranks, the page and the picture of a tournament, each if it has a path.
+
+    They name entries as everybody may know them; `title` is the heading of the page.
+    """
+    if ranks is not None:
+        write_whole(ranks, ranking.ranks_csv())
+    if page is not None:
+        from hogeq.pages.field import field_page, public_page
+
+        make_page = field_page if ranking.public is None else public_page
+        rules = chosen.hog_game.rules
+        write_whole(page, make_page(ranking.result, ranking.names, rules, chosen.title, title))
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(rates, public_ranking.names, plot, chosen.title)
-    lines += [f"written to {path}" for path in outputs]
-    return Result(data, ranking.text(chosen.title, [*lines, *chosen.endless[1:]]))
+        figures.win_rates(ranking.rates, ranking.names, plot, chosen.title)
 
 
 def _have_code_in_folders(entrants: "Sequence[Entrant]") -> bool:

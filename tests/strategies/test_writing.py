@@ -10,7 +10,9 @@ from hypothesis.extra import numpy as hnp
 
 import hogeq
 from hogeq.strategies.arrays import StrategyError
-from hogeq.strategies.files import WRITTEN, contest_code, read_strategy, write_strategy
+from hogeq.strategies.files import read_strategy
+from hogeq.strategies.strategy import strategy_of_shape
+from hogeq.strategies.writing import WRITTEN, contest_code
 from tests.strategies.strategy_files import (
     MATRIX,
     file,
@@ -24,7 +26,7 @@ def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) ->
     goal, dice = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 50))
     matrix = data.draw(hnp.arrays(np.int8, (goal, goal), elements=st.integers(0, dice)))
     path = tmp_path / f"matrix{suffix}"
-    write_strategy(path, matrix)
+    strategy_of_shape(None, matrix).write(path)
     back = read_strategy(path, goal, dice)
     assert back.array.dtype == np.int8
     assert np.array_equal(back, matrix)
@@ -40,7 +42,7 @@ def test_matrices_come_back(tmp_path: Path, data: st.DataObject, suffix: str) ->
 def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int, least: int) -> None:
     policy = np.random.default_rng(seed).dirichlet(np.ones(goal + 1 - least) / 3, (goal, goal))
     path = tmp_path / f"policy{suffix}"
-    write_strategy(path, policy)
+    strategy_of_shape(None, policy).write(path)
     back = read_strategy(path, goal, goal, least=least)
     assert back.array.dtype == np.float64
     assert np.array_equal(back, policy)
@@ -49,12 +51,13 @@ def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int, l
 @pytest.mark.parametrize("suffix", WRITTEN)
 def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
     matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
-    write_strategy(tmp_path / f"m{suffix}", matrix, player_name="someone")
+    name = "someone" if suffix == ".py" else None
+    strategy_of_shape(None, matrix).write(tmp_path / f"m{suffix}", name)
     assert np.array_equal(read_strategy(tmp_path / f"m{suffix}", trust=True), matrix)
 
 
 def test_a_matrix_file_is_lines_of_integers(tmp_path: Path) -> None:
-    write_strategy(tmp_path / "m.csv", MATRIX)
+    strategy_of_shape(None, MATRIX).write(tmp_path / "m.csv")
     assert (tmp_path / "m.csv").read_text() == "0,1,2,3\n4,5,6,7\n8,9,10,11\n12,0,0,1\n"
 
 
@@ -62,18 +65,18 @@ def test_a_policy_is_not_written_as_text(tmp_path: Path) -> None:
     policy = np.full((2, 2, 2), 0.5)
     for suffix in [".csv", ".txt", ".json", ".py"]:
         with pytest.raises(StrategyError, match=r"policy can be written to \.npz"):
-            write_strategy(tmp_path / f"p{suffix}", policy, player_name="someone")
+            strategy_of_shape(None, policy).write(tmp_path / f"p{suffix}")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_not_valid_is_not_written(tmp_path: Path) -> None:
     path = file(tmp_path, "m.csv", "before")
     with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is -1"):
-        write_strategy(path, np.array([[0, -1], [0, 0]]))
+        strategy_of_shape(None, np.array([[0, -1], [0, 0]])).write(path)
     with pytest.raises(StrategyError, match=r"cell \(row 0, column 1\) is one too many"):
-        write_strategy(path, MATRIX[:1])
+        strategy_of_shape(None, MATRIX[:1]).write(path)
     with pytest.raises(StrategyError, match=r"suffix '\.xls'"):
-        write_strategy(tmp_path / "m.xls", MATRIX)
+        strategy_of_shape(None, MATRIX).write(tmp_path / "m.xls")
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -88,7 +91,7 @@ def test_a_failed_write_leaves_what_was_there(
 
     monkeypatch.setattr(os, "fsync", no_space)
     with pytest.raises(OSError, match="No space"):
-        write_strategy(path, MATRIX)
+        strategy_of_shape(None, MATRIX).write(path)
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -117,7 +120,7 @@ def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
     with pytest.raises(StrategyError, match="player name"):
         contest_code(MATRIX, player_name)
     with pytest.raises(StrategyError, match="player name"):
-        write_strategy(tmp_path / "final_strategy.py", MATRIX, player_name=player_name)
+        strategy_of_shape(None, MATRIX).write(tmp_path / "final_strategy.py", player_name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -127,7 +130,7 @@ def test_a_player_needs_a_name(player_name: Any, tmp_path: Path) -> None:
 def test_what_is_no_table_is_not_written(tmp_path: Path, thing: Any) -> None:
     for path in (tmp_path / "m.csv", tmp_path / "m.npy"):
         with pytest.raises(StrategyError, match="allowed: "):
-            write_strategy(path, thing)
+            strategy_of_shape(None, thing).write(path)
     assert not list(tmp_path.iterdir())
 
 
