@@ -38,7 +38,7 @@ from proofs import FullMemory, LinearProgram, branch_and_bound, searched
 
 from hogeq import TreeGame
 from hogeq.benchmark.catalogue import HELD_OUT, OPEN, Entry, catalogue, seeded
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import Certificate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed
@@ -516,7 +516,7 @@ def instances(folder: Path) -> Iterator[list[object]]:
             leaves = sum(np.atleast_1d(known["leaves"]))
             proof = f"{leaves:,} leaves" if leaves > 1 else "one leaf"
             path = part / "certificates" / f"{name}.json.gz"
-            if path.exists() and (found := read_certificate(path)).bound < high:
+            if path.exists() and (found := Certificate.read(path)).bound < high:
                 high, proof = found.bound, f"{len(found.steps):,} steps"
             gap = "0" if high - low < EQUAL else f"{high - low:.1e}"
             sizes = f"{known['states']:,}", f"{known['rows']:,}"

@@ -41,9 +41,8 @@ from hogeq.search.certificate import (
     certify,
     check_certificate,
     hog_problems,
-    read_certificate,
-    write_certificate,
 )
+from hogeq.search.certificate_files import Certificate
 from hogeq.search.results import Budget
 from hogeq.solvers import SOLVERS
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
@@ -83,10 +82,10 @@ def certified(given: argparse.Namespace) -> Iterator[list[object]]:
         if is_named and not path.exists():
             game = cast("Hog", entry.load())
             opponent = game.strategy(entry.opponent or "")
-            write_certificate(path, certified_bound(game.engine, opponent, given.seconds))
+            certified_bound(game.engine, opponent, given.seconds).write(path)
         if not path.exists():
             continue
-        said, value = read_certificate(path), known[name]["value"]
+        said, value = Certificate.read(path), known[name]["value"]
         if is_named:
             about = of_hog(said.rules).against(said.strategy.policy).digest
             if about != known[name]["instance"]:

@@ -44,7 +44,7 @@ from hogeq.runs.config import load_config
 from hogeq.runs.files import MANIFEST, SCHEMA, environment, now
 from hogeq.search.attack import SearchResult, attack
 from hogeq.search.bounds import upper_bound
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import Certificate
 from hogeq.search.population import read_counters
 from hogeq.search.results import Budget
 from hogeq.strategies.files import read_strategy, sizes_of
@@ -331,7 +331,7 @@ def proved_bound(folder: Path, edition: str, file: str, bound: float) -> float:
         folder.parent / "benchmark" / "certificates" / f"{edition}-100x10-champion.json.gz",
     ):
         if path.exists():
-            said, sizes = read_certificate(path), sizes_of(compile_game(EDITIONS[edition]))
+            said, sizes = Certificate.read(path), sizes_of(compile_game(EDITIONS[edition]))
             champion = read_strategy(folder / edition / file, **sizes)
             is_about = said.rules == EDITIONS[edition] and said.strategy.kind == champion.kind
             if is_about and np.array_equal(said.strategy.array, champion.array):

@@ -1,6 +1,6 @@
 from . import figures as figures
+from .analysis.difference import Difference as Difference
 from .analysis.explanation import Assessment as Assessment
-from .analysis.field import Difference as Difference
 from .analysis.review import Review as Review
 from .analysis.tournament import Standing as Standing
 from .analysis.tournament import WinRates as WinRates
@@ -48,7 +48,7 @@ from .runs.summary import RunSummary as RunSummary
 from .search.attack import Saturation as Saturation
 from .search.attack import SearchResult as SearchResult
 from .search.budget import Budget as Budget
-from .search.certificate import Certificate as Certificate
+from .search.certificate_files import Certificate as Certificate
 from .search.population import Gains as Gains
 from .search.results import WIN_RATES as WIN_RATES
 from .search.results import Equilibrium as Equilibrium

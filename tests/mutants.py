@@ -100,7 +100,7 @@ TARGETS = (
     Target(
         "compiler",
         "model",
-        "game tables graph_passes",
+        "game tables graph_passes pass_graph",
         "model/game evaluation/random_games model/endless_games model/cycles",
         each=6,
         without="late_turns linear_equations many",
@@ -144,8 +144,8 @@ TARGETS = (
     Target(
         "analysis",
         "analysis",
-        "tournament field explanation",
-        "analysis/tournament analysis/explanation analysis/field",
+        "tournament field difference explanation",
+        "analysis/tournament analysis/explanation analysis/field analysis/changes",
         each=6,
         without="judged_by_attacks cap_is_kept",
     ),

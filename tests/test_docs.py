@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import hogeq
 from hogeq.cli import app
 from hogeq.rules import EDITIONS
-from hogeq.search.certificate import read_certificate
+from hogeq.search.certificate_files import Certificate
 from hogeq.solvers import SOLVERS
 from hogeq.support.messages import at_least, at_most
 from tests.slow import mostly_slow
@@ -429,7 +429,7 @@ def test_the_champions_figures_are_those_of_their_manifests() -> None:
             name = f"| {edition} | {kind.removeprefix('average_')} |"
             bounds = [one["bound"]]
             if kind == "average_policy":
-                bounds += [read_certificate(path).bound for path in certificates_of(edition)]
+                bounds += [Certificate.read(path).bound for path in certificates_of(edition)]
             bound = min(bounds)
             high, full = (f"{math.ceil(1e6 * end) / 1e6:.6f}" for end in (bound, one["bound"]))
             ends = rf"\| {one['attack']:.6f} \| {high} \| {full} \|"

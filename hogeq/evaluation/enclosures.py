@@ -11,6 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
+from hogeq.kernels.arrays import (
+    MAXIMISE,
+    MEAN_ROUNDINGS,
+    MINIMISE,
+    PLAY,
+    UNIT,
+    BoundRule,
+    Conduct,
+    LevelGraph,
+    StateBounds,
+)
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.short_fractions import WHOLE, stands_for_itself
@@ -93,7 +104,7 @@ def start_of(graph: Graph, enclosure: Enclosure) -> Interval:
     upper = enclosure.upper[positions, memories]
     if len(graph.start) == 1:
         return Interval(float(lower[0]), float(upper[0]))
-    rounding = (2 * len(graph.start) + 8) * 2.0**-53  # relative to the sum of all sizes
+    rounding = (2 * len(graph.start) + MEAN_ROUNDINGS) * UNIT  # relative to the sum of all sizes
     lower_terms = graph.start_chance * lower
     upper_terms = graph.start_chance * upper
     least_sum = lower_terms.sum() - rounding * np.abs(lower_terms).sum()
@@ -124,7 +135,7 @@ def _lower_bound(
     None if none are known. The kernel takes for each player and nature a code of what it does:
     maximise, minimise, or play a policy. It returns now and then, so that the time can be checked.
     """
-    from hogeq.kernels.bounds import LEVEL, MAXIMISE, MINIMISE, PLAY, TOTAL, bound_below
+    from hogeq.kernels.bounds import LEVEL, TOTAL, bound_below
 
     acts = [MINIMISE if policy is None else PLAY for policy in policies]
     if policies[player] is None:
@@ -136,44 +147,36 @@ def _lower_bound(
     tables = tuple(_table(table) for table in (*played, graph.fixed))
     sign = 1.0 if player == 0 else -1.0
     endless = 0.0 if graph.endless is None else graph.endless
-    least_payoff = float(_rounded_down(sign * graph.paid).min())
-    least_gain = LEAST_RISE * float(np.abs(graph.paid).max())
+    rule = BoundRule(
+        least_payoff=float(_rounded_down(sign * graph.paid).min()),
+        endless_payoff=float(_rounded_down(sign * endless)),
+        most_rounds=rounds,
+        least_rise=LEAST_RISE * float(np.abs(graph.paid).max()),
+        falls=upper is not None,
+    )
     shape = graph.positions, graph.memories
-    payoffs = np.zeros(shape)  # filled by the kernel, and so is `chosen`
-    chosen = np.full(shape, -1, np.int32)
-    scratch = np.zeros(shape, np.int32), np.zeros(shape, np.uint8), np.zeros(1, np.int64)
+    bounds = StateBounds(
+        lower=np.zeros(shape),
+        chosen=np.full(shape, -1, np.int32),
+        start=np.zeros(shape) if upper is None else upper,
+        chosen_before=np.zeros(shape, np.int32),
+        is_safe=np.zeros(shape, np.uint8),
+        best=np.zeros(1, np.int64),
+    )
     progress = np.zeros(4, np.int64)  # where the kernel goes on when it is called again
     progress[LEVEL] = len(graph.level) - 2  # the last level; levels are done backward
     arguments = (
-        _turns(graph, sign), np.array([*acts, PLAY]), np.array([*staying, PLAY]), tables,
-        least_payoff, float(_rounded_down(sign * endless)),
-        rounds, least_gain, upper is not None,
-        payoffs, chosen, np.zeros(shape) if upper is None else upper, *scratch, progress,
+        _level_graph(graph, sign),
+        Conduct(np.array([*acts, PLAY]), tables),
+        Conduct(np.array([*staying, PLAY]), tables),
+        rule,
+        bounds,
+        progress,
         STATES_PER_LOOK,
-    )  # fmt: skip
+    )
     while progress[LEVEL] >= 0:
         bound_below(*arguments, deadline.is_over)
-    return _LowerBound(payoffs, chosen, int(progress[TOTAL]))
-
-
-class Turns(NamedTuple):
-    """Arrays of a `hogeq.graph.graph.Graph`, as kernels take them; payoffs to one player."""
-
-    level: Any
-    recurring: Any
-    player: Any
-    row: Any
-    situation: Any
-    way: Any
-    lane: Any
-    following: Any
-    first: Any
-    chance: Any
-    end: Any
-    place: Any
-    next: Any
-    label: Any
-    payoff: Any
+    return _LowerBound(bounds.lower, bounds.chosen, int(progress[TOTAL]))
 
 
 def _table(policy: Floats) -> Floats:
@@ -193,8 +196,10 @@ def _rounded_down(payoffs: Any) -> Any:
     return np.where(is_exact, payoffs, np.nextafter(payoffs, -np.inf))
 
 
-def _turns(graph: Graph, sign: float) -> Turns:
-    """Give a graph's arrays, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
-    arrays = {name: getattr(graph, name) for name in Turns._fields if name != "payoff"}
-    arrays["recurring"] = graph.recurring.astype(np.uint8)
-    return Turns(**arrays, payoff=_rounded_down(sign * graph.payoff))
+def _level_graph(graph: Graph, sign: float) -> LevelGraph:
+    """Give a graph to kernels, with payoffs to player 0 if `sign` is 1.0, to player 1 if -1.0."""
+    levels = graph.level, graph.recurring.astype(np.uint8)
+    positions = graph.player, graph.row, graph.situation
+    turns = graph.way, graph.lane, graph.following, graph.first, graph.chance, graph.end
+    ends = graph.place, graph.next, graph.label
+    return LevelGraph(*levels, *positions, *turns, *ends, _rounded_down(sign * graph.payoff))

@@ -10,7 +10,7 @@ from hogeq.strategies.strategy import Strategy, StrategyLike
 from hogeq.support.aliases import Floats
 
 if TYPE_CHECKING:
-    from hogeq.analysis.field import Difference
+    from hogeq.analysis.difference import Difference
     from hogeq.model.game import HogEngine
     from hogeq.model.graph_engine import GraphEngine
     from hogeq.solvers.solving import Solution

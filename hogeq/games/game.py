@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hogeq.games.compiled import CompiledGame
     from hogeq.games.hog import Hog
     from hogeq.model.priced import Problem
-    from hogeq.search.certificate import Certificate, OtherGame
+    from hogeq.search.certificate_files import Certificate, OtherGame
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
     from hogeq.trees.positions import Positions

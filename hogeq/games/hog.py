@@ -41,8 +41,9 @@ from hogeq.support.messages import BadInputError, HogeqError, refusal
 from hogeq.support.parameters import NotNegative, check
 
 if TYPE_CHECKING:
+    from hogeq.analysis.difference import Difference
     from hogeq.analysis.explanation import Assessment
-    from hogeq.analysis.field import Answer, Difference
+    from hogeq.analysis.field import Answer
     from hogeq.analysis.review import Review
     from hogeq.analysis.tournament import WinRates
     from hogeq.analysis.transcript import Transcript
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from hogeq.evaluation.counterfactual import Spread
     from hogeq.model.priced import Problem
     from hogeq.search.attack import SearchResult
-    from hogeq.search.certificate import Certificate
+    from hogeq.search.certificate_files import Certificate
     from hogeq.solvers.existence import Existence
     from hogeq.trees.audit import SmallAudit
     from hogeq.trees.recall import Audit
@@ -289,14 +290,15 @@ class Hog(ByScores):
         return hog_problems(self.rules, self.strategy(strategy))
 
     def _about(self, name: str, forget: str | None, teams: str | None) -> Rules:  # noqa: ARG002
-        from hogeq.search.certificate import require_size
+        from hogeq.search.certificate_files import require_size
 
         require_size(self.rules)
         return self.rules
 
     def check(self, certificate: "Certificate") -> "Certificate":
         """Prove a certificate again, of the rules that it names; nothing else in it is believed."""
-        from hogeq.search.certificate import CertificateError, check_certificate
+        from hogeq.search.certificate import check_certificate
+        from hogeq.search.certificate_files import CertificateError
 
         if not isinstance(certificate.game, Rules):
             raise CertificateError(refusal("game", self.name, "games other than Hog"))
@@ -430,10 +432,10 @@ class Hog(ByScores):
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default the strongest that the package has.
         """
-        from hogeq.analysis import field
+        from hogeq.analysis import difference
 
         one, two = self.strategy(first), self.strategy(second)
-        return field.diff(self.engine, one, two, self._rivals(against))
+        return difference.diff(self.engine, one, two, self._rivals(against))
 
     def answer_field(
         self,

@@ -11,9 +11,9 @@ from hogeq.support.messages import refusal
 from hogeq.trees.strategies import playable, seated, tree_strategy
 
 if TYPE_CHECKING:
-    from hogeq.analysis.field import Difference
+    from hogeq.analysis.difference import Difference
     from hogeq.model.graph_engine import GraphEngine
-    from hogeq.search.certificate import Certificate, OtherGame
+    from hogeq.search.certificate_files import Certificate, OtherGame
     from hogeq.trees.engine import TreeEngine
     from hogeq.trees.flat import FlatTree
     from hogeq.trees.full_information import FullInformation
@@ -96,7 +96,7 @@ class RowGame(CompiledGame):
         against : strategy or list of strategies, optional
             Opponents, of which the mean counts; by default `first` itself.
         """
-        from hogeq.analysis import field
+        from hogeq.analysis import difference
 
         first_strategy = self.strategy(first).whole()
         second_strategy = self.strategy(second).whole()
@@ -104,18 +104,19 @@ class RowGame(CompiledGame):
             against = [first_strategy]
         specs = against if isinstance(against, list) else [against]
         rivals = [self.strategy(spec) for spec in specs]
-        return field.diff_rows(
+        return difference.diff_rows(
             self.engine, self.rows, self.value, first_strategy, second_strategy, rivals
         )
 
     def _about(self, name: str, forget: str | None, teams: str | None) -> "OtherGame":
-        from hogeq.search.certificate import OtherGame
+        from hogeq.search.certificate_files import OtherGame
 
         return OtherGame(name, self.rows.digest(), forget, teams)
 
     def check(self, certificate: "Certificate") -> "Certificate":
         """Prove a certificate of this game again; nothing else that it says is believed."""
-        from hogeq.search.certificate import CertificateError, check_certificate
+        from hogeq.search.certificate import check_certificate
+        from hogeq.search.certificate_files import CertificateError
 
         digest = self.rows.digest()
         certified_digest = getattr(certificate.game, "digest", None)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hogeq.graph.turns import Way, decided, free_turns, landings, lanes_of, ways_of
+from hogeq.graph.turns import Way, landing_kinds, landings, lanes_of, no_dice_turns, ways_of
 from hogeq.model.game import HogEngine
 from hogeq.rules.memory import Memory, memory_columns, memory_texts
 from hogeq.rules.register import title as title_of
@@ -70,7 +70,7 @@ class _Transitions:
         self.rules = replace(game.rules, goal=game.goal)
         self.turns = TurnTable(self.rules)
         self.situation, number, self.ways = ways_of(self.rules)  # (G, G); (S, H, K); a list of W
-        lane = lanes_of(self.rules).lane
+        lane = lanes_of(self.rules).memory_lane
         # Where each player has a goal, the seat of the mover counts as a part of the memory:
         # memory m of seat s has the number s * H + m.
         seats = np.arange(2 if game.has_own_goals else 1)
@@ -88,7 +88,7 @@ class _Transitions:
         """List the outcomes of a way to roll; for no dice the one at the scores 0 and 0."""
         choice = self.rules.choices[way.action]
         if choice == 0:
-            return [self.turns.free(0, 0)]
+            return [self.turns.no_dice(0, 0)]
         return self.turns.branches(choice, way.throw)
 
     def data(self) -> dict[str, Any]:
@@ -210,7 +210,9 @@ class _Transitions:
         Returns the kind of each position, flat, and by code the number of its first list.
         """
         unboosted = replace(self.rules, prime_boost=False, touchdown=False)
-        points = np.stack([free_turns(rules).points.ravel() for rules in (unboosted, self.rules)])
+        points = np.stack(
+            [no_dice_turns(rules).points.ravel() for rules in (unboosted, self.rules)]
+        )
         # Kinds are the distinct columns of points, each with the first position that has it.
         kinds, first_positions, kind_of_position = np.unique(
             points, axis=1, return_index=True, return_inverse=True
@@ -220,7 +222,7 @@ class _Transitions:
             first_list[score_code] = len(self.lists)
             for shown, position in zip(kinds[0].tolist(), first_positions.tolist(), strict=True):
                 own, other = divmod(position, self.game.goal)
-                branch = self.turns.free(own, other, score_code)
+                branch = self.turns.no_dice(own, other, score_code)
                 effects = points_effects(self.rules, shown, branch.points)
                 self._add_outcomes([branch], [(shown, 0, self.text(effects))])
         return kind_of_position.ravel().tolist(), first_list
@@ -233,18 +235,18 @@ class _Transitions:
         number of a text about it; "others": the number of opponent's scores, the length of a row.
         """
         ends = landings(self.rules)
-        own_left, other_left = np.indices(ends.own.shape)
-        is_changed = (ends.own != own_left) | (ends.opponent != other_left)
-        text_numbers = np.zeros_like(ends.own)
+        own_left, other_left = np.indices(ends.own_score.shape)
+        is_changed = (ends.own_score != own_left) | (ends.opponent_score != other_left)
+        text_numbers = np.zeros_like(ends.own_score)
         for own, other in np.argwhere(is_changed).tolist():
             text_numbers[own, other] = self.text(landing_effects(self.rules, own, other))
         goals = self.game.rules.goals
         goals_by_seat = dict.fromkeys((goals, goals[::-1]))  # one if both are equal
-        kinds = [decided(ends, *seat_goals) for seat_goals in goals_by_seat]
-        own_moves = ends.own - own_left
-        other_moves = ends.opponent - other_left
+        kinds = [landing_kinds(ends, *seat_goals) for seat_goals in goals_by_seat]
+        own_moves = ends.own_score - own_left
+        other_moves = ends.opponent_score - other_left
         return {
-            "others": ends.own.shape[1],
+            "others": ends.own_score.shape[1],
             "moves": [own_moves.ravel().tolist(), other_moves.ravel().tolist()],
             "kinds": [kind.ravel().tolist() for kind in kinds],
             "landed": text_numbers.ravel().tolist(),
@@ -268,7 +270,7 @@ def _memory(game: HogEngine) -> dict[str, Any]:
         columns = ["goals", *columns]
         goal_texts = [f"{goals[0]} against {goals[1]}", f"{goals[1]} against {goals[0]}"]
         texts = [[goal_texts[seat], *text] for seat in seats for text in texts]
-    passed, earned_again = lanes_of(replace(rules, goal=game.goal)).following
+    passed, earned_again = lanes_of(replace(rules, goal=game.goal)).next_memory
     # By seat of the mover: after a turn that passes, the other seat's memory is next.
     after_pass = [passed + size * next_seat for next_seat in reversed(seats)]
     after_again = [earned_again + size * seat for seat in seats]

@@ -13,10 +13,10 @@ from hogeq.graph.turns import (
     AGAIN,
     OTHER,
     WIN,
-    decided,
-    free_turns,
+    landing_kinds,
     landings,
     lanes_of,
+    no_dice_turns,
     ways_of,
 )
 from hogeq.rules import Rules
@@ -59,7 +59,7 @@ def of_hog(rules: Rules) -> Graph:
     places, records, level_ends = _landing_places(rules, ends)
     own, opponent = (axis.ravel() for axis in np.indices((size, size)))
     total = own + opponent
-    is_used = _used_ends(ways.number, first, end, len(ends))[:, level_ends]
+    is_used = _used_ends(ways.way_number, first, end, len(ends))[:, level_ends]
     is_below_goals, successors, edges = [], [], []  # by seat
     for goal, other_goal in (goals, goals[::-1]):
         is_below_goals.append((own < goal) & (opponent < other_goal))
@@ -78,7 +78,7 @@ def of_hog(rules: Rules) -> Graph:
     num_places = len(next_position) // 2  # of one mover
     following = np.empty((len(cell), len(ends)), np.int32)
     label = np.empty(following.shape, np.int16)
-    num_records = lanes.following.shape[1]
+    num_records = lanes.next_memory.shape[1]
     for low in range(0, len(cell), BATCH_SIZE):
         batch = slice(low, low + BATCH_SIZE)
         place = places[cell[batch]]
@@ -98,9 +98,9 @@ def of_hog(rules: Rules) -> Graph:
         row=cell,
         fixed=np.zeros((0, rules.num_actions)),
         situation=situation[cell],
-        way=ways.number,
-        lane=lanes.lane,
-        following=lanes.following.reshape(-1, lanes.following.shape[2]),
+        way=ways.way_number,
+        lane=lanes.memory_lane,
+        following=lanes.next_memory.reshape(-1, lanes.next_memory.shape[2]),
         first=first,
         chance=chance,
         end=end,
@@ -187,7 +187,7 @@ def _landing_places(
     for end in np.flatnonzero(is_no_dice):
         # The other fields of an end of no dice: how memory changes points, and the bonus.
         scores, bonus = int(gift[end]), end_record[end]
-        cell_points, cell_gift, record = (column.ravel() for column in free_turns(rules, scores))
+        cell_points, cell_gift, record = (column.ravel() for column in no_dice_turns(rules, scores))
         cell_points = cell_points + bonus
         places[:, end] += cell_points * width + cell_gift
         records[:, end] = record
@@ -202,10 +202,10 @@ def _successors(rules: Rules, goal: int, other_goal: int) -> _Successors:
     that force another, in which the mover moves again unless the game is over.
     """
     ends = landings(rules)
-    kind = decided(ends, goal, other_goal).ravel()
+    kind = landing_kinds(ends, goal, other_goal).ravel()
     forced_kind = np.where(kind == OTHER, AGAIN, kind)
     kinds = np.concatenate([kind, forced_kind])
-    own, opponent = np.tile(ends.own.ravel(), 2), np.tile(ends.opponent.ravel(), 2)
+    own, opponent = np.tile(ends.own_score.ravel(), 2), np.tile(ends.opponent_score.ravel(), 2)
     moves_again = kinds == AGAIN
     next_own = np.where(moves_again, own, opponent)
     next_opponent = np.where(moves_again, opponent, own)

@@ -39,11 +39,11 @@ class Ways(NamedTuple):
     """How every roll plays."""
 
     situation: NDArray[np.uint8]  # (G, G)
-    number: Ints  # (S, H, K), in the list of ways
+    way_number: Ints  # (S, H, K), in the list of ways
     ways: tuple[Way, ...]
 
 
-class FreeTurns(NamedTuple):
+class NoDiceTurns(NamedTuple):
     """Outcome of rolling no dice, by the mover's score and the opponent's: (G, G) each."""
 
     points: Ints
@@ -55,15 +55,15 @@ class Landings(NamedTuple):
     """Where a turn ends, by the scores that it leaves: the mover's, then the opponent's."""
 
     kind: Ints  # OTHER, AGAIN, WIN or LOSS
-    own: Ints  # the mover's score after it
-    opponent: Ints
+    own_score: Ints  # the mover's, after it
+    opponent_score: Ints
 
 
 class Lanes(NamedTuple):
     """The next mover's memory, by the memory and the turn."""
 
-    lane: Ints  # (H,)
-    following: Ints  # (2, W, J), memory of whoever moves next, by again and record
+    memory_lane: Ints  # (H,)
+    next_memory: Ints  # (2, W, J), of whoever moves next, by again and record
 
 
 @lru_cache(maxsize=2)
@@ -106,20 +106,20 @@ def ways_of(rules: Rules) -> Ways:
 
 
 @lru_cache(maxsize=8)
-def free_turns(rules: Rules, scores: int = 0) -> FreeTurns:
+def no_dice_turns(rules: Rules, scores: int = 0) -> NoDiceTurns:
     """Outcome of no dice at every pair of scores.
 
     `scores` says how the memory changes points, as in :class:`hogeq.rules.rules.Throw`.
     """
     turns, goal = TurnTable(rules), rules.size
-    branches = [turns.free(own, other, scores) for own, other in np.ndindex(goal, goal)]
+    branches = [turns.no_dice(own, other, scores) for own, other in np.ndindex(goal, goal)]
     outcomes = [(branch.points, branch.gift, branch.record) for branch in branches]
-    return FreeTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))
+    return NoDiceTurns(*np.array(outcomes, np.int64).T.reshape(3, goal, goal))
 
 
-def counts_own(free: FreeTurns) -> bool:
+def depends_on_own_score(no_dice: NoDiceTurns) -> bool:
     """Whether the outcome of no dice depends on the mover's own score, the first axis."""
-    return any((table != table[0]).any() for table in free)
+    return any((table != table[0]).any() for table in no_dice)
 
 
 @lru_cache(maxsize=2)
@@ -131,7 +131,7 @@ def landings(rules: Rules) -> Landings:
     goal = rules.size
     most_points, most_gift = TurnTable(rules).most()
     most_bonus = max(way.bonus for way in ways_of(rules).ways)
-    if counts_own(free_turns(rules)):
+    if depends_on_own_score(no_dice_turns(rules)):
         most_bonus *= 2  # kernels add it to the scores, and to the points of no dice
     table = np.zeros((3, goal + most_points + most_bonus, goal + most_gift), np.int64)
     for score, opponent in np.ndindex(table.shape[1:]):
@@ -154,12 +154,12 @@ def landings(rules: Rules) -> Landings:
     return Landings(*table)
 
 
-def decided(ends: Landings, goal: Ints | int, other_goal: Ints | int) -> Ints:
+def landing_kinds(landings: Landings, goal: Ints | int, other_goal: Ints | int) -> Ints:
     """Kind of each landing where each player has a goal: the one further past it wins."""
-    past, other_past = ends.own - goal, ends.opponent - other_goal
+    past, other_past = landings.own_score - goal, landings.opponent_score - other_goal
     winner = np.where(past >= other_past, WIN, LOSS)
     is_over = np.maximum(past, other_past) >= 0
-    return np.where(is_over, winner, ends.kind)
+    return np.where(is_over, winner, landings.kind)
 
 
 @lru_cache(maxsize=2)
@@ -176,5 +176,5 @@ def lanes_of(rules: Rules) -> Lanes:
             for again, recorded in product((False, True), range(records))
         ]
         lane_of.append(lanes.setdefault(tuple(next_memories), len(lanes)))
-    following = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
-    return Lanes(np.array(lane_of), following.transpose(1, 2, 0))  # again, record, lane
+    by_lane = np.array(list(lanes), np.int64).reshape(-1, 2, records)  # lane, again, record
+    return Lanes(np.array(lane_of), by_lane.transpose(1, 2, 0))  # again, record, lane

@@ -1,7 +1,8 @@
 """Values and reach by diagonals, in the layout of :mod:`hogeq.kernels.cell_vectors`.
 
 Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the tables `landing`,
-`no_dice`, `handover`, `groups`, `situation` and `source`, which
+`no_dice`, `handover`, `groups`, `situation` and `line_of_roll`,
+which
 :class:`hogeq.model.cell_passes.CellLayout` makes; `policies`; and, as scratch, `afterstates`,
 `cells`, `sums` and `lines`.
 """
@@ -30,15 +31,15 @@ def write_values(code, shape, args):
     `weights`, the shares of the matches; `edge`, the sums past the goal; `policies`, (1 + matches,
     G, G, K) or one alone in self-play, or if `are_matrices` without K: rolls. Written are `starts`,
     the win probability of who begins, by match and player; by the role `action_values`, (G, G, K),
-    or rows of ``policies[0]`` and ``changes[0]``, how many changed. `row` and `averages` are
-    scratch, K vectors each: a block's rows and the counterfactual values of its rolls.
+    or rows of ``policies[0]`` and ``changes[0]``, how many changed. `row` and `action_sums`
+    are scratch, K vectors each: a block's rows and the counterfactual values of its rolls.
     """
     num_actions, nothing = shape.num_actions, code.vector(0.0)
     goal, role, players, matches = args.goal, args.role, args.players, args.matches
     cells_of_board, is_matrix = goal * goal, args.are_matrices.equals(1)
     policy_size = code.select(is_matrix, cells_of_board, cells_of_board * num_actions)
     args.changes.put_number(0, code.double(0.0))
-    with code.loop(0, goal * 2 - 1 + args.beyond, down=True) as total:
+    with code.loop(0, goal * 2 - 1 + args.totals_beyond, down=True) as total:
         diagonal = Diagonal(code, shape, args, total, args.edge)
         with code.loop(0, players) as player:
             _value_sums(diagonal, player)
@@ -50,17 +51,17 @@ def write_values(code, shape, args):
                 situation = args.situation.number(total)
                 with code.when(role.differs(EVALUATE)):
                     for roll in range(num_actions):
-                        args.averages.put(roll * code.width, nothing)
+                        args.action_sums.put_nth_vector(roll, nothing)
                 with code.loop(0, matches) as match:
                     seat = match * players + player
-                    lines = args.lines[match * (shape.lines * code.width) :]
+                    lines = args.lines[match * (shape.most_lines * code.width) :]
                     _value_lines(diagonal, block, situation, seat, lines)
                     with code.when(code.all_of(role.differs(EVALUATE), player.equals(0))):
                         _add_action_values(cells, situation, match, lines)
                 with code.when(player.equals(0)):
                     _read_rows(cells, args.policies, is_matrix, args.row)
                     with code.when(role.equals(COUNTERFACTUAL)):
-                        cells.write(args.action_values, args.averages, num_actions)
+                        cells.write(args.action_values, args.action_sums, num_actions)
                     with code.when(role >= ASCEND):
                         _update_rows(cells)
                 with code.loop(0, matches) as match:
@@ -68,7 +69,7 @@ def write_values(code, shape, args):
                     with code.when(player.equals(1)):
                         table = args.policies[(match + 1) * policy_size :]
                         _read_rows(cells, table, is_matrix, args.row)
-                    lines = args.lines[match * (shape.lines * code.width) :]
+                    lines = args.lines[match * (shape.most_lines * code.width) :]
                     _value_memories(cells, situation, match, player, seat, lines)
         with code.loop(0, matches * players) as seat:
             _value_afterstates(diagonal, seat)
@@ -92,42 +93,36 @@ def _value_sums(diagonal, player):
 
 
 def _add_action_values(cells, situation, match, lines):
-    """Emit: add a match's counterfactual values of the rolls at a block's cells to `averages`.
+    """Emit: add a match's counterfactual values of the rolls at a block's cells to `action_sums`.
 
     They are win probabilities of `lines`, weighted by the match's share and reach, summed over
     memories.
     """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
-    num_actions, memories = diagonal.shape.num_actions, diagonal.shape.memories
-    first_row = (match * (args.goal * 2 - 1) + diagonal.total) * memories
+    num_actions, memories = diagonal.shape.num_actions, diagonal.shape.num_memories
+    first_row = diagonal.reach_row(match)
     weight = code.vector(args.weights.number(match))
     no_members = [None] * num_actions  # no roll gains a bonus in this layout
     with code.loop(0, memories) as memory:
-        reach_position = (first_row + memory) * args.width + cells.opponent
-        reach = args.reach.vector(reach_position) * weight
+        reach = args.reach.vector(cells.row_position(first_row + memory)) * weight
         line_of = _line_reader(diagonal, situation, memory, lines)
         weighted_values = recurrence.reach_weighted_values(reach, no_members, line_of, None)
         for roll, value in enumerate(weighted_values):
-            position = roll * code.width
-            args.averages.put(position, args.averages.vector(position) + value)
+            args.action_sums.put_nth_vector(roll, args.action_sums.nth_vector(roll) + value)
 
 
 def _update_rows(cells):
     """Emit: change player 0's policy at a block's cells by the role, ASCEND or SOFTMAX.
 
-    From the rows in `row` and the counterfactual values in `averages`, K vectors each.
+    From the rows in `row` and the counterfactual values in `action_sums`, K vectors each.
     """
     code, args, row = cells.code, cells.args, cells.args.row
-    positions = [roll * code.width for roll in range(cells.shape.num_actions)]
-    values = [args.averages.vector(position).converted(DOUBLE) for position in positions]
+    num_actions = cells.shape.num_actions
+    values = [args.action_sums.nth_vector(roll).converted(DOUBLE) for roll in range(num_actions)]
     (reach,) = cells.read(args.infoset_reach)
-    old_row = [row.vector(position) for position in positions]
-
-    def put(roll, probability):
-        row.put(positions[roll], probability)
-
-    recurrence.emit_row_update(code, args, values, old_row, reach, put)
-    cells.write(args.policies, row, len(positions))
+    old_row = [row.nth_vector(roll) for roll in range(num_actions)]
+    recurrence.emit_row_update(code, args, values, old_row, reach, row.put_nth_vector)
+    cells.write(args.policies, row, num_actions)
 
 
 def _value_memories(cells, situation, match, player, seat, lines):
@@ -137,11 +132,8 @@ def _value_memories(cells, situation, match, player, seat, lines):
     at the cell where play begins, the mover's goes to `starts`.
     """
     code, diagonal, args = cells.code, cells.diagonal, cells.args
-    memories, num_actions = cells.shape.memories, cells.shape.num_actions
-    policy = [
-        args.row.vector(roll * code.width).converted(code.kind.element)
-        for roll in range(num_actions)
-    ]
+    memories, num_actions = cells.shape.num_memories, cells.shape.num_actions
+    policy = [args.row.nth_vector(roll).converted(code.kind.element) for roll in range(num_actions)]
     other_player = args.players - 1 - player
     own_cells = diagonal.cells_of(seat)
     others_cells = diagonal.cells_of(match * args.players + other_player)
@@ -149,7 +141,7 @@ def _value_memories(cells, situation, match, player, seat, lines):
     with code.loop(0, memories) as memory:
         line_of = _line_reader(diagonal, situation, memory, lines)
         (lost,) = recurrence.loss_probabilities(code, policy, line_of, None, no_members, 1)
-        position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
+        position = cells.page_position(memory)
         others_cells.put(position, lost)
         if cells.shape.moves_again:
             own_cells.put(position + memories * diagonal.cell_page, 1.0 - lost)
@@ -166,10 +158,10 @@ def _read_rows(cells, policies, is_matrix, row):
             for roll in range(num_actions):
                 is_less = chosen.where_at_least(roll, 0.0, 1.0)
                 is_at_most = chosen.where_at_least(roll + 1, 0.0, 1.0)
-                row.put(roll * code.width, is_at_most - is_less)
+                row.put_nth_vector(roll, is_at_most - is_less)
         with of_policy:
             for roll, probability in enumerate(cells.read(policies, num_actions)):
-                row.put(roll * code.width, probability)
+                row.put_nth_vector(roll, probability)
 
 
 def _value_lines(diagonal, block, situation, seat, lines):
@@ -182,7 +174,7 @@ def _value_lines(diagonal, block, situation, seat, lines):
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
             for family, base, group_row in each_group(diagonal, block, seat):
-                rolls = family.rolls[number]
+                rolls = family.situation_rolls[number]
                 if 0 in rolls:
                     base.no_dice_positions = diagonal.no_dice(family.kind, block)
                 values = ()
@@ -190,24 +182,24 @@ def _value_lines(diagonal, block, situation, seat, lines):
                     values = recurrence.value_rolls(code, family.dice, base, shape.num_actions)
                 first_line = group_row.number(2 + number)
                 for index, roll in enumerate(rolls):
-                    lines.put((first_line + index) * code.width, values[roll])
+                    lines.put_nth_vector(first_line + index, values[roll])
 
 
 def _line_reader(diagonal, situation, memory, lines):
     """Return a function that reads the line that a memory plays for a roll: a Vector."""
-    shape, source = diagonal.shape, diagonal.args.source
-    first = (situation * shape.memories + memory) * shape.num_actions
-    return lambda roll: lines.vector(source.number(first + roll) * diagonal.code.width)
+    line_of_roll = diagonal.args.line_of_roll
+    first = diagonal.roll_entries(situation, memory)
+    return lambda roll: lines.nth_vector(line_of_roll.number(first + roll))
 
 
 def _value_afterstates(diagonal, seat):
     """Emit the values of a diagonal's afterstates: those of the cells on which they land."""
     code, args = diagonal.code, diagonal.args
     cells, pages = diagonal.cells_of(seat), diagonal.pages_of(seat)
-    first = (diagonal.lowest - args.beyond).at_least(0) // code.width
-    end = diagonal.total.at_most(args.goal - 1 + args.given) // code.width + 1
-    with code.loop(0, diagonal.shape.pages) as page, code.loop(first, end) as block:
-        position = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
+    first = (diagonal.lowest - args.totals_beyond).at_least(0) // code.width
+    end = diagonal.total.at_most(args.goal - 1 + args.most_gift) // code.width + 1
+    with code.loop(0, diagonal.shape.num_pages) as page, code.loop(first, end) as block:
+        position = diagonal.afterstate_position(page, block)
         pages.put(position, gather(cells, landings(diagonal, block, page)))
 
 
@@ -222,21 +214,21 @@ def write_reach(code, shape, args):
     2. the reach of each memory, times the policy, goes to the lines that it plays;
     3. that of lines goes to sums and afterstates.
 
-    Player 1 follows the policy of number `opponent`, and `begun` is the probability of each player
+    Player 1 follows the policy of number `opponent`, and `start_probability` is that of each player
     to begin. Written are `infoset_reach`, (G, G), the sum over memories, and if it `keeps_memories`
     `reach`, by total, memory and opponent's score. `landed` is scratch, a vector for each page;
     `cells` are 0 before and after.
     """
-    num_actions, memories, nothing = shape.num_actions, shape.memories, code.vector(0.0)
+    num_actions, memories, nothing = shape.num_actions, shape.num_memories, code.vector(0.0)
     players, lines, total_reach = args.players, args.lines, code.variable(nothing)
     with code.loop(0, args.goal * 2 - 1) as total:
         diagonal = Diagonal(code, shape, args, total)
         with code.when(total.equals(0)):
-            afterstates = args.afterstates, diagonal.afterstate_page * shape.pages
+            afterstates = args.afterstates, diagonal.afterstate_page * shape.num_pages
             sums = args.sums, diagonal.sums_size
             for array, array_size in (afterstates, sums):
                 with code.loop(0, players * array_size // code.width) as vector:
-                    array.put(vector * code.width, nothing)
+                    array.put_nth_vector(vector, nothing)
         situation = args.situation.number(total)
         with (
             code.loop(0, players) as player,
@@ -249,20 +241,20 @@ def write_reach(code, shape, args):
             with code.loop(diagonal.first, diagonal.last) as block:
                 cells = Block(diagonal, block)
                 policy = _policy_of(cells, player)
-                for line in range(shape.lines):
-                    lines.put(line * code.width, nothing)
+                for line in range(shape.most_lines):
+                    lines.put_nth_vector(line, nothing)
                 total_reach.set(nothing)
                 with code.loop(0, memories) as memory:
                     reach = _take_arrived(cells, memory, own_cells, others_cells)
                     total_reach.set(total_reach.get() + reach)
                     with code.when(code.all_of(player.equals(0), args.keeps_memories.equals(1))):
-                        position = (total * memories + memory) * args.width + cells.opponent
-                        args.reach.put(position, reach)
+                        row = diagonal.reach_row(0) + memory  # of one match
+                        args.reach.put(cells.row_position(row), reach)
                     flows, _ = recurrence.reach_of_rolls(policy, reach, [None] * num_actions)
-                    first = (situation * memories + memory) * num_actions
+                    first = diagonal.roll_entries(situation, memory)
                     for roll, flow in enumerate(flows):
-                        position = args.source.number(first + roll) * code.width
-                        lines.put(position, lines.vector(position) + flow)
+                        line = args.line_of_roll.number(first + roll)
+                        lines.put_nth_vector(line, lines.nth_vector(line) + flow)
                 with code.when(player.equals(0)):
                     args.landed.put(0, total_reach.get())
                     cells.write(args.infoset_reach, args.landed)
@@ -282,15 +274,15 @@ def _policy_of(cells, player):
 def _take_arrived(cells, memory, own_cells, others_cells):
     """Emit the reach of a memory at a block's cells, a Vector; set it to 0 where it was read."""
     code, diagonal, zero = cells.code, cells.diagonal, cells.code.vector(0.0)
-    position = memory * diagonal.cell_page + diagonal.cells() + cells.opponent
+    position = cells.page_position(memory)
     arrived = others_cells.vector(position)  # from turns of the other player
     others_cells.put(position, zero)
     if cells.shape.moves_again:
-        position = position + cells.shape.memories * diagonal.cell_page
+        position = position + cells.shape.num_memories * diagonal.cell_page
         arrived = arrived + own_cells.vector(position)
         own_cells.put(position, zero)
     is_start = code.all_of(diagonal.total.equals(0), memory.equals(0))
-    start_probability = code.select(is_start, cells.args.begun, code.double(0.0))
+    start_probability = code.select(is_start, cells.args.start_probability, code.double(0.0))
     return arrived + one_hot(code, 0, start_probability, 1)
 
 
@@ -302,17 +294,17 @@ def _land(diagonal, block, player):
     """
     code, shape, landed = diagonal.code, diagonal.shape, diagonal.args.landed
     zero, pages, cells = code.vector(0.0), diagonal.pages_of(player), diagonal.cells_of(player)
-    with code.loop(0, shape.pages) as page:
-        landed.put(page * code.width, zero)
+    with code.loop(0, shape.num_pages) as page:
+        landed.put_nth_vector(page, zero)
     for family, base, group_row in each_group(diagonal, block, player):
-        if family.dice.depth:
-            position = (group_row.number(0) + family.dice.record) * code.width
-            before = landed.vector(position)
+        if family.dice.most_summed:
+            page = group_row.number(0) + family.dice.sum_record
+            before = landed.nth_vector(page)
             by_sums = recurrence.reach_landing_from_sums(code, family.dice, base)
-            landed.put(position, before + by_sums)
-    with code.loop(0, shape.pages) as page:
-        position = page * diagonal.afterstate_page + diagonal.afterstates() + block * code.width
-        by_sums = landed.vector(page * code.width)
+            landed.put_nth_vector(page, before + by_sums)
+    with code.loop(0, shape.num_pages) as page:
+        position = diagonal.afterstate_position(page, block)
+        by_sums = landed.nth_vector(page)
         # Targets correct the sums, so that little but rounding may be left.
         flow = (pages.vector(position) + by_sums).zero_where_rounding(by_sums)
         pages.put(position, zero)
@@ -329,12 +321,12 @@ def _carry_lines(diagonal, block, situation, player):
     for number in range(shape.situations):
         with code.when(situation.equals(number)):
             for family, base, group_row in each_group(diagonal, block, player):
-                rolls, dice = family.rolls[number], family.dice
+                rolls, dice = family.situation_rolls[number], family.dice
                 first_line = group_row.number(2 + number)
                 flows = [code.vector(0.0)] * shape.num_actions
                 for index, roll in enumerate(rolls):
-                    flows[roll] = diagonal.args.lines.vector((first_line + index) * code.width)
-                if dice.depth:
+                    flows[roll] = diagonal.args.lines.nth_vector(first_line + index)
+                if dice.most_summed:
                     is_even = (diagonal.total & 1).equals(0)
                     with code.builder.if_else(is_even) as (first_of_two, second):
                         with first_of_two:

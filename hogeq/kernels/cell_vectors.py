@@ -27,10 +27,10 @@ from hogeq.kernels.vectors import gather, scatter
 class Family(NamedTuple):
     """Groups that are alike, neighbours in the table `groups`."""
 
-    first: int  # row of the table
-    end: int  # row after the last
+    first_group: int  # row of the table
+    end_group: int  # row after the last
     kind: int  # of the dice, among those of the game
-    rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
+    situation_rolls: tuple[tuple[int, ...], ...]  # by situation, the rolls that have a line
     dice: Dice
 
 
@@ -38,10 +38,10 @@ class Shape(NamedTuple):
     """Constants of kernels, the same at any goal."""
 
     num_actions: int  # K
-    memories: int  # H
-    pages: int  # of afterstates
-    lines: int  # most lines of a situation
-    sums: int  # vectors of sums that a block has
+    num_memories: int  # H
+    num_pages: int  # of afterstates
+    most_lines: int  # of a situation
+    num_sums: int  # vectors of sums that a block has
     edge_depth: int  # numbers of dice whose sums past the goal are in the table `edge`
     edge_blocks: int  # blocks of each total in it
     most_sides: int  # of any dice
@@ -51,18 +51,18 @@ class Shape(NamedTuple):
     @property
     def situations(self) -> int:
         """Kinds of diagonals, which differ in the dice or in the memories' use of them."""
-        return len(self.families[0].rolls)
+        return len(self.families[0].situation_rolls)
 
 
 class Board(NamedTuple):
     """Arguments of kernels that depend on the goal, the same for both passes."""
 
     goal: int
-    width: int  # numbers of a row, by opponent's score
+    row_width: int  # numbers of a row, by opponent's score
     afterstate_rows: int  # of a page: totals that are in use at once
     cell_rows: int
-    beyond: int  # totals past a cell's that its rolls look at
-    given: int  # most points that a turn gives to the opponent
+    totals_beyond: int  # totals past a cell's that its rolls look at
+    most_gift: int  # most points that a turn gives to the opponent
 
 
 class Diagonal:
@@ -78,34 +78,52 @@ class Diagonal:
         self.first = self.lowest.at_least(0) // width
         self.last = total.at_most(goal - 1) // width + 1
         # Numbers of a page: its rows, and a vector of constants.
-        self.afterstate_page = args.afterstate_rows * args.width + width
-        self.cell_page = args.cell_rows * args.width + width
+        self.afterstate_page = args.afterstate_rows * args.row_width + width
+        self.cell_page = args.cell_rows * args.row_width + width
         num_blocks = (goal + (width - 1)) // width  # rounded up
-        self.sums_size = num_blocks * (shape.sums * width)
+        self.sums_size = num_blocks * (shape.num_sums * width)
 
     def afterstates(self, away=0):
         """Position on a page of the row of afterstates whose total is `away` higher."""
-        return ((self.total + away) & (self.args.afterstate_rows - 1)) * self.args.width
+        return ((self.total + away) & (self.args.afterstate_rows - 1)) * self.args.row_width
 
     def cells(self):
         """Position on a page of the diagonal's row of cells."""
-        return (self.total & (self.args.cell_rows - 1)) * self.args.width
+        return (self.total & (self.args.cell_rows - 1)) * self.args.row_width
+
+    @property
+    def num_totals(self):
+        """Number of diagonals, an Index."""
+        return self.args.goal * 2 - 1
+
+    def afterstate_position(self, page, block):
+        """Position, among the pages of a seat, of a block of afterstates."""
+        row = page * self.afterstate_page + self.afterstates()
+        return row + block * self.code.width
+
+    def roll_entries(self, situation, memory):
+        """Index, in `line_of_roll`, of a memory's first roll in a situation."""
+        return (situation * self.shape.num_memories + memory) * self.shape.num_actions
+
+    def reach_row(self, match):
+        """Row of the first memory in the array `reach`, by match, total and memory."""
+        return (self.num_totals * match + self.total) * self.shape.num_memories
 
     def pages_of(self, seat):
         """Return the pages of afterstates of a player of a match: seat match * players + player."""
-        return self.args.afterstates[seat * self.afterstate_page * self.shape.pages :]
+        return self.args.afterstates[seat * self.afterstate_page * self.shape.num_pages :]
 
     def cells_of(self, seat):
         """Return the pages of cells of a seat."""
-        return self.args.cells[seat * self.cell_page * (2 * self.shape.memories) :]
+        return self.args.cells[seat * self.cell_page * (2 * self.shape.num_memories) :]
 
     def no_dice(self, kind, block):
         """Read the positions, on a group's pages, to which no dice lead from a block's cells.
 
         By the kind of dice; LLVM's vector.
         """
-        row = (self.args.goal * 2 - 1) * kind + self.total
-        return self.args.no_dice.indices(row * self.args.width + block * self.code.width)
+        row = self.num_totals * kind + self.total
+        return self.args.no_dice.indices(row * self.args.row_width + block * self.code.width)
 
 
 class Block:
@@ -132,6 +150,14 @@ class Block:
         self.first_cell = (diagonal.total - self.opponent) * goal + self.opponent
         self._steps = builder.mul(lanes, code.broadcast((1 - goal).value, width))
 
+    def row_position(self, row):
+        """Position of the cells in an array of rows by opponent's score."""
+        return row * self.args.row_width + self.opponent
+
+    def page_position(self, memory):
+        """Position, among the pages of a seat, of the cells in a memory."""
+        return memory * self.diagonal.cell_page + self.diagonal.cells() + self.opponent
+
     def _positions(self, size):
         """Emit the cells' positions, from the first one on, in arrays of `size` numbers a cell."""
         builder, count = self.code.builder, self._steps.type.count
@@ -148,7 +174,7 @@ class Block:
         """Write `size` numbers of each cell on the board, from so many vectors in memory."""
         positions, first = self._positions(size), self.first_cell * size
         for number in range(size):
-            vector = vectors.vector(number * self.code.width).converted(DOUBLE)
+            vector = vectors.nth_vector(number).converted(DOUBLE)
             scatter(table[first + number :], positions, vector, self.is_on_board)
 
 
@@ -201,7 +227,7 @@ class _GroupBase:
         They are the first numbers of the vector: there the opponent's score is lowest.
         """
         is_reach = self.edge is None
-        is_unread = dice == self.family.dice.depth  # no sum reads that of the most dice
+        is_unread = dice == self.family.dice.most_summed  # no sum reads that of the most dice
         if is_reach or is_unread:
             return value
         shape, goal, width = self.diagonal.shape, self.diagonal.args.goal, self.code.width
@@ -231,10 +257,10 @@ def each_group(diagonal, block, seat):
     code, shape, args, pages = diagonal.code, diagonal.shape, diagonal.args, diagonal.pages_of(seat)
     sums = args.sums[seat * diagonal.sums_size :]
     for family in shape.families:
-        with code.loop(family.first, family.end) as group:
+        with code.loop(family.first_group, family.end_group) as group:
             row = args.groups[group * (2 + shape.situations) :]
             page = pages[row.number(0) * diagonal.afterstate_page :]
-            sums_of_group = sums[(block * shape.sums + row.number(1)) * code.width :]
+            sums_of_group = sums[(block * shape.num_sums + row.number(1)) * code.width :]
             yield family, _GroupBase(diagonal, family, block, page, sums_of_group), row
 
 
@@ -247,8 +273,8 @@ def landings(diagonal, block, page):
     """
     code, args, builder = diagonal.code, diagonal.args, diagonal.code.builder
     end, other_memory, own_memory = (args.handover.number(page * 3 + column) for column in range(3))
-    row = (args.goal * 2 - 1 + args.beyond) * end + diagonal.total
-    coded = args.landing.indices(row * args.width + block * code.width)
+    row = (diagonal.num_totals + args.totals_beyond) * end + diagonal.total
+    coded = args.landing.indices(row * args.row_width + block * code.width)
     page_start = code.broadcast((other_memory * diagonal.cell_page).value, code.width)
     if diagonal.shape.moves_again:
         moves_again = builder.trunc(coded, ir.VectorType(BOOL, code.width))  # the lowest bit

@@ -2,13 +2,14 @@
 
 A *state* is a position and a memory. A *way* is a distribution over the *ends* of a turn, by which
 an action is carried out; which one can depend on the memory. A *lane* is a class of memories from
-which each end leads to the same memory: ``following[label, lane]``. The *slot* ``w * J + lane`` is
-the w-th way of a situation in a lane; an action's is ``lists.slot[situation, action, memory]``.
+which each end leads to the same memory: ``next_memory[label, lane]``. The *slot* ``w * J + lane``
+is the w-th way of a situation in a lane; ``action_slot[situation, action, memory]`` is an action's.
 
 Sizes: C positions, H memories, K actions, S situations, W ways (each of one action), at most U in a
 situation, J lanes, padded to whole vectors, E ends, R rows. Values are payoffs to the player whose
-pass it is. `lists` are :class:`hogeq.kernels.arrays.Lists`: entries of x are ``start[x]`` to before
-``start[x + 1]``; in `next`, -1 - t is payoff t, any other number the position that follows.
+pass it is; in `next_position`, -1 - t is payoff t. `graph` is a
+:class:`hogeq.kernels.arrays.PassGraph`.
+
 Lanes are taken ``len(STEP)`` at a time, as vectors: :func:`splat` fills one, :func:`load` and
 :func:`store` read and write one from an index on.
 """
@@ -23,85 +24,122 @@ from hogeq.kernels.vectors import load, splat, store
 
 
 @part
-def probabilities_at(lists, position, me, policies, opponent):
+def probabilities_at(graph, position, play):
     """Return the action probabilities, (K,), of who moves at a position.
 
-    `policies` (1 + n, R, K) are those of player `me` and of n opponents, of which number `opponent`
-    plays; a policy alone plays itself. Nature has probabilities of its own.
+    `play` is a :class:`hogeq.kernels.arrays.Play`; nature has probabilities of its own.
     """
-    row, mover = lists.row[position], lists.player[position]
+    row, mover = graph.row[position], graph.player[position]
     if mover == NATURE:
-        return lists.fixed[row]
-    return policies[0 if mover == me or len(policies) == 1 else 1 + opponent, row]
+        return graph.nature_policy[row]
+    is_own = mover == play.me or len(play.policies) == 1
+    return play.policies[0 if is_own else 1 + play.opponent, row]
 
 
 @part
-def way_at(lists, situation, slot):
+def positions_of_blocks(graph, first, last):
+    """Return the positions of the blocks from `first`, below `last`, (n,), in their order."""
+    return graph.position_order[graph.block_start[first] : graph.block_start[last]]
+
+
+@part
+def block_positions(graph, block):
+    """Return the positions of a block, (n,)."""
+    return positions_of_blocks(graph, block, block + 1)
+
+
+@part
+def num_lanes(graph):
+    """Return the number of lanes, J."""
+    return graph.next_memory.shape[1]
+
+
+@part
+def ways_of(graph, situation):
+    """Return the ways of a situation, (n,), by their numbers among all W."""
+    first, last = graph.situation_start[situation], graph.situation_start[situation + 1]
+    return graph.situation_ways[first:last]
+
+
+@part
+def way_at(graph, situation, slot):
     """Return the number, among all W, of the way of a situation that has a slot, w * J + lane."""
-    return lists.ways[lists.ways_start[situation] + slot // lists.following.shape[1]]
+    first = graph.situation_start[situation]
+    return graph.situation_ways[first + slot // num_lanes(graph)]
 
 
 @part
-def value_ends(lists, position, values, payoff, ends):
-    """Fill `ends`, (E * J,): the payoff, (T,), or next state's value, (C, H), by end and lane."""
-    base = lists.base[position]
-    lanes = lists.following.shape[1]
-    for end in range(lists.ends[lists.situation[position]]):
-        next_position = lists.next[base + end]
+def outcomes_of(graph, way):
+    """Return the range of the outcomes of a way."""
+    return range(graph.outcome_start[way], graph.outcome_start[way + 1])
+
+
+@part
+def end_entry(graph, position, end):
+    """Return the index, in `next_position` and `end_label`, of an end of a turn at a position."""
+    return graph.end_start[position] + end
+
+
+@part
+def value_ends(graph, position, values, payoff, end_values):
+    """Fill `end_values`, (E * J,): the payoff, (T,), or next state's value, (C, H), by lane."""
+    lanes = num_lanes(graph)
+    for end in range(graph.num_ends[graph.situation[position]]):
+        entry = end_entry(graph, position, end)
+        next_position = graph.next_position[entry]
         first = end * lanes
-        low, high = lists.end_lanes[end]
+        low, high = graph.end_lanes[end]
         if next_position < 0:
             final_payoff = payoff[-1 - next_position]
             for lane in range(low, high):
-                ends[first + lane] = final_payoff
+                end_values[first + lane] = final_payoff
         else:
-            next_memory = lists.following[lists.label[base + end]]
+            next_memory = graph.next_memory[graph.end_label[entry]]
             next_values = values[next_position]
             for lane in range(low, high):
-                ends[first + lane] = next_values[next_memory[lane]]
+                end_values[first + lane] = next_values[next_memory[lane]]
 
 
 @part
-def value_way(lists, way, first_slot, width, ends, way_values):
+def value_way(graph, way, first_slot, width, end_values, way_values):
     """Fill the expected values of a way over its ends, in all its lanes, a vector at a time.
 
-    `ends` and `way_values` have `width` numbers for each lane; the way's begin at `first_slot`.
+    `end_values` and `way_values` have `width` numbers for each lane; the way's begin at
+    `first_slot`.
     """
-    end_size = lists.following.shape[1] * width  # numbers of one end
-    low = lists.lanes[way, 0] * width
-    high = lists.lanes[way, 1] * width
+    end_size = num_lanes(graph) * width  # numbers of one end
+    low = graph.way_lanes[way, 0] * width
+    high = graph.way_lanes[way, 1] * width
     for lane in range(low, high, len(STEP)):
         expected = splat(0.0, STEP)
-        for outcome in range(lists.first[way], lists.first[way + 1]):
-            end_values = load(ends, lists.end[outcome] * end_size + lane, STEP)
-            expected += lists.chance[outcome] * end_values
+        for outcome in outcomes_of(graph, way):
+            value = load(end_values, graph.outcome_end[outcome] * end_size + lane, STEP)
+            expected += graph.outcome_chance[outcome] * value
         store(way_values, first_slot + lane, expected)
 
 
 @part
-def value_ways(lists, position, probabilities, all_ways, values, payoff, ends, way_values):
-    """Fill the expected values, (U * J,), of the ways to play a turn at a position, by lane.
+def value_ways(graph, position, probabilities, all_ways, values, payoff, end_values, way_values):
+    """Fill the expected values, (U * J,), of the ways to play a turn at a position, by slot.
 
-    They are computed from the values of states, (C, H), and payoffs, (T,); `ends`, (E * J,), is
-    scratch. Only ways whose action has a positive probability, (K,), unless `all_ways`.
+    They are computed from the values of states, (C, H), and payoffs, (T,); `end_values`, (E * J,),
+    is scratch. Only ways whose action has a positive probability, (K,), unless `all_ways`.
     """
-    situation = lists.situation[position]
-    lanes = lists.following.shape[1]
-    first_way = lists.ways_start[situation]
-    value_ends(lists, position, values, payoff, ends)
-    for entry in range(first_way, lists.ways_start[situation + 1]):
-        way = lists.ways[entry]
-        if all_ways or probabilities[lists.action[way]] > 0.0:
-            value_way(lists, way, (entry - first_way) * lanes, 1, ends, way_values)
+    ways = ways_of(graph, graph.situation[position])
+    value_ends(graph, position, values, payoff, end_values)
+    for number in range(len(ways)):
+        way = ways[number]
+        if all_ways or probabilities[graph.way_action[way]] > 0.0:
+            value_way(graph, way, number * num_lanes(graph), 1, end_values, way_values)
 
 
 @part
-def mix(lists, position, probabilities, way_values, values):
+def mix(graph, position, probabilities, way_values, values):
     """Fill the expected `values`, (H,), of a position's memories under action probabilities, (K,).
 
     `way_values`, (U * J,), are those of ways by lane.
     """
-    slots = lists.slot[lists.situation[position]]
+    slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
         expected = 0.0
         for action in range(len(probabilities)):
@@ -111,13 +149,13 @@ def mix(lists, position, probabilities, way_values, values):
 
 
 @part
-def maximise(lists, position, sign, way_values, values, choice):
+def maximise(graph, position, sign, way_values, values, choice):
     """Fill the best value and best action of each memory at a position: `values`, `choice`, (H,).
 
     With `sign` -1 the least value is best: the other player chooses. Values within `TIE` of the
     best are as good, and the first such action is taken.
     """
-    slots = lists.slot[lists.situation[position]]
+    slots = graph.action_slot[graph.situation[position]]
     for memory in range(len(values)):
         best_value = -np.inf
         for action in range(len(slots)):
@@ -130,12 +168,12 @@ def maximise(lists, position, sign, way_values, values, choice):
 
 
 @part
-def add_weighted_values(lists, position, weight, reach, way_values, action_values):
+def add_weighted_values(graph, position, weight, reach, way_values, action_values):
     """Add a position's action values, weighted by `weight` and reach, to `action_values`, (K,).
 
     `reach` (H,) is that of the position's memories. Returns their reach in all, times `weight`.
     """
-    slots = lists.slot[lists.situation[position]]
+    slots = graph.action_slot[graph.situation[position]]
     total_reach = 0.0
     for memory in range(len(reach)):
         weighted_reach = weight * reach[memory]
@@ -147,76 +185,93 @@ def add_weighted_values(lists, position, weight, reach, way_values, action_value
 
 
 @part
-def act_out(lists, position, probabilities, reach, masses):
-    """Add the reach of a position's memories, (H,), to that of ways by lane, `masses` (U * J,)."""
-    slots = lists.slot[lists.situation[position]]
+def act_out(graph, position, probabilities, reach, way_reach):
+    """Add the reach of a position's memories, (H,), to that of ways by slot, (U * J,)."""
+    slots = graph.action_slot[graph.situation[position]]
     for action in range(len(probabilities)):
         probability = probabilities[action]
         if probability > 0.0:
             for memory in range(len(reach)):
-                masses[slots[action, memory]] += probability * reach[memory]
+                way_reach[slots[action, memory]] += probability * reach[memory]
 
 
 @part
-def pass_on(lists, position, probabilities, all_ways, state_reach, masses, flows):
-    """Send the reach of a position's ways, `masses` (U * J,), to the states that follow, (C, H).
+def send_to_ends(graph, way, first_slot, way_reach, end_reach):
+    """Move the reach of a way from its slots, a vector of lanes at a time, to its ends."""
+    low, high = graph.way_lanes[way]
+    for lane in range(low, high, len(STEP)):
+        reach = load(way_reach, first_slot + lane, STEP)
+        store(way_reach, first_slot + lane, splat(0.0, STEP))
+        for outcome in outcomes_of(graph, way):
+            first = graph.outcome_end[outcome] * num_lanes(graph) + lane
+            reach_so_far = load(end_reach, first, STEP)
+            store(end_reach, first, graph.outcome_chance[outcome] * reach + reach_so_far)
 
-    1. From ways to ends, `flows` (E * J,), a vector of lanes at a time: ways whose action has a
-       positive probability, (K,), or `all_ways`.
-    2. From ends to states, unless play is over.
 
-    `masses` and `flows` are zeros afterwards.
-    """
-    situation, base = lists.situation[position], lists.base[position]
-    lanes = lists.following.shape[1]
-    first_way = lists.ways_start[situation]
-    for entry in range(first_way, lists.ways_start[situation + 1]):
-        way = lists.ways[entry]
-        first_slot = (entry - first_way) * lanes
-        if all_ways or probabilities[lists.action[way]] > 0.0:
-            low, high = lists.lanes[way]
-            for lane in range(low, high, len(STEP)):
-                mass = load(masses, first_slot + lane, STEP)
-                store(masses, first_slot + lane, splat(0.0, STEP))
-                for outcome in range(lists.first[way], lists.first[way + 1]):
-                    first_flow = lists.end[outcome] * lanes + lane
-                    flow = load(flows, first_flow, STEP)
-                    store(flows, first_flow, lists.chance[outcome] * mass + flow)
-    for end in range(lists.ends[situation]):
-        next_position = lists.next[base + end]
-        first_flow = end * lanes
-        low, high = lists.end_lanes[end]
+@part
+def send_to_states(graph, position, end_reach, state_reach):
+    """Move the reach of the ends of a position's turn to the states that follow, if any does."""
+    for end in range(graph.num_ends[graph.situation[position]]):
+        entry = end_entry(graph, position, end)
+        next_position = graph.next_position[entry]
+        first = end * num_lanes(graph)
+        low, high = graph.end_lanes[end]
         if next_position >= 0:
-            next_memory = lists.following[lists.label[base + end]]
+            next_memory = graph.next_memory[graph.end_label[entry]]
             next_reach = state_reach[next_position]
             for lane in range(low, high):
-                next_reach[next_memory[lane]] += flows[first_flow + lane]
+                next_reach[next_memory[lane]] += end_reach[first + lane]
         for lane in range(low, high):
-            flows[first_flow + lane] = 0.0
+            end_reach[first + lane] = 0.0
 
 
 @part
-def send(lists, position, probabilities, reach, state_reach, masses, flows):
+def pass_on(graph, position, probabilities, all_ways, state_reach, way_reach, end_reach):
+    """Send the reach of a position's ways, (U * J,), to the states that follow, (C, H).
+
+    1. From ways to ends, (E * J,): ways whose action has a positive probability, (K,), or
+       `all_ways`.
+    2. From ends to states, unless play is over.
+
+    `way_reach` and `end_reach` are zeros afterwards.
+    """
+    ways = ways_of(graph, graph.situation[position])
+    for number in range(len(ways)):
+        way = ways[number]
+        if all_ways or probabilities[graph.way_action[way]] > 0.0:
+            send_to_ends(graph, way, number * num_lanes(graph), way_reach, end_reach)
+    send_to_states(graph, position, end_reach, state_reach)
+
+
+@part
+def send(graph, position, probabilities, reach, state_reach, scratch):
     """Send the reach of a position's memories, (H,), to the states that follow, (C, H).
 
-    They act by `probabilities`, (K,); `masses` and `flows` are scratch, zeros before and after.
+    They act by `probabilities`, (K,).
     """
-    act_out(lists, position, probabilities, reach, masses)
-    pass_on(lists, position, probabilities, False, state_reach, masses, flows)
+    way_reach, end_reach = scratch.way_reach, scratch.end_reach
+    act_out(graph, position, probabilities, reach, way_reach)
+    pass_on(graph, position, probabilities, False, state_reach, way_reach, end_reach)
 
 
 @part
-def set_row(role, legal, row, action_values, reach, temperature, damping):
+def exclude_illegal(graph, position, action_values):
+    """Make the values, (K,), of actions that do not exist at a position -inf."""
+    is_legal = graph.is_legal[graph.situation[position]]
+    for action in range(len(action_values)):
+        if not is_legal[action]:
+            action_values[action] = -np.inf
+
+
+@part
+def set_row(rule, row, action_values, reach):
     """Change a policy's row, (K,), as a role does, if it is reached.
 
     ASCEND takes the best action, SOFTMAX moves towards the softmax; other roles change nothing.
-    Values of illegal actions become -inf. Returns 1 if ASCEND chose another action, else 0.
+    Returns 1 if ASCEND chose another action, else 0.
     """
-    for action in range(len(row)):
-        if not legal[action]:
-            action_values[action] = -np.inf
-    if reach > 0.0 and role == ASCEND:
+    if reach > 0.0 and rule.role == ASCEND:
         return take_best(row, action_values, reach)
-    if reach > 0.0 and role == SOFTMAX:
-        soften(row, action_values, reach, temperature, damping)
+    if reach > 0.0 and rule.role == SOFTMAX:
+        soften(row, action_values, reach, rule.temperature, rule.damping)
     return 0

@@ -28,35 +28,35 @@ class Shape(NamedTuple):
 
     lanes: int  # W: records of the opponent's, padded to fill registers of the processor
     num_actions: int  # K
-    active: int  # own records by which rolls may play: the first ones
-    records: int
-    bonus: int  # points that members gain before a roll
-    members: tuple[tuple[int, ...], ...]  # by roll, the own records that gain the bonus
-    recorded: tuple[int, ...]  # records that turns leave
-    sole: tuple[int, ...]
+    active_records: int  # own records by which rolls may play: the first ones
+    num_records: int
+    bonus_points: int  # that members gain before a roll
+    bonus_members: tuple[tuple[int, ...], ...]  # by roll, the own records that gain the bonus
+    left_records: tuple[int, ...]  # that turns leave
+    records_of_one_base: tuple[int, ...]
     """Those of them left by one number of points alone: each afterstate has but one base."""
-    shared: tuple[int, ...]  # the others
+    shared_records: tuple[int, ...]  # the others
     dice: Dice
 
     @property
-    def below(self) -> int:
+    def rows_below(self) -> int:
         """Rows of the table `at` before that of score 0."""
         return self.dice.sides + 1
 
     @property
-    def width(self) -> int:
+    def row_size(self) -> int:
         """Numbers of a row of the table `at`."""
-        return self.records + 2
+        return self.num_records + 2
 
     @property
     def sums_ring(self) -> int:
         """Bases whose sums a column keeps."""
-        return self.dice.sides + 2 if self.dice.depth else 0
+        return self.dice.sides + 2 if self.dice.most_summed else 0
 
     @property
     def reach_size(self) -> int:
         """Numbers kept of a cell's reach: W of all memories, then W of each roll's members."""
-        return (1 + sum(map(bool, self.members))) * self.lanes
+        return (1 + sum(map(bool, self.bonus_members))) * self.lanes
 
 
 class _ColumnBase:
@@ -78,12 +78,12 @@ class _ColumnBase:
 
     def _find(self, away, column):
         """Read the table `at`, by column: where the base so far away has its numbers."""
-        row = self._own + (away + self.shape.below)
-        return self.args.at.number(row * self.shape.width + column)
+        row = self._own + (away + self.shape.rows_below)
+        return self.args.at.number(row * self.shape.row_size + column)
 
     def rolls(self, bonus=0):
         """Position of the rolls' vectors of this base, or of the base `bonus` points above."""
-        return self._find(bonus, self.shape.records)
+        return self._find(bonus, self.shape.num_records)
 
     def position(self, record, points):
         """Position of the afterstate so many points above this base."""
@@ -94,13 +94,13 @@ class _ColumnBase:
 
     def add_to_afterstate(self, record, points, gift, flow):  # noqa: ARG002 - as above
         position = self.position(record, points)
-        if record not in self.shape.sole:  # else no other base has written there
+        if record not in self.shape.records_of_one_base:  # else no other base has written there
             flow = flow + self.column.vector(position, self.num_registers)
         self.column.put(position, flow)
 
     def _sum_position(self, dice, away):
         """Position of S(dice, x) of the base so far away."""
-        first = self._find(away * self._direction, self.shape.records + 1)
+        first = self._find(away * self._direction, self.shape.num_records + 1)
         return first + (dice - 1) * self.shape.lanes
 
     def sum_of(self, dice, away):
@@ -159,7 +159,7 @@ def write_values(code, shape, args):
             base.read_turn(visit, no_dice)
             with code.when(own.equals(goal - 1)):
                 _begin_column(code, shape, args, base, opponent)
-            if shape.dice.depth:
+            if shape.dice.most_summed:
                 # In pairs of own scores: the upper one, visited first, computes the sums of both.
                 with code.when((own & 1).equals((goal - 1) & 1)):
                     recurrence.value_dice_sums(code, shape.dice, base)
@@ -199,7 +199,7 @@ def _add_action_values(base, visit_reach, match, action_values):
     starts = range(0, shape.reach_size, shape.lanes)
     reaches = iter([visit_reach.vector(start, base.num_registers) for start in starts])
     total_reach = next(reaches)
-    reach_of_members = [next(reaches) if members else None for members in shape.members]
+    reach_of_members = [next(reaches) if members else None for members in shape.bonus_members]
     readers = _roll_readers(base)
     weighted_values = recurrence.reach_weighted_values(total_reach, reach_of_members, *readers)
     for roll, value in enumerate(entry_sums(weighted_values)):
@@ -218,19 +218,19 @@ def _value_memories(base, row, cell, match, player):
         code.vector(row.number(roll), base.num_registers) for roll in range(shape.num_actions)
     ]
     lost = recurrence.loss_probabilities(
-        code, policy, *_roll_readers(base), shape.members, shape.active
+        code, policy, *_roll_readers(base), shape.bonus_members, shape.active_records
     )
     with code.when(cell.equals(0)):
         won = code.builder.fsub(code.double(1.0), lost[0].number(0))
         args.starts.put_number(match * players + player, won)
     # By the opponent's record, then the own; records that are not active play as the last does.
-    rows = transposed(lost + [lost[-1]] * (shape.lanes - shape.active))
+    rows = transposed(lost + [lost[-1]] * (shape.lanes - shape.active_records))
     first = args.arrival_start.number(cell)
     other_seat = match * players + players - 1 - player
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
         scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
         origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1))
-        for record in shape.recorded:
+        for record in shape.left_records:
             origin.column.put(origin.position(record, 0), rows[record])
 
 
@@ -239,11 +239,11 @@ def _begin_column(code, shape, args, base, opponent):
 
     A roll there wins with the probability that the table `past` has for it.
     """
-    lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus
+    lanes, num_actions, bonus = shape.lanes, shape.num_actions, shape.bonus_points
     column, zeros = base.column, code.vector(0.0, base.num_registers)
     column.put(args.spare, zeros)
     for away in range(shape.sums_ring):
-        for dice in range(1, shape.dice.depth + 1):
+        for dice in range(1, shape.dice.most_summed + 1):
             base.put_sum(dice, away, zeros)
     past = args.past[opponent * (bonus * num_actions) :]
     for beyond in range(bonus):  # score - goal
@@ -257,7 +257,7 @@ def _roll_readers(base):
     """Return two functions that read the Vector of a roll: at a base, and where the bonus leads."""
     lanes = base.shape.lanes
     at_base = base.rolls()
-    with_bonus = base.rolls(base.shape.bonus)
+    with_bonus = base.rolls(base.shape.bonus_points)
     return (
         lambda roll: base.column.vector(at_base + roll * lanes, base.num_registers),
         lambda roll: base.column.vector(with_bonus + roll * lanes, base.num_registers),
@@ -274,9 +274,9 @@ def write_reach(code, shape, args):
        all memories, by the opponent's record, and of the members of each roll that has some;
     3. carry it to rolls, by the policy, and from there to afterstates and sums of the column.
 
-    Arrays are as of :func:`write_values`, `policies` (players, G, G, K). `begun` is the probability
-    of each player to begin. `used` numbers of a column are set to 0 before its first base.
-    ``most_points[n]`` are the most points that leave the record ``shape.shared[n]``.
+    Arrays are as of :func:`write_values`, `policies` (players, G, G, K). `start_probability` is
+    that of each player to begin. `used` numbers of a column are set to 0 before its first base.
+    ``most_points[n]`` are the most points that leave the record ``shape.shared_records[n]``.
     """
     lanes, num_actions, goal = shape.lanes, shape.num_actions, args.goal
     players, policies, reach, visits = args.players, args.policies, args.reach, args.visits
@@ -299,14 +299,14 @@ def write_reach(code, shape, args):
             base = _ColumnBase(code, shape, args, player, opponent, own, -1)
             with code.when(own >= 1):
                 # Begin the sums of afterstates that this base is the first to lead to.
-                for number, record in enumerate(shape.shared):
+                for number, record in enumerate(shape.shared_records):
                     most_points = args.most_points.number(number)
                     base.column.put(base.position(record, most_points), zeros)
             memories = _arriving_reach(base, cell, player)
-            total_reach = code.pairwise_sum(memories[: shape.active])
+            total_reach = code.pairwise_sum(memories[: shape.active_records])
             reach_of_members = [
                 code.pairwise_sum(memories[record] for record in members) if members else None
-                for members in shape.members
+                for members in shape.bonus_members
             ]
             with code.when(player.equals(0)):
                 args.infoset_reach.put_number(cell, entry_sum(total_reach))
@@ -327,21 +327,21 @@ def _arriving_reach(base, cell, player):
     """
     code, shape, args = base.code, base.shape, base.args
     zeros = code.vector(0.0, base.num_registers)
-    rows = [code.variable(zeros) for _ in shape.recorded]
+    rows = [code.variable(zeros) for _ in shape.left_records]
     first = args.arrival_start.number(cell)
     other_seat = args.players - 1 - player
     with code.loop(first, args.arrival_start.number(cell + 1)) as arrival:
         scores = args.landed[arrival * 2 :]  # opponent's and own score of the afterstate
         origin = _ColumnBase(code, shape, args, other_seat, scores.number(0), scores.number(1), -1)
-        for row, record in zip(rows, shape.recorded, strict=True):
+        for row, record in zip(rows, shape.left_records, strict=True):
             arrived = origin.afterstate(record, 0)
-            if shape.dice.depth and record == shape.dice.record:
+            if shape.dice.most_summed and record == shape.dice.sum_record:
                 by_sums = recurrence.reach_landing_from_sums(code, shape.dice, origin)
                 arrived = (arrived + by_sums).zero_where_rounding(by_sums)
             row.set(row.get() + arrived)
-    by_record = dict(zip(shape.recorded, (row.get() for row in rows), strict=True))
+    by_record = dict(zip(shape.left_records, (row.get() for row in rows), strict=True))
     memories = transposed([by_record.get(record, zeros) for record in range(shape.lanes)])
-    start_probability = code.select(cell.equals(0), args.begun, code.double(0.0))
+    start_probability = code.select(cell.equals(0), args.start_probability, code.double(0.0))
     memories[0] = memories[0] + one_hot(code, 0, start_probability, base.num_registers)
     return memories
 
@@ -358,8 +358,8 @@ def _leave_base(base, own, no_dice, flows, with_bonus):
     for roll, member_flow in enumerate(with_bonus):
         if member_flow is not None:
             flows[roll] = flows[roll] + waiting(roll)
-            column.put(base.rolls(shape.bonus) + roll * shape.lanes, member_flow)
-    if dice.depth:
+            column.put(base.rolls(shape.bonus_points) + roll * shape.lanes, member_flow)
+    if dice.most_summed:
         # Sums are carried for two own scores at once, at the even one, which comes first.
         with code.builder.if_else((own & 1).equals(0)) as (first_of_two, second):
             with first_of_two:

@@ -65,13 +65,13 @@ class Base(Protocol):
 
 
 def value_dice_sums(code: Code, dice: Dice, base: Base) -> None:
-    """Emit the sums S(n, x) for n = 1 to `dice.depth`, at the base's score x and at x - 1.
+    """Emit the sums S(n, x) for n = 1 to `dice.most_summed`, at the base's score x and at x - 1.
 
     Reads afterstates of the base, and sums of the bases above it; writes the sums of the two.
     """
     faces = range(1, dice.sides + 1)
-    first_terms = {points: base.afterstate(dice.record, points) for points in faces}
-    numbers_of_dice = range(1, dice.depth + 1)
+    first_terms = {points: base.afterstate(dice.sum_record, points) for points in faces}
+    numbers_of_dice = range(1, dice.most_summed + 1)
     _sum_dice(code, dice, base, numbers_of_dice, first_terms, {})
 
 
@@ -90,7 +90,7 @@ def value_rolls(code: Code, dice: Dice, base: Base, num_actions: int) -> list[Ve
         win_probabilities.append(code.pairwise_sum(present) if present else None)
     for target in dice.targets:
         afterstate_value = base.afterstate(target.record, target.points, target.gift)
-        for roll, weight in target.ways:
+        for roll, weight in target.roll_weights:
             partial_sum = win_probabilities[roll]
             term = afterstate_value * weight
             win_probabilities[roll] = term if partial_sum is None else term + partial_sum
@@ -161,7 +161,7 @@ def reach_of_rolls(
 def carry_reach_to_targets(code: Code, dice: Dice, base: Base, flows: list[Vector]) -> None:
     """Emit: add the reach of rolls, ``flows[roll]``, times a target's weights to its afterstate."""
     for target in dice.targets:
-        flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.ways)
+        flow = code.pairwise_sum(flows[roll] * chance for roll, chance in target.roll_weights)
         base.add_to_afterstate(target.record, target.points, target.gift, flow)
 
 
@@ -171,13 +171,13 @@ def carry_reach_of_dice_sums(code: Code, dice: Dice, base: Base, flows: list[Vec
     The transpose of :func:`value_dice_sums`; adds the reach of rolls, ``flows[roll]``, at the base.
     """
     added = {roll: flow for roll, flow in enumerate(flows) if dice.is_sum[roll]}
-    numbers_of_dice = range(dice.depth, 0, -1)
+    numbers_of_dice = range(dice.most_summed, 0, -1)
     _sum_dice(code, dice, base, numbers_of_dice, None, added)
 
 
 def add_reach_to_dice_sums(dice: Dice, base: Base, flows: list[Vector]) -> None:
     """Add the reach of rolls, ``flows[roll]``, to sums that the base below has written."""
-    for roll in range(1, dice.depth + 1):
+    for roll in range(1, dice.most_summed + 1):
         if dice.is_sum[roll]:
             base.put_sum(roll, 0, base.sum_of(roll, 0) + flows[roll])
 

@@ -170,6 +170,14 @@ class Data:
         registers = [self._register(first + number * code.width) for number in range(num_registers)]
         return Vector(code, registers)
 
+    def nth_vector(self, number):
+        """Read a Vector of one register, by its number in an array of such."""
+        return self.vector(number * self.code.width)
+
+    def put_nth_vector(self, number, vector):
+        """Write a Vector of one register, by its number in an array of such."""
+        self.put(number * self.code.width, vector)
+
     def put(self, position, vector):
         """Write a Vector to neighbouring numbers."""
         code = self.code

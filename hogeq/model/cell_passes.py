@@ -57,10 +57,10 @@ class _Group(NamedTuple):
     """A mode of turns and a lane of memories; see :mod:`hogeq.kernels.cell_vectors`."""
 
     kind: int  # of the turn, as the mode has it
-    rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
+    situation_rolls: tuple[tuple[int, ...], ...]  # by situation, those that have a line
     lane: int  # part of the memory that the turn only carries
     mode: int  # kind of turn, and whether the roll forces another
-    depth: int  # most dice that are summed
+    most_summed: int  # most dice that are summed
 
 
 class CellLayout:
@@ -72,7 +72,7 @@ class CellLayout:
 
     groups: Ints
     """(groups, 2 + S): first page of afterstates, first vector of sums, first line by situation."""
-    source: Ints
+    line_of_roll: Ints
     """(S, H, K): the line in which the kernels value a roll, by situation and memory."""
 
     def __init__(self, tables: Tables, cells: int) -> None:
@@ -80,50 +80,50 @@ class CellLayout:
         self.cells = cells
         self.goal = tables.goal
         self.num_actions = tables.num_actions
-        self.memories = len(tables.lane)
-        self.lanes = tables.following.shape[2]
-        self.ends = 1 + int(tables.mode_forces.max())  # 2 if a roll can force an extra turn
-        self.most_sides = max(dice.sides for dice in tables.dice)
+        self.memories = len(tables.memory_lane)
+        self.lanes = tables.next_memory.shape[2]
+        self.ends = 1 + int(tables.mode_forces_turn.max())  # 2 if a roll can force an extra turn
+        self.most_sides = max(dice.sides for dice in tables.dice_of_kind)
         self.blocks = _num_vectors(self.goal, cells)  # of a diagonal, at most
         self.board = self._board()
         # Numbers of a page: its rows, and the vector of constants.
-        self.afterstate_page = self.board.afterstate_rows * self.board.width + cells
-        self.cell_page = self.board.cell_rows * self.board.width + cells
+        self.afterstate_page = self.board.afterstate_rows * self.board.row_width + cells
+        self.cell_page = self.board.cell_rows * self.board.row_width + cells
         self._lay_out_groups()
         self.shape = self._shape()
 
     def _board(self) -> Board:
         """Find how many totals and scores ahead turns and landings lead: the sizes of pages."""
         tables, goal = self.tables, self.goal
-        targets = [target for dice in tables.dice for target in dice.targets]
-        most_gift = max(int(tables.zero_gift.max()), *(target.gift for target in targets))
+        targets = [target for dice in tables.dice_of_kind for target in dice.targets]
+        most_gift = max(int(tables.no_dice_gift.max()), *(target.gift for target in targets))
         most_rise = max(self.most_sides, *(target.points + target.gift for target in targets))
         own, opponent = np.indices((goal, goal))
         # No dice, where both scores stay below the goal.
-        stays = (own + tables.zero_points < goal) & (opponent + tables.zero_gift < goal)
-        most_free_rise = int((tables.zero_points + tables.zero_gift)[stays].max(initial=0))
+        stays = (own + tables.no_dice_points < goal) & (opponent + tables.no_dice_gift < goal)
+        most_no_dice_rise = int((tables.no_dice_points + tables.no_dice_gift)[stays].max(initial=0))
         kind, own_after, opponent_after = _landings_on_board(tables)
         landing_rise = own_after + opponent_after - own - opponent
         most_landing_rise = int(landing_rise[kind < WIN].max(initial=0))
         return Board(
             goal=goal,
-            width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
-            afterstate_rows=_power_of_two(max(most_rise, most_free_rise) + 1),
+            row_width=_num_vectors(self.blocks * self.cells + most_gift, self.cells) * self.cells,
+            afterstate_rows=_power_of_two(max(most_rise, most_no_dice_rise) + 1),
             cell_rows=_power_of_two(1 + most_landing_rise),
-            beyond=most_rise,
-            given=most_gift,
+            totals_beyond=most_rise,
+            most_gift=most_gift,
         )
 
     def _shape(self) -> Shape:
         """Gather the constants of kernels."""
         kind, _, _ = _landings_on_board(self.tables)
-        depth = max(family.dice.depth for family in self.families)
+        depth = max(family.dice.most_summed for family in self.families)
         return Shape(
             num_actions=self.num_actions,
-            memories=self.memories,
-            pages=self.ends * self.lanes * self.tables.records,
-            lines=self.num_lines,
-            sums=self.num_sums,
+            num_memories=self.memories,
+            num_pages=self.ends * self.lanes * self.tables.num_records,
+            most_lines=self.num_lines,
+            num_sums=self.num_sums,
             edge_depth=max(1, depth),
             edge_blocks=_num_vectors(self.most_sides, self.cells) + 1,
             most_sides=self.most_sides,
@@ -135,16 +135,16 @@ class CellLayout:
 
     def _group(self, mode: int, lane: int) -> _Group:
         """Make the group of a mode and a lane: with the rolls that some memory of it plays."""
-        in_lane = self.tables.lane == lane  # (H,)
+        in_lane = self.tables.memory_lane == lane  # (H,)
         rolls = []
-        for modes in self.tables.mode:  # of a situation, (H, K)
+        for modes in self.tables.roll_mode:  # of a situation, (H, K)
             is_played = (modes[in_lane] == mode).any(axis=0)
             if is_played[1:].sum() > 1:
                 # Rolls that nobody plays do no harm, and leave fewer families.
                 is_played[1:] = True
             rolls.append(tuple(np.flatnonzero(is_played).tolist()))
         kind = int(self.tables.mode_kind[mode])
-        is_sum = self.tables.dice[kind].is_sum
+        is_sum = self.tables.dice_of_kind[kind].is_sum
         summed = [
             roll for rolls_of_situation in rolls for roll in rolls_of_situation if is_sum[roll]
         ]
@@ -154,13 +154,13 @@ class CellLayout:
         """List the groups in use, those of one family, of the same kind and rolls, side by side."""
         pairs = {
             (int(mode), int(lane))
-            for memory, lane in enumerate(self.tables.lane)
-            for mode in np.unique(self.tables.mode[:, memory])
+            for memory, lane in enumerate(self.tables.memory_lane)
+            for mode in np.unique(self.tables.roll_mode[:, memory])
         }
         return sorted(self._group(mode, lane) for mode, lane in pairs)
 
     def _lay_out_groups(self) -> None:
-        """Set `families`, `groups`, `source`, `num_sums` and `num_lines`.
+        """Set `families`, `groups`, `line_of_roll`, `num_sums` and `num_lines`.
 
         Groups of the same kind and rolls, neighbours in the list, join a family. Each group gets
         its first page, its vectors of sums, and its lines, counted in each situation anew.
@@ -169,23 +169,23 @@ class CellLayout:
         families: list[Family] = []
         rows = []  # of `groups`
         num_sums = 0
-        num_lines = np.zeros(len(tables.mode), np.int64)  # by situation
-        self.source = np.zeros_like(tables.mode)
+        num_lines = np.zeros(len(tables.roll_mode), np.int64)  # by situation
+        self.line_of_roll = np.zeros_like(tables.roll_mode)
         for number, group in enumerate(self._sorted_groups()):
-            family_key = group.kind, group.rolls
-            if not families or (families[-1].kind, families[-1].rolls) != family_key:
+            family_key = group.kind, group.situation_rolls
+            if not families or (families[-1].kind, families[-1].situation_rolls) != family_key:
                 dice = self._dice(group)
-                families.append(Family(number, number, group.kind, group.rolls, dice))
-            families[-1] = families[-1]._replace(end=number + 1)
-            end_and_lane = int(tables.mode_forces[group.mode]) * self.lanes + group.lane
-            rows.append([end_and_lane * tables.records, num_sums, *num_lines])
+                families.append(Family(number, number, group.kind, group.situation_rolls, dice))
+            families[-1] = families[-1]._replace(end_group=number + 1)
+            end_and_lane = int(tables.mode_forces_turn[group.mode]) * self.lanes + group.lane
+            rows.append([end_and_lane * tables.num_records, num_sums, *num_lines])
             # Each number of dice has a ring of sums; see `hogeq.kernels.cell_vectors`.
-            num_sums += group.depth * (families[-1].dice.sides + 1)
-            for situation, rolls in enumerate(group.rolls):
+            num_sums += group.most_summed * (families[-1].dice.sides + 1)
+            for situation, rolls in enumerate(group.situation_rolls):
                 for index, roll in enumerate(rolls):
-                    is_of_group = tables.mode[situation, :, roll] == group.mode
-                    is_of_group &= tables.lane == group.lane
-                    self.source[situation, is_of_group, roll] = num_lines[situation] + index
+                    is_of_group = tables.roll_mode[situation, :, roll] == group.mode
+                    is_of_group &= tables.memory_lane == group.lane
+                    self.line_of_roll[situation, is_of_group, roll] = num_lines[situation] + index
                 num_lines[situation] += len(rolls)
         self.families = tuple(families)
         self.groups = np.array(rows, np.int64)
@@ -194,17 +194,17 @@ class CellLayout:
 
     def _dice(self, group: _Group) -> Dice:
         """Restrict the dice of a group's kind of turn to the rolls that it plays."""
-        played = {roll for rolls in group.rolls for roll in rolls}
-        dice = self.tables.dice[group.kind]
+        played = {roll for rolls in group.situation_rolls for roll in rolls}
+        dice = self.tables.dice_of_kind[group.kind]
         targets = []
         for target in dice.targets:
-            ways = tuple((roll, weight) for roll, weight in target.ways if roll in played)
-            if ways:
-                targets.append(target._replace(ways=ways))
+            weights = tuple(pair for pair in target.roll_weights if pair[0] in played)
+            if weights:
+                targets.append(target._replace(roll_weights=weights))
         is_sum = tuple(
-            is_summed and roll <= group.depth for roll, is_summed in enumerate(dice.is_sum)
+            is_summed and roll <= group.most_summed for roll, is_summed in enumerate(dice.is_sum)
         )
-        return dice._replace(depth=group.depth, is_sum=is_sum, targets=tuple(targets))
+        return dice._replace(most_summed=group.most_summed, is_sum=is_sum, targets=tuple(targets))
 
     # --- tables by cell ---
 
@@ -214,11 +214,11 @@ class CellLayout:
 
         That of the other player, then that of the same one, whose numbers come after all others.
         """
-        following = self.tables.following  # (2, W, J), by whether the same player moves again
+        next_memory = self.tables.next_memory  # (2, W, J), by whether the same player moves again
         rows = [
-            (end, following[0, record, lane], self.memories + following[1, record, lane])
+            (end, next_memory[0, record, lane], self.memories + next_memory[1, record, lane])
             for end, lane, record in product(
-                range(self.ends), range(self.lanes), range(self.tables.records)
+                range(self.ends), range(self.lanes), range(self.tables.num_records)
             )
         ]
         return np.array(rows, np.int64)
@@ -233,21 +233,21 @@ class CellLayout:
         goal, board = self.goal, self.board
         # First the afterstates past the board, of which a landing says whether they win.
         is_win = self.tables.landings.kind == WIN
-        total, opponent = np.ogrid[: 2 * goal - 1 + board.beyond, : board.width]
+        total, opponent = np.ogrid[: 2 * goal - 1 + board.totals_beyond, : board.row_width]
         own = total - opponent
         own_within = np.clip(own, 0, len(is_win) - 1)
         opponent_within = np.minimum(opponent, is_win.shape[1] - 1)
         wins = (own >= 0) & is_win[own_within, opponent_within]
         loss_position = self.cell_page - self.cells
         win_position = self.cell_page - 1
-        decided = np.where(wins, win_position, loss_position)
-        landing = np.repeat(2 * decided[None], self.ends, axis=0)
+        end_position = np.where(wins, win_position, loss_position)
+        landing = np.repeat(2 * end_position[None], self.ends, axis=0)
         # Then those that land on a cell.
         kind, own_after, opponent_after = _landings_on_board(self.tables)
         own, opponent = np.nonzero(kind < WIN)
         kind = kind[own, opponent]
         own_after, opponent_after = own_after[own, opponent], opponent_after[own, opponent]
-        row = (own_after + opponent_after) % board.cell_rows * board.width
+        row = (own_after + opponent_after) % board.cell_rows * board.row_width
         for end in range(self.ends):
             again = (kind == AGAIN) | (end == 1)  # the second end forces an extra turn
             # Cells have the scores of the player who moves there, who is the other unless `again`.
@@ -266,18 +266,19 @@ class CellLayout:
         own, opponent = np.indices((goal, goal))
         loss_position = self.afterstate_page - self.cells
         win_position = self.afterstate_page - 1
-        size = len(tables.dice), 2 * goal - 1, board.width
+        size = len(tables.dice_of_kind), 2 * goal - 1, board.row_width
         positions = np.full(size, loss_position, np.int64)
         for kind, by_total_and_score in enumerate(positions):
-            own_after = own + tables.zero_points[kind]
-            opponent_after = opponent + tables.zero_gift[kind]
+            own_after = own + tables.no_dice_points[kind]
+            opponent_after = opponent + tables.no_dice_gift[kind]
             row = (own_after + opponent_after) % board.afterstate_rows
-            page = tables.zero_record[kind]
-            position = row * board.width + opponent_after + page * self.afterstate_page
-            wins = tables.terminal_win[kind, :goal, :, 0] > 0.5
+            page = tables.no_dice_record[kind]
+            position = row * board.row_width + opponent_after + page * self.afterstate_page
+            wins = tables.win_at_once[kind, :goal, :, 0] > 0.5
             goes_on = (own_after < goal) & (opponent_after < goal)
-            decided = np.where(wins, win_position, loss_position)
-            by_total_and_score[own + opponent, opponent] = np.where(goes_on, position, decided)
+            end_position = np.where(wins, win_position, loss_position)
+            position = np.where(goes_on, position, end_position)
+            by_total_and_score[own + opponent, opponent] = position
         return positions.astype(np.int32)
 
     @cached_property
@@ -293,7 +294,7 @@ class CellLayout:
         most_sides, depth = shape.most_sides, shape.edge_depth
         wins = (tables.landings.kind == WIN)[:, :goal].astype(np.float64)
         num_totals = goal - 1 + most_sides
-        edge = np.zeros((len(tables.dice), num_totals, shape.edge_blocks, depth, cells))
+        edge = np.zeros((len(tables.dice_of_kind), num_totals, shape.edge_blocks, depth, cells))
         total_past_goal, block, cell = np.ogrid[:num_totals, : shape.edge_blocks, :cells]
         opponent = (total_past_goal // cells - block) * cells + cell
         own = goal + total_past_goal - opponent
@@ -302,7 +303,7 @@ class CellLayout:
         used_opponent = np.broadcast_to(opponent, is_used.shape)[is_used]
         # Own scores past those of `wins` are as its last.
         scores = np.minimum(np.arange(goal + most_sides * (depth + 1)), len(wins) - 1)
-        for kind, dice in enumerate(tables.dice):
+        for kind, dice in enumerate(tables.dice_of_kind):
             value = wins[scores]  # by own and opponent's score; of no dice yet
             for num_dice in range(depth):
                 edge[kind, :, :, num_dice][is_used] = value[used_own, used_opponent]
@@ -339,23 +340,23 @@ class CellPasses:
             "handover": layout.handover,
             "groups": layout.groups,
             "situation": by_total(tables.situation),
-            "source": layout.source,
-            "sums": zeros((seats * layout.blocks * shape.sums * cells,), dtype),
-            "lines": zeros((matches * shape.lines * cells,), dtype),
+            "line_of_roll": layout.line_of_roll,
+            "sums": zeros((seats * layout.blocks * shape.num_sums * cells,), dtype),
+            "lines": zeros((matches * shape.most_lines * cells,), dtype),
         }
         self._reach_arguments = {
-            "begun": 1.0 / players,
-            "landed": zeros((shape.pages * cells,), dtype),
-            "afterstates": zeros((players * shape.pages, layout.afterstate_page), dtype),
-            "cells": zeros((players * 2 * shape.memories, layout.cell_page), dtype),
+            "start_probability": 1.0 / players,
+            "landed": zeros((shape.num_pages * cells,), dtype),
+            "afterstates": zeros((players * shape.num_pages, layout.afterstate_page), dtype),
+            "cells": zeros((players * 2 * shape.num_memories, layout.cell_page), dtype),
         }
-        afterstate_values = zeros((seats * shape.pages, layout.afterstate_page), dtype)
-        cell_values = zeros((seats * 2 * shape.memories, layout.cell_page), dtype)
+        afterstate_values = zeros((seats * shape.num_pages, layout.afterstate_page), dtype)
+        cell_values = zeros((seats * 2 * shape.num_memories, layout.cell_page), dtype)
         # The last constant of a page: the value of a win.
         afterstate_values[:, -1] = 1.0
         cell_values[:, -1] = 1.0
         totals = 2 * board.goal - 1
-        self._reach = zeros((matches, totals * shape.memories * board.width), dtype)
+        self._reach = zeros((matches, totals * shape.num_memories * board.row_width), dtype)
         self._starts = np.zeros((matches, players))  # win probability when moving first
         self._changes = np.zeros(1)  # rows that ASCEND changed
         self.action_values = np.zeros((board.goal, board.goal, shape.num_actions))
@@ -366,7 +367,7 @@ class CellPasses:
             "afterstates": afterstate_values,
             "cells": cell_values,
             "row": zeros((shape.num_actions * cells,), np.float64),
-            "averages": zeros((shape.num_actions * cells,), dtype),
+            "action_sums": zeros((shape.num_actions * cells,), dtype),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,

@@ -14,7 +14,7 @@ import numpy as np
 from hogeq.graph.hog import of_hog
 from hogeq.kernels import cache
 from hogeq.model.game import HogEngine, compile_game
-from hogeq.model.priced import Claim, Kept, PricedResponders, Problem, width_of
+from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices, width_of
 from hogeq.model.protocol import Reach, Role
 from hogeq.model.state_values import best_rolls, hidden_values
 from hogeq.model.workspace import Layout
@@ -85,7 +85,7 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     priced = PricedResponders([Problem(of_hog(small), 0, policy, 1.0)])
     states = np.zeros((1, of_hog(small).memories))
     claim = Claim(np.zeros(1, np.int64), states, states[0], 1.0, 1.0)
-    kept = {0: Kept(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
+    kept = {0: RowPrices(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
     yield priced.visit
     yield priced.remember
     yield lambda: priced.is_met_once(1)

@@ -16,7 +16,8 @@ from numpy.typing import DTypeLike
 from hogeq.graph.endless import State, Staying, staying_actions, ways_to_stay
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.checked_passes import CheckedPasses
-from hogeq.model.graph_passes import GraphPasses, lists_of
+from hogeq.model.graph_passes import GraphPasses
+from hogeq.model.pass_graph import pass_graph_of
 from hogeq.model.protocol import PlainEngine, Reach, Role, Valued, WinRate
 from hogeq.model.rows import TIE, spread_illegal
 from hogeq.support.aliases import Floats
@@ -52,7 +53,7 @@ class GraphEngine(PlainEngine):
         payoff = win_rates[: len(graph.payoff)]
         endless = None if graph.endless is None else float(win_rates[-1])  # the last of `paid`
         self.graph = replace(graph, payoff=payoff, total=1.0, endless=endless)
-        self.seats_share_rows = len(lists_of(self.graph).mirror) > 0
+        self.seats_share_rows = len(pass_graph_of(self.graph).mirror_position) > 0
         self.own_rows = [graph.rows_of(player) for player in (0, 1)]
         if not self.seats_share_rows and np.isin(self.own_rows[0], self.own_rows[1]).any():
             allowed = "graphs whose players see rows of their own, or whose positions have mirrors"
@@ -80,7 +81,7 @@ class GraphEngine(PlainEngine):
     @property
     def positions_recur(self) -> bool:
         """Whether a row can be reached more than once in a play."""
-        return bool(lists_of(self.graph).recurs.any())
+        return bool(pass_graph_of(self.graph).block_recurs.any())
 
     @property
     def seat_rows(self) -> tuple[slice, slice]:

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from hogeq.graph.graph import Graph
 from hogeq.kernels.arrays import FULL_MEMORY
-from hogeq.model.graph_passes import GraphPasses, lists_of
+from hogeq.model.graph_passes import GraphPasses
+from hogeq.model.pass_graph import pass_graph_of
 from hogeq.model.protocol import Reach
 from hogeq.support.aliases import Floats, Ints
 
@@ -31,7 +32,7 @@ class GraphLayout:
     ) -> None:
         size, _, actions = shape
         num_cells = size**2
-        mirrored = players == 1 and len(lists_of(graph).mirror) > 0
+        mirrored = players == 1 and len(pass_graph_of(graph).mirror_position) > 0
         order = near_first(graph, size) if totals_rise else None
         self.passes = GraphPasses(graph, matches, use_mirrors=mirrored, rows=num_cells, order=order)
         self.graph, self.players, self._size = graph, players, size

@@ -32,33 +32,33 @@ def suit_memory_vectors(tables: Tables, smallest: int = SMALLEST) -> bool:
     landings swap scores at most. The game must have `smallest` afterstates to be worth it.
     """
     lane_size = _lane_size(tables)
-    most_lanes = WIDEST if tables.dice[0].depth else WIDEST_DIRECT
+    most_lanes = WIDEST if tables.dice_of_kind[0].most_summed else WIDEST_DIRECT
     return bool(
         _records_swap(tables)
-        and tables.goal**2 * tables.records * lane_size >= smallest
+        and tables.goal**2 * tables.num_records * lane_size >= smallest
         and lane_size <= most_lanes
-        and len(tables.mode_kind) == len(tables.mode) == 1
-        and not tables.gives
-        and not tables.mode_forces.any()
+        and len(tables.mode_kind) == len(tables.roll_mode) == 1
+        and not tables.gives_points
+        and not tables.mode_forces_turn.any()
         and _own_record_decides_bonus(tables)
-        and np.isin(tables.bonus, (0, tables.most_bonus)).all()
+        and np.isin(tables.roll_bonus, (0, tables.most_bonus)).all()
         and _swap_scores_at_most(tables)
     )
 
 
 def _num_records(tables: Tables) -> int:
     """Count the records of one player, if memories are pairs of the own and the opponent's."""
-    return isqrt(len(tables.lane))
+    return isqrt(len(tables.memory_lane))
 
 
 def _records_swap(tables: Tables) -> bool:
     """Whether memories are pairs of records, of which a turn replaces one and swaps both."""
-    memories, num_records = len(tables.lane), _num_records(tables)
+    memories, num_records = len(tables.memory_lane), _num_records(tables)
     if num_records == 1 or num_records**2 != memories:
         return False
-    record, memory = np.ogrid[: tables.records, :memories]
+    record, memory = np.ogrid[: tables.num_records, :memories]
     opponents_record = memory % num_records  # the next mover's own
-    next_memory = tables.following[0][:, tables.lane]  # (W, H)
+    next_memory = tables.next_memory[0][:, tables.memory_lane]  # (W, H)
     return np.array_equal(next_memory, opponents_record * num_records + record)
 
 
@@ -70,7 +70,7 @@ def _lane_size(tables: Tables) -> int:
 def _bonus_by_records(tables: Tables) -> Ints:
     """Bonus by own and opponent's record, and roll: (records, records, K)."""
     num_records = _num_records(tables)
-    return tables.bonus[0].reshape(num_records, num_records, -1)
+    return tables.roll_bonus[0].reshape(num_records, num_records, -1)
 
 
 def _own_record_decides_bonus(tables: Tables) -> bool:
@@ -96,7 +96,9 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
     goal = tables.goal
     opponent, own = (axis.ravel() for axis in np.indices((goal, goal)))
     # The other player moves there: the scores change places.
-    cell = tables.landings.opponent[own, opponent] * goal + tables.landings.own[own, opponent]
+    own_after = tables.landings.own_score[own, opponent]
+    opponent_after = tables.landings.opponent_score[own, opponent]
+    cell = opponent_after * goal + own_after
     order = np.argsort(cell, kind="stable")
     start = np.searchsorted(cell[order], np.arange(goal**2 + 1))
     return opponent[order], own[order], start
@@ -104,40 +106,40 @@ def _arrivals(tables: Tables) -> tuple[Ints, Ints, Ints]:
 
 def memory_shape(tables: Tables) -> Shape:
     """Gather the constants of kernels; see their fields for what they mean."""
-    (dice,) = tables.dice
+    (dice,) = tables.dice_of_kind
     points = _points_by_record(tables)
     sole = {
         target.record
         for target in dice.targets
-        if target.record != dice.record and len(points[target.record]) == 1
+        if target.record != dice.sum_record and len(points[target.record]) == 1
     }
     gains_bonus = _bonus_by_records(tables)[:, 0] > 0  # by own record and roll
     return Shape(
         lanes=_lane_size(tables),
         num_actions=tables.num_actions,
-        active=_num_records(tables),
-        records=tables.records,
-        bonus=tables.most_bonus,
-        members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
-        recorded=tuple(sorted(points)),
-        sole=tuple(sorted(sole)),
-        shared=tuple(record for record in sorted(points) if record not in sole),
+        active_records=_num_records(tables),
+        num_records=tables.num_records,
+        bonus_points=tables.most_bonus,
+        bonus_members=tuple(tuple(np.flatnonzero(gains).tolist()) for gains in gains_bonus.T),
+        left_records=tuple(sorted(points)),
+        records_of_one_base=tuple(sorted(sole)),
+        shared_records=tuple(record for record in sorted(points) if record not in sole),
         dice=dice,
     )
 
 
 def _points_by_record(tables: Tables) -> dict[int, set[int]]:
     """Map each record to the points of the turns that leave it, rolling no dice included."""
-    (dice,) = tables.dice
+    (dice,) = tables.dice_of_kind
     points: dict[int, set[int]] = {}
     for target in dice.targets:
         points.setdefault(target.record, set()).add(target.points)
-    if dice.depth:
+    if dice.most_summed:
         # Sums come to an afterstate by their last die, from up to so many points below.
-        points.setdefault(dice.record, set()).update(range(2, dice.sides + 1))
-    free_turns = np.stack([tables.zero_record.ravel(), tables.zero_points.ravel()], axis=1)
-    for record, free_points in np.unique(free_turns, axis=0).tolist():
-        points.setdefault(record, set()).add(free_points)
+        points.setdefault(dice.sum_record, set()).update(range(2, dice.sides + 1))
+    no_dice = np.stack([tables.no_dice_record.ravel(), tables.no_dice_points.ravel()], axis=1)
+    for record, no_dice_points in np.unique(no_dice, axis=0).tolist():
+        points.setdefault(record, set()).add(no_dice_points)
     return points
 
 
@@ -170,24 +172,24 @@ def _column(tables: Tables, shape: Shape) -> _Column:
     """
     goal, lane_size = tables.goal, shape.lanes
     points = _points_by_record(tables)
-    most_points = {record: max(points[record]) for record in shape.recorded}
-    most_rise = max(shape.dice.sides, shape.bonus, *most_points.values())
-    score = np.arange(-shape.below, goal + most_rise + 1)
-    positions = np.zeros((len(score), shape.width), np.int64)  # by score and what lies there
+    most_points = {record: max(points[record]) for record in shape.left_records}
+    most_rise = max(shape.dice.sides, shape.bonus_points, *most_points.values())
+    score = np.arange(-shape.rows_below, goal + most_rise + 1)
+    positions = np.zeros((len(score), shape.row_size), np.int64)  # by score and what lies there
     size = 0
-    for record in shape.recorded:
+    for record in shape.left_records:
         ring = min(most_points[record] + 1, goal)
         positions[:, record] = size + score % ring * lane_size
         size += ring * lane_size
     spare = size  # one entry for all afterstates from the goal on
-    positions[score >= goal, : shape.records] = spare
+    positions[score >= goal, : shape.num_records] = spare
     size += lane_size
-    rolls_ring = shape.bonus + 1  # a roll with the bonus is read from so far above
+    rolls_ring = shape.bonus_points + 1  # a roll with the bonus is read from so far above
     rolls_size = shape.num_actions * lane_size
-    positions[:, shape.records] = size + score % rolls_ring * rolls_size
+    positions[:, shape.num_records] = size + score % rolls_ring * rolls_size
     size += rolls_ring * rolls_size
-    sums_size = shape.dice.depth * lane_size
-    positions[:, shape.records + 1] = size + score % max(1, shape.sums_ring) * sums_size
+    sums_size = shape.dice.most_summed * lane_size
+    positions[:, shape.num_records + 1] = size + score % max(1, shape.sums_ring) * sums_size
     used = size + shape.sums_ring * sums_size
     # An odd number of lines of the cache, so that columns do not share its sets.
     num_lines = (used + CACHE_LINE - 1) // CACHE_LINE | 1
@@ -203,9 +205,9 @@ class MemoryPasses:
         goal, shape = tables.goal, memory_shape(tables)
         column = _column(tables, shape)
         own, opponent = pass_order(goal, max(1, STRIP // matches))
-        score = own + tables.zero_points[0][own, opponent]
-        record = tables.zero_record[0][own, opponent]
-        no_dice = column.at[np.minimum(score, goal) + shape.below, record]  # its afterstate
+        score = own + tables.no_dice_points[0][own, opponent]
+        record = tables.no_dice_record[0][own, opponent]
+        no_dice = column.at[np.minimum(score, goal) + shape.rows_below, record]  # its afterstate
         # 0 for the widest vectors, 64 bytes; half as wide in single precision if these do not fit.
         width = VECTOR if shape.lanes % (2 * VECTOR) else 0
         self._value_program = Program(write_values, shape, dtype, width)
@@ -222,10 +224,11 @@ class MemoryPasses:
             "columns": zeros((matches * players * goal * column.size,), dtype),
         }
         points = _points_by_record(tables)
+        most_points = [max(points[record]) for record in shape.shared_records]
         self._reach_arguments = {
             "used": column.used,
-            "begun": 1.0 / players,
-            "most_points": np.array([max(points[record]) for record in shape.shared], np.int64),
+            "start_probability": 1.0 / players,
+            "most_points": np.array(most_points, np.int64),
         }
         self._reach = zeros((matches, goal * goal * shape.reach_size), dtype)
         self._starts = np.zeros((matches, players))  # win probability when moving first
@@ -235,8 +238,8 @@ class MemoryPasses:
         self._value_arguments = {
             "matches": matches,
             "spare": column.spare,
-            "wins": tables.terminal_win[0][own, opponent],
-            "past": np.ascontiguousarray(tables.terminal_win[0][goal:].swapaxes(0, 1)),
+            "wins": tables.win_at_once[0][own, opponent],
+            "past": np.ascontiguousarray(tables.win_at_once[0][goal:].swapaxes(0, 1)),
             "reach": self._reach,
             "starts": self._starts,
             "action_values": self.action_values,
@@ -276,8 +279,8 @@ class MemoryPasses:
 def can_duel(tables: Tables) -> bool:
     """Whether :func:`write_duel` serves: no dice score the same whatever the mover's own score."""
     return suit_memory_vectors(tables) and bool(
-        (tables.zero_points == tables.zero_points[:, :1]).all()
-        and (tables.zero_record == tables.zero_record[:, :1]).all()
+        (tables.no_dice_points == tables.no_dice_points[:, :1]).all()
+        and (tables.no_dice_record == tables.no_dice_record[:, :1]).all()
     )
 
 
@@ -288,15 +291,16 @@ class MemoryDuel:
         goal, shape = tables.goal, memory_shape(tables)
         scores, lane_size = goal + tables.most_bonus, shape.lanes
         self._members = zeros((tables.num_actions, lane_size), np.float64)
-        for roll, records in enumerate(shape.members):
+        for roll, records in enumerate(shape.bonus_members):
             self._members[roll, list(records)] = 1.0
         opponent, score, arrival_start = _arrivals(tables)
         self._starts = np.zeros((2, 2, lane_size))
         self._program = Program(write_duel, shape)
-        (branches,) = tables.branches
+        (branches,) = tables.branches_of_kind
         outcomes = [branch for results in branches for branch in results]
         outcome_start = np.cumsum([0, *map(len, branches)])  # by roll
         points = np.array([branch.points for branch in outcomes])
+        end_records = [branch.record for branch in outcomes]
         to_goal = goal - np.arange(goal)  # by own score
         outcome_stop = []  # by roll: up to the first outcome that reaches the goal, (G,)
         for first, end in pairwise(outcome_start):
@@ -305,15 +309,15 @@ class MemoryDuel:
             "goal": goal,
             "scores": scores,
             "visits": np.column_stack(pass_order(goal, STRIP // 2)),
-            "wins": tables.terminal_win[0],
+            "wins": tables.win_at_once[0],
             "outcome_start": outcome_start,
             "outcome_stop": np.ravel(outcome_stop),
             "chances": np.array(
                 [*(float(branch.probability) for branch in outcomes), *[1.0] * goal]
             ),
-            "points": np.append(points, tables.zero_points[0, 0]),
-            "records": np.append([branch.record for branch in outcomes], tables.zero_record[0, 0]),
-            "bonus": np.where(list(map(bool, shape.members)), tables.most_bonus, 0),
+            "points": np.append(points, tables.no_dice_points[0, 0]),
+            "records": np.append(end_records, tables.no_dice_record[0, 0]),
+            "bonus": np.where(list(map(bool, shape.bonus_members)), tables.most_bonus, 0),
             "members": self._members,
             "landed": opponent * scores + score,
             "arrival_start": arrival_start,

@@ -7,7 +7,7 @@ import numpy as np
 
 from hogeq.graph.graph import Graph
 from hogeq.model.graph_layout import GraphLayout
-from hogeq.model.graph_passes import lists_of
+from hogeq.model.pass_graph import pass_graph_of
 from hogeq.support.aliases import Floats, Ints
 
 MOST_ENTRIES = 200_000  # of an array: so many stay in a processor's cache
@@ -50,7 +50,7 @@ def payoffs_at(passes: GraphLayout, positions: Ints) -> Iterator[tuple[Ints, Flo
     They come from the values of passes, whoever moves there. Positions of one situation (the same
     dice, used alike) share their chances, and come in chunks small enough for the cache.
     """
-    graph, lists = passes.graph, passes.passes.lists
+    graph, pass_graph = passes.graph, passes.passes.pass_graph
     lanes = graph.following.shape[1]
     values, payoff = passes.passes.values[0], passes.passes.payoff
     situations = graph.situation[positions]
@@ -62,9 +62,10 @@ def payoffs_at(passes: GraphLayout, positions: Ints) -> Iterator[tuple[Ints, Flo
         num_chunks = 1 + len(same_situation) * entries_of_position // MOST_ENTRIES
         chunks = np.array_split(same_situation, num_chunks) if num_chunks > 1 else [same_situation]
         for chunk in chunks:
-            entries = lists.base[chunk, None] + np.arange(num_ends)
-            after = lists.next[entries][..., None]  # position, or -1 - number of a payoff
-            states = after * graph.memories + graph.following.take(lists.label[entries], axis=0)
+            entries = pass_graph.end_start[chunk, None] + np.arange(num_ends)
+            after = pass_graph.next_position[entries][..., None]  # position, or -1 - payoff
+            next_memories = graph.following.take(pass_graph.end_label[entries], axis=0)
+            states = after * graph.memories + next_memories
             # Read everywhere (n, E, J), clipped, and then replaced where play is over.
             end_values = values.ravel().take(states, mode="clip")
             np.copyto(end_values, payoff.take(-1 - after, mode="clip"), where=after < 0)
@@ -97,15 +98,17 @@ def _turns_of_situations(graph: Graph) -> list[tuple[Floats, Ints]]:
     - slot (H, K): by memory and roll, way * J + lane, where the lane is what the memory hands on:
       an index of values (U, J) of ways, once they are flattened.
     """
-    lists, turns = lists_of(graph), []
-    for situation, num_ends in enumerate(lists.ends.tolist()):
-        ways = lists.ways[lists.ways_start[situation] : lists.ways_start[situation + 1]]
+    pass_graph, turns = pass_graph_of(graph), []
+    for situation, num_ends in enumerate(pass_graph.num_ends.tolist()):
+        first, last = pass_graph.situation_start[situation : situation + 2]
+        ways = pass_graph.situation_ways[first:last]
         chances = np.zeros((len(ways), num_ends))
         for row, way in zip(chances, ways, strict=True):
-            outcomes = slice(lists.first[way], lists.first[way + 1])
-            np.add.at(row, lists.end[outcomes], lists.chance[outcomes])
+            outcomes = slice(*pass_graph.outcome_start[way : way + 2])
+            np.add.at(row, pass_graph.outcome_end[outcomes], pass_graph.outcome_chance[outcomes])
         # Kernels number slots with their own, padded number of lanes.
-        way_of_roll, lane = np.divmod(lists.slot[situation], lists.following.shape[1])
+        padded_lanes = pass_graph.next_memory.shape[1]
+        way_of_roll, lane = np.divmod(pass_graph.action_slot[situation], padded_lanes)
         slot = way_of_roll * graph.following.shape[1] + lane
         turns.append((chances, slot.T.astype(np.int64)))
     return turns

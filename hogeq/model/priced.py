@@ -20,6 +20,7 @@ import numpy as np
 
 from hogeq.graph.graph import Graph
 from hogeq.kernels import priced as kernels
+from hogeq.kernels.arrays import Play
 from hogeq.kernels.priced import Responder
 from hogeq.model.game import MEMORY_LIMIT
 from hogeq.model.seat_passes import WIDTH, SeatPasses
@@ -51,18 +52,18 @@ class Problem:
     chance: float  # that play meets this problem, rather than another of the list
     # (C,), of positions, better for a cache; taken if all that follows a position is later.
     order: Ints | None = None
-    level: float = 0.0  # to be added to all payoffs, which the graph has as differences from it
-    error: float = 0.0  # most that rounding of the graph's numbers changes a payoff by
+    payoff_offset: float = 0.0  # to be added to all payoffs, of which the graph has the differences
+    payoff_error: float = 0.0  # most that rounding of the graph's numbers changes a payoff by
 
 
 class Claim(NamedTuple):
     """Claims of one row; see :mod:`hogeq.search.lifted_bound`."""
 
     actions: Ints  # (A,), the actions that claim, the first claims most
-    claims: Floats  # (A, n), by how much the price of each of them rises in each state
-    fall: Floats  # (n,), by how much the responder's value falls in each state
-    weight: float  # share of what a claim gains by another action before that loans cover
-    lent: float  # largest share of the slack (reduced cost) of an action that is lent
+    price_rises: Floats  # (A, n), of each of them in each state
+    value_fall: Floats  # (n,), by how much the responder's value falls in each state
+    covered_share: float  # of what a claim gains by another action before, by loans
+    lent_share: float  # largest share of the reduced cost of an action that is lent
 
     @property
     def num_refunds(self) -> int:
@@ -70,10 +71,10 @@ class Claim(NamedTuple):
         return min(len(self.actions), MOST_REFUNDS)
 
 
-class Kept(NamedTuple):
+class RowPrices(NamedTuple):
     """One row's part of a responder's prices, so that it can be revised: its claims and loans."""
 
-    own: Ints  # (j,), own positions from which play can come to the row, and those of the row
+    own_positions: Ints  # (j,), from which play can come to the row, and those of the row
     prices: Floats  # (j, H, K)
 
 
@@ -120,15 +121,15 @@ class PricedResponders:
     def begin(self) -> None:
         """Find the states and the ways to play that play can reach, and solve the responders."""
         for passes, part in zip(self.passes, self.parts, strict=True):
-            lists = passes.lists
-            lanes = lists.following.shape[1]
+            pass_graph = passes.pass_graph
+            lanes = pass_graph.next_memory.shape[1]
             part.is_reachable[:] = self._reach_of_states(passes, part) > 0.0
-            way_numbers = lists.slot // lanes  # (S, K, H), counted in each situation
-            situation = lists.situation[passes.positions]  # (O,)
+            way_numbers = pass_graph.action_slot // lanes  # (S, K, H), counted in each situation
+            situation = pass_graph.situation[passes.positions]  # (O,)
             is_reachable = part.is_reachable[passes.positions] > 0  # (O, H)
-            for way in range(part.used.shape[1]):
+            for way in range(part.is_used_way.shape[1]):
                 is_played = (way_numbers == way).any(axis=1)  # (S, H), by some action
-                part.used[:, way] = (is_reachable & is_played[situation]).any(axis=1)
+                part.is_used_way[:, way] = (is_reachable & is_played[situation]).any(axis=1)
         self.remember()
 
     @property
@@ -153,7 +154,7 @@ class PricedResponders:
     def remember(self) -> float:
         """Solve every responder by one backward induction at its prices; return the value."""
         for passes, part in zip(self.passes, self.parts, strict=True):
-            kernels.remember(passes.lists, part, passes.scratch)
+            kernels.remember(passes.pass_graph, part, passes.scratch)
         return self.value
 
     def visit(self) -> None:
@@ -184,11 +185,11 @@ class PricedResponders:
         reach = np.zeros(part.values.shape)
         states = passes.graph.start.astype(np.int64)
         chances = passes.graph.start_chance.copy()
-        kernels.reach(passes.lists, part, passes.scratch, states, chances, reach)
+        kernels.reach(passes.pass_graph, part, passes.scratch, states, chances, reach)
         return reach
 
-    def slack(self, row: int) -> Floats:
-        """Slack (reduced cost) of every action in a row's states, (K, n): by how much it is worse.
+    def reduced_costs(self, row: int) -> Floats:
+        """Reduced cost of every action in a row's states, (K, n): by how much it is worse.
 
         It is 0 where play never comes.
         """
@@ -196,17 +197,18 @@ class PricedResponders:
         for passes, part in zip(self.passes, self.parts, strict=True):
             members = passes.positions_of_row(row)
             positions = passes.positions[members]
+            situations = passes.pass_graph.situation[positions]
             # Indices (m, H, K) into `way_values`, of the ways by which the actions play.
-            slots = passes.lists.slot[passes.lists.situation[positions]].transpose(0, 2, 1)
+            slots = passes.pass_graph.action_slot[situations].transpose(0, 2, 1)
             action_values = part.way_values[members[:, None, None], slots] - part.prices[members]
-            slack = np.maximum(part.values[positions][..., None] - action_values, 0.0)
-            slack[part.is_reachable[positions] == 0] = 0.0
-            by_part.append(slack.reshape(-1, slack.shape[2]).T)
+            costs = np.maximum(part.values[positions][..., None] - action_values, 0.0)
+            costs[part.is_reachable[positions] == 0] = 0.0
+            by_part.append(costs.reshape(-1, costs.shape[2]).T)
         return np.concatenate(by_part, axis=1)
 
     def largest_price(self) -> float:
         """Largest size so far of a price, of a row's part of one, or of the worth of a claim."""
-        return max(float(part.largest[0]) for part in self.parts)
+        return max(float(part.largest_size[0]) for part in self.parts)
 
     def largest_value(self) -> float:
         """Size of the largest value when they were last solved."""
@@ -256,29 +258,29 @@ class PricedResponders:
         return refunds, total_fall
 
     def take(
-        self, row: int, claim: Claim, kept: dict[int, Kept] | None, lifted: Floats | None
+        self, row: int, claim: Claim, row_prices: dict[int, RowPrices] | None, lifted: Floats | None
     ) -> Floats:
         """Charge claims: add them to the prices, subtract their loans, and return the refunds.
 
-        `kept` is the row's own part of the prices, changed alike, by number of the responder; None
-        if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the same
-        claim: with one responder no other pass is then made.
+        `row_prices` is the row's own part of the prices, changed alike, by number of the responder;
+        None if it is not stored. `lifted` are the refunds if the last pass was :meth:`lift` of the
+        same claim: with one responder no other pass is then made.
         """
         if lifted is not None and len(self.parts) == 1:
-            self.lend(0, row, claim, kept)
+            self.lend(0, row, claim, row_prices)
             return lifted
         refunds = np.zeros(claim.num_refunds)
         for number, claim_on_part in self._by_part(row, claim):
             refunds_of_part, _ = self._lift(number, row, claim_on_part)
             refunds += self._chances[number] * refunds_of_part
-            self.lend(number, row, claim_on_part, kept)
+            self.lend(number, row, claim_on_part, row_prices)
         return refunds
 
     def _by_part(self, row: int, claim: Claim) -> Iterator[tuple[int, Claim]]:
         """Split a claim by responder: yield the number of each that moves there, and its claim."""
         for number, states in self._states(row):
-            claims = claim.claims[:, states]
-            yield number, claim._replace(claims=claims, fall=claim.fall[states])
+            rises, fall = claim.price_rises[:, states], claim.value_fall[states]
+            yield number, claim._replace(price_rises=rises, value_fall=fall)
 
     def _states(self, row: int) -> Iterator[tuple[int, slice]]:
         """Yield the number of each responder that moves in a row, and its slice of the n states."""
@@ -296,105 +298,109 @@ class PricedResponders:
         """
         passes = self.passes[number]
         count = claim.num_refunds
-        columns = np.zeros((len(claim.fall), WIDTH))
+        columns = np.zeros((len(claim.value_fall), WIDTH))
         weights = np.zeros(WIDTH)
-        weights[:count] = claim.weight
-        columns[:, -1] = claim.fall
+        weights[:count] = claim.covered_share
+        columns[:, -1] = claim.value_fall
         if count:
-            columns[:, :count] = claim.claims[:count].T
+            columns[:, :count] = claim.price_rises[:count].T
             # Actions for which there is no column share the last one, as the best of them.
-            columns[:, count - 1] = claim.claims[count - 1 :].max(axis=0)
+            columns[:, count - 1] = claim.price_rises[count - 1 :].max(axis=0)
         is_met_once = kernels.lift(
-            passes.lists,
+            passes.pass_graph,
             self.parts[number],
-            passes.claims_of(WIDTH),
+            passes.claim_pass(WIDTH),
             passes.positions[passes.positions_of_row(row)],
             columns.ravel(),
             weights,
-            claim.lent,
+            claim.lent_share,
             _vector(WIDTH),
         )
         _require_once(row, is_met_once)
         start_worths = passes.mean_at_start(WIDTH)
         return start_worths[:count], float(start_worths[-1])
 
-    def lend(self, number: int, row: int, claim: Claim, kept: dict[int, Kept] | None) -> None:
+    def lend(
+        self, number: int, row: int, claim: Claim, row_prices: dict[int, RowPrices] | None
+    ) -> None:
         """Charge one responder for a row's claims, and subtract the loans of the last pass over it.
 
-        `kept` is the row's own part of the prices, by number of the responder, None if it is not
-        stored; the responder's entry is made at the first claim of the row.
+        `row_prices` is the row's own part of the prices, by number of the responder, None if it is
+        not stored; the responder's entry is made at the first claim of the row.
         """
         part = self.parts[number]
         passes = self.passes[number]
-        claims = passes.claims_of(WIDTH)
+        claim_pass = passes.claim_pass(WIDTH)
         price_shape = part.prices.shape[1:]  # (H, K), of a position
-        row_part = Kept(np.zeros(0, np.int64), np.zeros((0, *price_shape)))
-        if kept is not None:
-            if number not in kept:
-                lenders = np.flatnonzero(claims.alive[passes.positions])
-                kept[number] = Kept(lenders, np.zeros((len(lenders), *price_shape)))
-            row_part = kept[number]
+        stored = RowPrices(np.zeros(0, np.int64), np.zeros((0, *price_shape)))
+        if row_prices is not None:
+            if number not in row_prices:
+                lenders = np.flatnonzero(claim_pass.relation[passes.positions])
+                row_prices[number] = RowPrices(lenders, np.zeros((len(lenders), *price_shape)))
+            stored = row_prices[number]
         members = passes.positions_of_row(row)
         charged = np.zeros((len(members), *price_shape))  # (m, H, K)
-        charged[:, :, claim.actions] = claim.claims.T.reshape(*charged.shape[:2], -1)
-        index = passes.numbers_among(row_part.own)
-        kernels.lend(part, claims, index, row_part.prices, _vector(WIDTH))
+        charged[:, :, claim.actions] = claim.price_rises.T.reshape(*charged.shape[:2], -1)
+        index = passes.numbers_among(stored.own_positions)
+        kernels.lend(passes.pass_graph, part, claim_pass, index, stored.prices, _vector(WIDTH))
         part.prices[members] += charged
         _note_largest(part, charged, part.prices[members])
-        if kept is not None:
-            row_part.prices[index[members]] += charged
-            _note_largest(part, row_part.prices[index[members]])
+        if row_prices is not None:
+            stored.prices[index[members]] += charged
+            _note_largest(part, stored.prices[index[members]])
 
     # --- revisions ---
 
-    def revise(self, row: int, kept: dict[int, Kept], more: Floats, lent: float) -> Floats:
+    def revise(
+        self, row: int, row_prices: dict[int, RowPrices], more: Floats, lent: float
+    ) -> Floats:
         """Charge `more` claims in a row, (K, n), and move its loans to lower the bound most.
 
-        `kept` is the row's part of the prices, by number of the responder, revised in place; `lent`
-        the largest share of an action's slack that is lent. Returns the refunds of all claims of
-        the row, (K,).
+        `row_prices` is the row's part of the prices, by number of the responder, revised in place;
+        `lent` the largest share of an action's reduced cost that is lent. Returns the refunds of
+        all claims of the row, (K,).
         """
         refunds = np.zeros(len(more))
         for number, states in self._states(row):
             part = self.parts[number]
             passes = self.passes[number]
-            row_part = kept[number]
+            stored = row_prices[number]
             members = passes.positions_of_row(row)
             is_reachable = part.is_reachable[passes.positions[members]][..., None] > 0  # (m, H, 1)
             charged = more[:, states].T.reshape(len(members), -1, len(more))  # (m, H, K)
             charged = np.where(is_reachable, charged, 0.0)
-            index = np.searchsorted(row_part.own, members)
-            row_part.prices[index] += charged
+            index = np.searchsorted(stored.own_positions, members)
+            stored.prices[index] += charged
             part.prices[members] += charged
-            _note_largest(part, row_part.prices[index], part.prices[members])
-            claims = row_part.prices[index]
-            refunds_of_part = self._revise(number, row, row_part, claims, lent, returned=1.0)
+            _note_largest(part, stored.prices[index], part.prices[members])
+            claims = stored.prices[index]
+            refunds_of_part = self._revise(number, row, stored, claims, lent, returned=1.0)
             refunds += self._chances[number] * refunds_of_part
         return refunds
 
-    def most_reach(self, row: int, kept: dict[int, Kept]) -> float:
+    def most_reach(self, row: int, row_prices: dict[int, RowPrices]) -> float:
         """Return the highest reach of a row that a responder can have, whatever it plays.
 
         It is the refund of a claim of 1 on every state and action, without loans; computed once.
         """
         if row not in self._most_reach:
             most_reach = 0.0
-            for number, row_part in kept.items():
+            for number, stored in row_prices.items():
                 members = self.passes[number].positions_of_row(row)
-                ones = np.ones((len(members), *row_part.prices.shape[1:]))
-                no_prices = row_part._replace(prices=np.zeros_like(row_part.prices))
+                ones = np.ones((len(members), *stored.prices.shape[1:]))
+                no_prices = stored._replace(prices=np.zeros_like(stored.prices))
                 reach = self._revise(number, row, no_prices, ones, 0.0, returned=0.0).max()
                 most_reach += self._chances[number] * reach
             self._most_reach[row] = float(most_reach)
         return self._most_reach[row]
 
     def _revise(
-        self, number: int, row: int, kept: Kept, claims: Floats, lent: float, returned: float
+        self, number: int, row: int, stored: RowPrices, claims: Floats, lent: float, returned: float
     ) -> Floats:
         """Value all claims (m, H, K) of a row by one pass, which moves its loans: refunds, (K,).
 
-        `lent` is the largest share of slack that is lent, `returned` the share of needless loans
-        that is given back. Columns of the pass are actions, then idle ones to a power of two.
+        `lent` is the largest share of reduced costs that is lent, `returned` the share of needless
+        loans that is given back. Columns of the pass are actions, then idle ones to a power of two.
         """
         passes = self.passes[number]
         positions, memories, actions = claims.shape
@@ -404,13 +410,13 @@ class PricedResponders:
         columns = np.zeros((positions, memories, width))
         columns[:, :, :actions] = claims
         is_met_once = kernels.revise(
-            passes.lists,
+            passes.pass_graph,
             self.parts[number],
-            passes.claims_of(width),
+            passes.claim_pass(width),
             passes.scratch,
             passes.positions[passes.positions_of_row(row)],
-            passes.numbers_among(kept.own),
-            kept.prices,
+            passes.numbers_among(stored.own_positions),
+            stored.prices,
             columns.ravel(),
             idle,
             lent,
@@ -462,19 +468,18 @@ def _responder(passes: SeatPasses, policy: Floats) -> Responder:
     """Make the arrays of a responder to a policy (R, K) of the other player, at prices of 0."""
     own, memories, _ = passes.shape
     positions = passes.graph.positions
-    ways = len(passes.claims_of(WIDTH).compared)
+    ways = len(passes.claim_pass(WIDTH).has_gains)
     return Responder(
-        me=passes.seat,
-        policies=np.ascontiguousarray(np.stack([policy, policy])),
+        play=Play(passes.seat, np.ascontiguousarray(np.stack([policy, policy])), 0),
         payoff=passes.payoff,
-        own_number=passes.own,
+        own_index=passes.own_index,
         prices=np.zeros(passes.shape),
         is_reachable=np.ones((positions, memories), np.uint8),
-        used=np.ones((own, ways), np.uint8),
+        is_used_way=np.ones((own, ways), np.uint8),
         values=np.zeros((positions, memories)),
         way_values=np.zeros((own, passes.num_slots)),
-        chosen=np.full((own, memories), -1, np.int8),
-        largest=np.zeros(1),
+        best_action=np.full((own, memories), -1, np.int8),
+        largest_size=np.zeros(1),
     )
 
 
@@ -485,6 +490,6 @@ def _require_once(row: int, is_met_once: bool) -> None:
 
 
 def _note_largest(part: Responder, *arrays: Floats) -> None:
-    """Raise the responder's `largest` to the largest size of the numbers of some arrays."""
+    """Raise the responder's `largest_size` to the largest size of the numbers of some arrays."""
     for array in arrays:
-        part.largest[0] = max(part.largest[0], float(np.abs(array).max(initial=0.0)))
+        part.largest_size[0] = max(part.largest_size[0], float(np.abs(array).max(initial=0.0)))

@@ -104,7 +104,7 @@ def backward_by(
         raise HogeqError("backward_by: allowed: games whose positions do not recur")
     all_passes = [game.graph_layout(players) for _ in range(passes)]
     graph = all_passes[0].graph
-    lists = all_passes[0].passes.lists
+    pass_graph = all_passes[0].passes.pass_graph
     mirrored = all_passes[0].passes.use_mirrors
     for first, last in reversed([*pairwise(graph.level.tolist())]):
         level = np.arange(first, last)
@@ -122,6 +122,6 @@ def backward_by(
                     values = each.passes.values[0]
                     values[moved] = abs(player - new_values[:, number])
                     if mirrored:
-                        values[lists.mirror[moved]] = 1.0 - new_values[:, number]
+                        values[pass_graph.mirror_position[moved]] = 1.0 - new_values[:, number]
     starts = [each.passes.values[0][tuple(graph.start.T)] for each in all_passes]
     return all_passes, [(float(mine), float(1.0 - theirs)) for mine, theirs in starts]

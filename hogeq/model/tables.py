@@ -22,10 +22,10 @@ from hogeq.graph.turns import (
     WIN,
     Landings,
     Ways,
-    counts_own,
-    free_turns,
+    depends_on_own_score,
     landings,
     lanes_of,
+    no_dice_turns,
     ways_of,
 )
 from hogeq.kernels.arrays import Dice, Target
@@ -44,26 +44,26 @@ class Tables(NamedTuple):
 
     goal: int
     num_actions: int
-    records: int  # W
+    num_records: int  # W
     most_bonus: int
 
-    dice: tuple[Dice, ...]  # (D,)
-    branches: tuple[KindBranches, ...]  # (D,)
-    gives: bool  # a turn can give points to the opponent
-    zero_points: Ints  # (D, G, G) points for rolling no dice, by the mover's score and the other's
-    zero_gift: Ints  # (D, G, G) points that this gives to the opponent
-    zero_record: Ints  # (D, G, G) record that this leaves
-    terminal_win: Floats  # (D, T, G, K) probability that a roll wins at once, past the board
+    dice_of_kind: tuple[Dice, ...]  # (D,)
+    branches_of_kind: tuple[KindBranches, ...]  # (D,)
+    gives_points: bool  # a turn can give points to the opponent
+    no_dice_points: Ints  # (D, G, G) for rolling no dice, by the mover's score and the other's
+    no_dice_gift: Ints  # (D, G, G) points that this gives to the opponent
+    no_dice_record: Ints  # (D, G, G) record that this leaves
+    win_at_once: Floats  # (D, T, G, K) probability that a roll wins at once, past the board
 
     mode_kind: Ints  # (M,) kind of turn
-    mode_forces: Ints  # (M,) 1 if the roll forces an extra turn
+    mode_forces_turn: Ints  # (M,) 1 if the roll forces an extra turn
     situation: NDArray[np.uint8]  # (G, G)
-    mode: Ints  # (S, H, K) in which a roll plays, by situation and memory
-    bonus: Ints  # (S, H, K) points added after the roll
+    roll_mode: Ints  # (S, H, K) in which a roll plays, by situation and memory
+    roll_bonus: Ints  # (S, H, K) points added after the roll
 
     landings: Landings
-    lane: Ints  # (H,) lane of a memory
-    following: Ints  # (2, W, J) next memory, by whether the same player moves, record and lane
+    memory_lane: Ints  # (H,)
+    next_memory: Ints  # (2, W, J), by whether the same player moves, record and lane
 
 
 # --- all together ---------------------------------------------------------------------------------
@@ -86,14 +86,14 @@ _Mode = tuple[_TurnKind, bool]
 def tables_of(rules: Rules) -> Tables:
     """Compile rules to tables: kinds of turn, modes, dice, landings and memories."""
     turns = TurnTable(rules)
-    free = free_turns(rules)
-    ends = landings(rules)
+    no_dice = no_dice_turns(rules)
+    landing_table = landings(rules)
     ways = ways_of(rules)
-    mode_of, bonus_of = _modes_and_bonuses(ways, own_counts=counts_own(free))
+    mode_of, bonus_of = _modes_and_bonuses(ways, own_score_counts=depends_on_own_score(no_dice))
     modes = sorted(set(mode_of.values()))
     kinds = sorted({kind for kind, _ in modes})
-    mode = np.zeros(ways.number.shape, np.int64)
-    bonus = np.zeros(ways.number.shape, np.int64)
+    mode = np.zeros(ways.way_number.shape, np.int64)
+    bonus = np.zeros(ways.way_number.shape, np.int64)
     for index in np.ndindex(mode.shape):
         mode[index] = modes.index(mode_of[index])
         bonus[index] = bonus_of[index]
@@ -102,30 +102,32 @@ def tables_of(rules: Rules) -> Tables:
         ((), *(turns.branches(choice, kind.throw) for choice in rules.choices[1:]))
         for kind in kinds
     )
-    points = np.stack([free_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds])
-    gift = np.broadcast_to(free.gift, points.shape).copy()
+    points = np.stack(
+        [no_dice_turns(rules, kind.throw.scores).points + kind.extra for kind in kinds]
+    )
+    gift = np.broadcast_to(no_dice.gift, points.shape).copy()
     dice_give = any(branch.gift for kind in branches for roll in kind for branch in roll)
     return Tables(
         goal=rules.size,
         num_actions=rules.num_actions,
-        records=records_left(rules),
+        num_records=records_left(rules),
         most_bonus=most_bonus,
-        dice=tuple(
+        dice_of_kind=tuple(
             dice_of(rules, kind.throw.sides, rolls)
             for kind, rolls in zip(kinds, branches, strict=True)
         ),
-        branches=branches,
-        gives=dice_give or bool(gift.any()),
-        zero_points=points,
-        zero_gift=gift,
-        zero_record=np.broadcast_to(free.record, points.shape).copy(),
-        terminal_win=_terminal_win(rules.size, most_bonus, ends, branches, points, gift),
+        branches_of_kind=branches,
+        gives_points=dice_give or bool(gift.any()),
+        no_dice_points=points,
+        no_dice_gift=gift,
+        no_dice_record=np.broadcast_to(no_dice.record, points.shape).copy(),
+        win_at_once=_win_at_once(rules.size, most_bonus, landing_table, branches, points, gift),
         mode_kind=np.array([kinds.index(kind) for kind, _ in modes], np.int64),
-        mode_forces=np.array([int(forces) for _, forces in modes], np.int64),
+        mode_forces_turn=np.array([int(forces) for _, forces in modes], np.int64),
         situation=ways.situation,
-        mode=mode,
-        bonus=bonus,
-        landings=ends,
+        roll_mode=mode,
+        roll_bonus=bonus,
+        landings=landing_table,
         **lanes_of(rules)._asdict(),
     )
 
@@ -134,37 +136,37 @@ Index = tuple[int, ...]  # situation, memory and roll
 
 
 def _modes_and_bonuses(
-    ways: Ways, *, own_counts: bool
+    ways: Ways, *, own_score_counts: bool
 ) -> tuple[dict[Index, _Mode], dict[Index, int]]:
     """Find mode and bonus of every roll, by situation, memory and roll.
 
-    `own_counts` says whether what no dice score depends on the mover's own score. Then a bonus on
-    no dice is not the same as a higher score before: it belongs to the kind of turn.
+    `own_score_counts` says whether what no dice score depends on the mover's own score. Then a
+    bonus on no dice is not the same as a higher score before: it belongs to the kind of turn.
     """
     modes: dict[Index, _Mode] = {}
     bonuses: dict[Index, int] = {}
-    for situation, memory, roll in np.ndindex(ways.number.shape):
-        way_numbers = ways.number[situation, memory]
+    for situation, memory, roll in np.ndindex(ways.way_number.shape):
+        way_numbers = ways.way_number[situation, memory]
         way = ways.ways[way_numbers[roll]]
         throw = ways.ways[way_numbers[1]].throw  # that of one die, since no dice have none
-        extra = way.bonus if own_counts and way.action == 0 else 0
+        extra = way.bonus if own_score_counts and way.action == 0 else 0
         modes[situation, memory, roll] = _TurnKind(throw, extra), way.forced
         bonuses[situation, memory, roll] = way.bonus - extra
     return modes, bonuses
 
 
-def _terminal_win(
+def _win_at_once(
     goal: int,
     bonus: int,
     land: Landings,
     branches: tuple[KindBranches, ...],
-    zero_points: Ints,
-    zero_gift: Ints,
+    no_dice_points: Ints,
+    no_dice_gift: Ints,
 ) -> Floats:
     """Probability that a roll wins at once, by an afterstate past the board: (D, T, G, K).
 
-    By kind of turn, the mover's score with the bonus, the opponent's score, and roll. `zero_points`
-    and `zero_gift` are those of :class:`Tables`.
+    By kind of turn, the mover's score with the bonus, the opponent's score, and roll.
+    `no_dice_points` and `no_dice_gift` are those of :class:`Tables`.
     """
     win_probability = np.zeros((len(branches), goal + bonus, goal, len(branches[0])))
     wins_outside = land.kind == WIN  # by scores of an afterstate
@@ -173,8 +175,8 @@ def _terminal_win(
     # From the goal on no cell is: there what no dice score does not depend on the mover's score.
     own_cell = np.minimum(own, goal - 1)
     for kind, rolls in enumerate(branches):
-        points = zero_points[kind][own_cell, other]
-        gift = zero_gift[kind][own_cell, other]
+        points = no_dice_points[kind][own_cell, other]
+        gift = no_dice_gift[kind][own_cell, other]
         win_probability[kind, :, :, 0] = wins_outside[own + points, other + gift]
         for roll, results in enumerate(rolls):
             for branch in results:
@@ -233,9 +235,9 @@ def dice_of(rules: Rules, sides: int, branches: KindBranches) -> Dice:
         targets.append(Target(points, gift, end_record, weights_by_roll))
     return Dice(
         sides=sides,
-        depth=max(corrections, default=0),
+        most_summed=max(corrections, default=0),
         is_sum=tuple(roll in corrections for roll in range(len(branches))),
-        record=sum_record,
+        sum_record=sum_record,
         targets=tuple(targets),
     )
 

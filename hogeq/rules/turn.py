@@ -234,7 +234,7 @@ class TurnTable:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self._branches: dict[tuple[int, Throw], tuple[Branch, ...]] = {}
-        self._free: dict[tuple[int, int], Branch] = {}  # of no dice: by points and way to score
+        self._no_dice: dict[tuple[int, int], Branch] = {}  # of no dice: by points and way to score
 
     def branches(self, choice: int, throw: Throw) -> tuple[Branch, ...]:
         """List the results of a choice other than no dice, points ascending."""
@@ -258,12 +258,12 @@ class TurnTable:
         branches = self.branches(choice, throw)
         return float(sum(branch.points * branch.probability for branch in branches))
 
-    def free(self, score: int, opponent: int, scores: int = 0) -> Branch:
+    def no_dice(self, score: int, opponent: int, scores: int = 0) -> Branch:
         """Return the one result of rolling no dice, at the mover's score and the opponent's."""
         points = zero_points(self.rules, score, opponent)
-        if (points, scores) not in self._free:
-            self._free[points, scores] = branch_of(self.rules, 0, points, scores=scores)
-        return self._free[points, scores]
+        if (points, scores) not in self._no_dice:
+            self._no_dice[points, scores] = branch_of(self.rules, 0, points, scores=scores)
+        return self._no_dice[points, scores]
 
     def most(self) -> tuple[int, int]:
         """Return the most points that a turn can score, without a bonus, and the largest gift."""
@@ -271,7 +271,7 @@ class TurnTable:
         branches: list[Branch] = []
         ways_to_score = {0, *remembered(self.rules).scores}
         for sides, way_to_score in product(kinds_of_dice(self.rules), ways_to_score):
-            branches += [self.free(score, opponent, way_to_score) for score, opponent in pairs]
+            branches += [self.no_dice(score, opponent, way_to_score) for score, opponent in pairs]
             for choice in self.rules.choices[1:]:  # all but no dice
                 branches += self.branches(choice, Throw(sides, scores=way_to_score))
         return max(branch.points for branch in branches), max(branch.gift for branch in branches)
@@ -282,7 +282,7 @@ class TurnTable:
         throw = throw_of(rules, score, opponent, memory)
         branches: tuple[Branch, ...]
         if dice == 0:
-            branches = (self.free(score, opponent, throw.scores),)
+            branches = (self.no_dice(score, opponent, throw.scores),)
         else:
             branches = self.branches(dice, throw)
         turn_effect = effect(rules, score, opponent, memory, throw.dice(dice))

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.evaluation import enclosures
+from hogeq.evaluation.rounding import UNIT, value_roundings
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role, WinRate
@@ -30,7 +31,6 @@ ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its s
 SEARCHING: Final = 0.8  # share of a limited time for the search for a response
 BOUNDING: Final = 0.5  # share of a limited time, at most, for the bound that comes first
 MOST_BELIEFS: Final = 500  # most beliefs of a grid; each has a workspace of its own
-UNIT: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MOST_BYTES: Final = 2**30  # of the workspaces of a grid that was not asked for
 
 
@@ -93,8 +93,7 @@ def is_half(game: HogEngine, strategy: Strategy, bound: float) -> bool:
 def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
     """Most by which rounding may have left a bound on responses to a strategy too small.
 
-    A turn adds (2n + 2K + 4) u at most, with n outcomes, K rolls and unit roundoff u
-    (docs/exact-response.md, "Rounding"); there are 4G turns at most. Where positions recur no
+    A turn adds `value_roundings` at most; there are 4G turns at most. Where positions recur no
     number bounds the turns. There value iteration encloses the win rate of the best response that
     remembers everything, and the margin lifts the bound to its upper end.
     """
@@ -102,8 +101,7 @@ def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
         return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
     largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
-    roundings_of_turn = 2 * outcomes + 2 * game.num_actions + 4
-    return 4 * game.goal * roundings_of_turn * UNIT
+    return 4 * game.goal * value_roundings(outcomes, game.num_actions) * UNIT
 
 
 def _enclosed_win_rate(
@@ -121,7 +119,7 @@ def _enclosed_win_rate(
         at_start = enclosures.start_of(game.graph, values)
         lower += probability * at_start.lower
         upper += probability * at_start.upper
-    rounding = (len(target.chances) + 2) * UNIT
+    rounding = (len(target.chances) + 2) * UNIT  # a product and a sum for each, 2 of the chances
     return enclosures.Interval(lower - rounding, upper + rounding)
 
 

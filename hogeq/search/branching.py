@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, UNIT, priced_turn_error
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
@@ -28,7 +29,6 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 
-ROUNDING = 2.0**-53  # relative error of a rounded operation
 BATCH = 100  # most relaxations between two looks at the clock
 VALUED = 1_000_000  # most states that the relaxations between two looks value
 PRICING = 100.0  # outcomes that a pass for a row meets in the time of making an entry of an array
@@ -72,7 +72,7 @@ def sum_error(probabilities: Floats) -> float:
     if not probabilities.size:
         return 0.0
     largest = float(np.abs(probabilities.sum(axis=-1) - 1.0).max())
-    return largest + probabilities.shape[-1] * ROUNDING
+    return largest + probabilities.shape[-1] * UNIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class ResponseGraph:
             size=float(np.abs(graph.payoff).max()),
             turns=len(graph.level),
             outcomes=most_outcomes,
-            misses=float(np.abs(chance_sums - 1.0).max()) + most_outcomes * ROUNDING,
+            misses=float(np.abs(chance_sums - 1.0).max()) + most_outcomes * UNIT,
         )
 
     @property
@@ -169,7 +169,7 @@ class ResponseGraph:
         return Responses(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
-        """Bound how far a computed payoff may be off.
+        """Bound how far a computed payoff may be off: docs/existence.md, "Rounding", proves it.
 
         The causes are the rounding of each operation, and probabilities that miss a sum of 1: of
         the mixture's `weights` (n,), of the opponents' `tables` (n, F, K), and of all corners that
@@ -178,18 +178,17 @@ class ResponseGraph:
         """
         states = self.states
         actions = play.shape[1]
-        # The value of a corner sums the outcomes of all actions that it plays.
+        # The value of a corner sums the outcomes of all actions that it plays: nK + 2K + 6.
         roundings = self.turns * (self.outcomes * actions + 2 * actions + 6)
+        # The mean over components and starts: a sum, and 4 of their chances.
         roundings += len(tables) * len(states.start) + 4
         used_rows = tables[:, np.unique(states.row[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
-        # The factor covers products of errors, and the summand numbers too small for it.
-        error = 1.02 * self.size * (roundings * ROUNDING + misses) + 1e-300
-        roundings_of_turn = 4 * self.outcomes * actions + 2 * len(play) + 14
-        error_of_turn = 2 * roundings_of_turn * ROUNDING + misses_of_turn
-        error_of_pass = 2 * (self.turns + 1) * error_of_turn
-        return error, error_of_pass
+        error = SECOND_ORDER * self.size * (roundings * UNIT + misses) + UNDERFLOW
+        # A flow visits a state of each turn, and of the start; values and prices each add an error.
+        error_of_turn = priced_turn_error(self.outcomes * actions, len(play), misses_of_turn)
+        return error, 2 * (self.turns + 1) * error_of_turn
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from typing import Final
 
 import numpy as np
 
+from hogeq.evaluation.rounding import UNIT
 from hogeq.kernels.responding import States
-from hogeq.search.branching import ROUNDING, ResponseGraph, sum_error
+from hogeq.search.branching import ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 
@@ -37,7 +38,9 @@ def folded(
     """
     if deadline.is_over:
         return None
-    misses = sum_error(tables) + sum_error(weights) + (2 * len(weights) + 6) * ROUNDING
+    # A chance is a product of three numbers, one of them a quotient of sums over components.
+    roundings = 2 * len(weights) + 6
+    misses = sum_error(tables) + sum_error(weights) + roundings * UNIT
     states = _Folding(graph, weights, tables).new_states(deadline)
     if states is None:
         return None

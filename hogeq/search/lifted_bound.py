@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hogeq.model.priced import Claim, Kept, PricedResponders, Problem
+from hogeq.evaluation.rounding import priced_turn_error
+from hogeq.model.priced import Claim, PricedResponders, Problem, RowPrices
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.support.progress import phase
@@ -30,13 +31,13 @@ SMALLEST = 1e-8  # losses by forgetting below this count as 0
 class Step(NamedTuple):
     """One row's claim, in the symbols of the page; all steps together define the prices.
 
-    Actions before the row are lent some of their slack, which is their loss against the best one.
+    Actions before the row are lent some of their reduced cost, their loss against the best one.
     """
 
     row: int
-    action: int  # b, the action whose slack is claimed
-    share: float  # s, the share of that slack that is claimed
-    lent: float  # largest share of an action's slack that is lent
+    action: int  # b, the action whose reduced cost is claimed
+    share: float  # s, the share of that cost that is claimed
+    lent: float  # largest share of an action's reduced cost that is lent
     weight: float  # share of the gain by claims that is lent
     cover: float  # k, how far negative claims outweigh positive ones at most
 
@@ -45,8 +46,8 @@ class Revision(NamedTuple):
     """Move all claims and loans of one row to lower the bound most."""
 
     row: int
-    lowered: float  # share of an action's slack in the row by which a refunded claim is lowered
-    lent: float  # largest share of an action's slack that is lent
+    lowered: float  # share of an action's reduced cost by which a refunded claim in the row falls
+    lent: float  # largest share of an action's reduced cost that is lent
 
 
 class LiftedBound:
@@ -67,10 +68,12 @@ class LiftedBound:
         # Step that `gain` valued last, its claim, and the refunds; None after a step is taken.
         self._valued: tuple[Step, Claim, Floats] | None = None
         self._revised = revised  # rows whose claims are stored; None: as many as fit
-        self._stored: dict[int, dict[int, Kept] | None] = {}  # by row and problem; None: not stored
+        self._stored: dict[
+            int, dict[int, RowPrices] | None
+        ] = {}  # by row and problem; None: not stored
         self._room = KEPT  # bytes left for claims
-        self._error = sum(problem.chance * problem.error for problem in problems)
-        self._level = sum(problem.chance * problem.level for problem in problems)
+        self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
+        self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)
         self.full_memory = self.payoff
 
     @property
@@ -103,7 +106,7 @@ class LiftedBound:
     @property
     def payoff(self) -> float:
         """The bound without its margin, as a payoff."""
-        return self.value * self.unit + self._level
+        return self.value * self.unit + self._payoff_offset
 
     def margin(self) -> float:
         """Bound the sum of all rounding errors, in units of the scale.
@@ -112,11 +115,12 @@ class LiftedBound:
         (docs/exact-response.md, "Rounding").
         """
         responder = self._responder
-        roundings_of_turn = 4 * responder.outcomes() + 2 * responder.shape[1] + 14
+        _, actions = responder.shape
+        error_of_turn = priced_turn_error(responder.outcomes(), actions, responder.missing())
+        # Values and prices each add an error in every turn and at the start, and so do the parts.
         turns = 2 * (responder.levels() + 1) + len(responder.parts) - 1
         largest = max(2.0, self._largest, responder.largest_value())
-        error_of_turn = roundings_of_turn * float(np.finfo(float).eps) + responder.missing()
-        passes = len(self.steps) + 2
+        passes = len(self.steps) + 2  # one a step, the last one, and the sum of the refunds
         return passes * turns * largest * error_of_turn
 
     def bound(self) -> float:
@@ -127,7 +131,7 @@ class LiftedBound:
         """
         self._responder.remember()
         payoff = (self.value + self.margin()) * self._responder.scale
-        for summand in (self._error, self._level):  # of rounded payoffs; around which payoffs are
+        for summand in (self._payoff_error, self._payoff_offset):
             if summand:  # the sum rounds, so it goes to the next double above
                 payoff = math.nextafter(payoff + summand, math.inf)
         return payoff
@@ -142,21 +146,21 @@ class LiftedBound:
 
     def loss(self, row: int) -> Floats:
         """Give what full memory loses by the same action in all states of a row: float64 (K,)."""
-        return self._responder.slack(row) @ self._responder.reach(row)
+        return self._responder.reduced_costs(row) @ self._responder.reach(row)
 
     def claim(self, step: Step) -> Claim:
-        """Give the claim of a step at the current prices: a share of its action's slack.
+        """Give the claim of a step at the current prices: a share of its action's reduced cost.
 
         A claim changes the price of each action in each state of the row by the difference of the
-        slack of the step's action and its own. Slack is the loss of an action against the best one.
+        reduced cost of the step's action and its own.
         """
-        # Loans before the row keep a responder from steering towards claims; they use up the slack
-        # of other actions. Claims of 0 in the mean over the states as they are reached are enough,
-        # so negative ones shrink and leave slack for other rows. They shrink by less than that
-        # (`cover`), since a responder who steers towards claims meets positive ones more often.
-        slack = self._responder.slack(step.row)  # (K, n), of the row's states
+        # Loans before the row keep a responder from steering towards claims; they use up reduced
+        # costs of other actions. Claims of 0 in the mean over the states as they are reached are
+        # enough, so negative ones shrink and leave some for other rows. They shrink by less than
+        # that (`cover`): a responder who steers towards claims meets positive ones more often.
+        reduced_costs = self._responder.reduced_costs(step.row)  # (K, n), of the row's states
         reach = self._responder.reach(step.row)  # (n,)
-        all_claims = step.share * (slack[step.action] - slack)
+        all_claims = step.share * (reduced_costs[step.action] - reduced_costs)
         claiming_actions = np.flatnonzero((all_claims > LEAST).any(axis=1))
         claims = all_claims[claiming_actions]
         positive_mean = np.maximum(claims, 0.0) @ reach
@@ -164,10 +168,15 @@ class LiftedBound:
         shrinking = np.minimum(
             1.0, step.cover * positive_mean / np.maximum(negative_mean, LEAST**2)
         )
-        claims = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
+        price_rises = np.where(claims < 0.0, shrinking[:, None] * claims, claims)
         most_first = np.argsort(-positive_mean, kind="stable")
-        fall = step.share * slack[step.action]
-        return Claim(claiming_actions[most_first], claims[most_first], fall, step.weight, step.lent)
+        return Claim(
+            actions=claiming_actions[most_first],
+            price_rises=price_rises[most_first],
+            value_fall=step.share * reduced_costs[step.action],
+            covered_share=step.weight,
+            lent_share=step.lent,
+        )
 
     def gain(self, step: Step) -> tuple[float, float]:
         """Give by how much a step's claim would lower the value of a responder, and raise a refund.
@@ -231,13 +240,13 @@ class LiftedBound:
         In the row, n states in which a player who forgets acts alike:
 
         1. An action whose refund is less than the row's, the largest, claims more.
-        2. Claims that are refunded are lowered, by a share of the action's slack in each state.
+        2. Claims that are refunded are lowered, by a share of the action's reduced cost.
 
         Before the row, where responders could steer towards its claims:
 
         3. An action by which all claims are worth less than by others gives back its loan as far.
         4. One by which some claim is worth more than by the preferred actions is lent more, if it
-           has slack.
+           has a reduced cost.
         """
         row = step.row
         stored = self._stored.get(row)
@@ -247,7 +256,7 @@ class LiftedBound:
         most_reach = self._responder.most_reach(row, stored)
         raised = np.minimum((refunds.max() - refunds) / max(most_reach, LEAST), 1.0)
         is_refunded = (refunds > 0.0)[:, None]
-        lowered = step.lowered * self._responder.slack(row) * is_refunded  # (K, n)
+        lowered = step.lowered * self._responder.reduced_costs(row) * is_refunded  # (K, n)
         change = raised[:, None] - lowered
         self._refunded[row] = self._responder.revise(row, stored, change, step.lent)
 

@@ -14,7 +14,6 @@ Ends = tuple[Fraction, Fraction]
 """Lower and upper bound on a payoff."""
 
 UNSEEN: Final = 1e-11  # error of a payoff that shows in no digit
-ROUNDED: Final = 2.0**-40  # more than rounding moves a gain by, a share of the payoffs
 
 
 def unseen(scale: float, payoff: float) -> float:
@@ -123,15 +122,17 @@ def gains_by_values(
     changes: Mapping[int, Floats],
     gains: Floats,
     scale: float,
+    gain_error: float,
 ) -> dict[int, tuple[float, float]]:
     """Bound what changed rows of a policy gain, each alone, on average against rivals.
 
-    Where rounding may show in the gains given, (R,), they are differences of two values.
+    `gain_error` bounds the error of the gains given, (R,). Where it may show, they are differences
+    of two values.
     """
     found = {row: (float(gains[row]), float(gains[row])) for row in changes}
     _, before = mean_of([value(first, rival) for rival in rivals], scale)
     for row, changed in changes.items():
-        if ROUNDED * scale > unseen(scale, gains[row]):
+        if gain_error > unseen(scale, gains[row]):
             policy = first.policy.copy()
             policy[row] = changed
             one = Strategy.unchecked(policy)

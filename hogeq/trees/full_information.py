@@ -364,7 +364,7 @@ def _annealing_step(positions: Positions, policy: Floats, clock: Deadline) -> fl
     takes as many passes as there are rows. One pass is timed.
     """
     passes = GraphPasses(positions.graph)
-    if not passes.lists.recurs.any():
+    if not passes.pass_graph.block_recurs.any():
         return 0.0
     begun = clock.spent
     passes.backward(Role.EVALUATE, np.stack([policy, policy]), np.ones(1))

@@ -43,7 +43,7 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
     graph = _graph(form, _outcomes(form, np.sum(others_reach, axis=0)))
     opponent_rows = np.zeros((max(graph.rows, 1), tree.num_actions))  # the graph has no opponent
     error = _error(tree, target, graph)
-    return Problem(graph, 0, opponent_rows, 0.5, level=tree.shift, error=error)
+    return Problem(graph, 0, opponent_rows, 0.5, payoff_offset=tree.shift, payoff_error=error)
 
 
 class _Outcomes(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.analysis import field
+from hogeq.analysis import difference
 from hogeq.evaluation.counterfactual import counterfactual_values
 from hogeq.evaluation.values import win_rate
 from hogeq.model import graph_passes
@@ -108,7 +108,7 @@ def test_a_change_of_a_cell_that_recurs_gains_what_it_gains_alone(
         rates = [win_rate(game, table, rival, endless_is_draw=True) for rival in rivals]
         return float(np.mean([rate.win_rate for rate in rates]))
 
-    found = field.diff(game, one, two, rivals)
+    found = difference.diff(game, one, two, rivals)
     assert found.counts_visits
     countered = gains(game, one, two)
     for change in (*found.changes[:5], *found.changes[-5:]):

@@ -24,7 +24,7 @@ from hogeq.evaluation.values import win_rate
 from hogeq.graph.hog import of_hog
 from hogeq.model.game import HogEngine
 from hogeq.search.bounds import full_memory_bound
-from hogeq.search.certificate import CertificateError, read_certificate, write_certificate
+from hogeq.search.certificate_files import Certificate, CertificateError
 from hogeq.support.files import write_arrays
 from hogeq.trees.building import Node, flatten
 from hogeq.trees.decision_problems import Interview, RandomTree, Trials
@@ -382,7 +382,7 @@ def test_shipped_certificates_are_about_their_instances() -> None:
     paths = sorted((RESULTS / "certificates").iterdir())
     assert len(paths) > 15
     for path in paths:
-        said, name = read_certificate(path), path.name.removesuffix(".json.gz")
+        said, name = Certificate.read(path), path.name.removesuffix(".json.gz")
         assert known[name]["value"] <= said.bound < known[name]["bound"], name
         if said.rules.size < 100 or said.rules.name == "fa13":
             about = of_hog(said.rules).against(said.strategy.policy)
@@ -402,8 +402,8 @@ def test_certificates_are_proved_again_and_made_where_missing(certificates: Path
 @pytest.mark.slow
 def test_certificates_of_other_instances_and_of_too_little_are_refused(certificates: Path) -> None:
     name = "sp20-20x4-always"
-    good = read_certificate(path := certificates / f"{name}.json.gz")
-    write_certificate(path, good._replace(bound=good.bound - 1e-6))
+    good = Certificate.read(path := certificates / f"{name}.json.gz")
+    good._replace(bound=good.bound - 1e-6).write(path)
     with pytest.raises(CertificateError, match="prove"):
         prove(certificates, name)
     shutil.copy(certificates / "su20-20x4-ignore.json.gz", path)

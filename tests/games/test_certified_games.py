@@ -120,10 +120,10 @@ def check_parts(problems: list[Problem], steps: list[Step | Revision]) -> None:
         part.values[:] = part.way_values[:] = -1.0
     bound = found.bound()
     value = sum(
-        one.chance * (best(one, paid, 1.0, None) + one.level)
+        one.chance * (best(one, paid, 1.0, None) + one.payoff_offset)
         for one, paid in zip(problems, before, strict=True)
     )
-    assert responder.value * found.unit + found._level == pytest.approx(value, abs=1e-11)
+    assert responder.value * found.unit + found._payoff_offset == pytest.approx(value, abs=1e-11)
     for row, collected in charged.items():
         legal = np.logical_or.reduce(
             [one.graph.legal[row] for one in problems if row < one.graph.rows]

@@ -8,7 +8,7 @@ import pytest
 
 from hogeq import CHANCE, END, Budget, Game, GameRules
 from hogeq.evaluation.values import hidden_action_values, reach, values, win_rate
-from hogeq.kernels import graph_loops
+from hogeq.kernels import recurring_reach, recurring_values
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.graph_passes import GraphPasses
 from hogeq.model.protocol import Role
@@ -201,8 +201,8 @@ def test_a_pass_over_a_large_block_can_be_interrupted(
     fortunes = np.sort(whole[1][fortune, 0])
     assert fortunes == pytest.approx(np.arange(1, goal) / goal, abs=1e-9)
     assert whole[0].max() == pytest.approx(goal / 2, rel=1e-9)
-    for name in ("iterate", "circulate"):
-        kernel = getattr(graph_loops, name)
+    for module, name in ((recurring_values, "iterate"), (recurring_reach, "circulate")):
+        kernel = getattr(module, name)
         calls: list[int] = []
 
         def interrupted(*arrays: Any, kernel: Any = kernel, calls: list[int] = calls) -> bool:
@@ -212,7 +212,7 @@ def test_a_pass_over_a_large_block_can_be_interrupted(
             return bool(kernel(*arrays))
 
         with monkeypatch.context() as patch:
-            patch.setattr(graph_loops, name, interrupted)
+            patch.setattr(module, name, interrupted)
             with pytest.raises(KeyboardInterrupt):
                 run()
         for first, again in zip(whole, run(), strict=True):

@@ -168,7 +168,7 @@ def test_no_turn_scores_or_gives_more_than_the_most(edition: str) -> None:
         }
         for dice in range(1, 4)
         for branch in turns.branches(dice, throw)
-    ] + [turns.free(*cell) for cell in product(range(12), repeat=2)]
+    ] + [turns.no_dice(*cell) for cell in product(range(12), repeat=2)]
     assert max(branch.points for branch in found) == points
     assert max(branch.gift for branch in found) == gifts
 
@@ -198,7 +198,7 @@ def test_longest_game_of_hogfish() -> None:
             other = total - own
             ends = [
                 land(rules, own + points, other)
-                for points in {*rolled, turns.free(own, other).points}
+                for points in {*rolled, turns.no_dice(own, other).points}
             ]
             longest[own, other] = 1 + max(
                 0 if there.winner is not None else longest[there.opponent, there.score]

@@ -15,13 +15,13 @@ import pytest
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.rules import rules_from
 from hogeq.search.certificate import (
-    MOST_COVER,
-    Certificate,
     certify,
     check_certificate,
     hog_problems,
-    read_certificate,
-    write_certificate,
+)
+from hogeq.search.certificate_files import (
+    MOST_COVER,
+    Certificate,
 )
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
@@ -278,8 +278,8 @@ def test_what_is_found_is_read_and_true(tmp_path: Path, name: str, kind: str) ->
     path = tmp_path / "proof.json"
     steps = tuple(found.steps)
     written = Certificate(case.game.rules, case.strategy, min(1.0, bound), found.full_memory, steps)
-    write_certificate(path, written)
-    read = read_certificate(path)
+    written.write(path)
+    read = Certificate.read(path)
     assert read.steps == steps
     assert check_certificate(read).bound == pytest.approx(min(1.0, bound), abs=1e-12)
 

@@ -11,7 +11,7 @@ import pytest
 from hogeq.baselines import builtin
 from hogeq.model.game import compile_game
 from hogeq.rules import rules_from
-from hogeq.search import certificate
+from hogeq.search import certificate, certificate_files
 from hogeq.strategies.strategy import policy_of
 
 POLICY = [[[0.0, 0.0, 0.0, 1.0]] * 12] * 12
@@ -93,20 +93,20 @@ def test_hostile_files_are_refused_in_a_line(
     path = tmp_path / "proof.json"
     path.write_text(json.dumps({**proof, **change}))
     with pytest.raises(ValueError, match=rf"proof\.json.*{re.escape(says)}"):
-        certificate.check_certificate(certificate.read_certificate(path))
+        certificate.check_certificate(certificate_files.Certificate.read(path))
     path.write_bytes(b"[1]")
     with pytest.raises(ValueError, match=r"proof\.json"):
-        certificate.read_certificate(path)
+        certificate_files.Certificate.read(path)
 
 
 def test_what_unpacks_to_too_much_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(certificate, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(certificate_files, "MAX_BYTES", 2**20)
     path = tmp_path / "proof.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 2**20 + b"]"))
     with pytest.raises(ValueError, match="unpacks to more than the 1 MiB allowed"):
-        certificate.read_certificate(path)
+        certificate_files.Certificate.read(path)
 
 
 def test_no_certificate_is_written_that_is_not_read(
@@ -117,9 +117,9 @@ def test_no_certificate_is_written_that_is_not_read(
         certificate.certified_bound(large, builtin("always_roll:1", large), 0.1)
     game = compile_game(rules_from({"edition": "su20", "goal": 12, "max_dice": 3}))
     found = certificate.certified_bound(game, policy_of(game, builtin("always_roll:3", game)), 0.1)
-    monkeypatch.setattr(certificate, "MAX_BYTES", 2**10)
+    monkeypatch.setattr(certificate_files, "MAX_BYTES", 2**10)
     with pytest.raises(ValueError, match=r"proof\.json: has 0 MiB; allowed: 0"):
-        certificate.write_certificate(tmp_path / "proof.json", found)
+        found.write(tmp_path / "proof.json")
     assert not (tmp_path / "proof.json").exists()
 
 
@@ -130,7 +130,7 @@ def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
     proof |= {"full_memory": 1, "policy": POLICY, "steps": ends}
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(proof))
-    found = certificate.read_certificate(path)
+    found = certificate_files.Certificate.read(path)
     assert [list(step) for step in found.steps] == [
         [0, 0, 0, 0, 0, 0],
         [143, 3, 1, 1.0, 5e-324, 10**9],
@@ -141,7 +141,7 @@ def test_steps_at_the_ends_of_all_ranges_are_read(tmp_path: Path) -> None:
 
 
 def test_the_shipped_certificate_is_of_the_champion() -> None:
-    found = certificate.read_certificate(SHIPPED)
+    found = certificate_files.Certificate.read(SHIPPED)
     game = compile_game(found.rules)
     assert found.rules.name == "su20"
     assert (policy_of(game, builtin("champion:policy", game)) == found.strategy).all()

@@ -22,8 +22,8 @@ from hogeq.search.certificate import (
     certify,
     check_certificate,
     hog_problems,
-    read_certificate,
 )
+from hogeq.search.certificate_files import Certificate
 from hogeq.search.lifted_bound import LiftedBound, Revision, Step, replay
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from tests.search.games import (
@@ -252,7 +252,7 @@ def test_a_certificate_has_no_more_steps_than_are_read(monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 def test_the_shipped_certificate_begins_as_it_says() -> None:
-    given = read_certificate(ROOT / "results" / "certificate_su20.json.gz")
+    given = Certificate.read(ROOT / "results" / "certificate_su20.json.gz")
     found = LiftedBound(hog_problems(given.rules, given.strategy))
     assert found.full_memory == pytest.approx(given.full_memory, abs=1e-12)
     before = found.value

@@ -30,7 +30,7 @@ def value_of(problem: Problem) -> float:
     passes = GraphPasses(problem.graph)
     policies = np.zeros((2, max(problem.graph.rows, 1), problem.graph.num_actions))
     starts, _ = passes.backward(Role.FULL_MEMORY, policies, np.ones(1))
-    return float(starts[0] @ problem.graph.start_chance) + problem.level
+    return float(starts[0] @ problem.graph.start_chance) + problem.payoff_offset
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -39,7 +39,7 @@ def test_the_value_is_that_of_perfect_recall_but_for_the_error(seed: int, compon
     tree = drawn(seed)[2].tree
     target = strategy_of(tree, seed, components)
     problems = pasts.problems(tree, target)
-    error = sum(one.chance * one.error for one in problems)
+    error = sum(one.chance * one.payoff_error for one in problems)
     exact = enclosed_response(tree, target, 0.0).full_memory
     assert 0.0 < error < 1e-9
     assert sum(one.chance * value_of(one) for one in problems) == pytest.approx(exact, abs=error)

@@ -1,0 +1,82 @@
+"""The bound on the rounding of a gain, against gains in rational numbers."""
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hogeq
+from hogeq.evaluation.counterfactual import UNPROVED_ERROR, gain_error, gains_alone
+from hogeq.model.protocol import Role
+from hogeq.trees.positions import of_rules
+from tests.evaluation.test_position_enclosures import Walk
+
+
+class Ladder(hogeq.GameRules):
+    """Many steps, at each of which the player picks one of two odds to rise."""
+
+    ODDS = (0.1, 0.7)
+    players = 1
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def initial(self) -> Any:
+        return 0, 0, -1
+
+    def to_move(self, state: Any) -> int:
+        if state[0] == self.steps:
+            return hogeq.END
+        return 0 if state[2] < 0 else hogeq.CHANCE
+
+    def actions(self, state: Any) -> Any:  # noqa: ARG002 - always two
+        return [0, 1]
+
+    def chances(self, state: Any) -> Any:
+        odds = self.ODDS[state[2]]
+        return [(1, odds), (0, 1.0 - odds)]
+
+    def next(self, state: Any, action: Any) -> Any:
+        step, height, pick = state
+        return (step, height, action) if pick < 0 else (step + 1, height + action, -1)
+
+    def knows(self, state: Any, player: int) -> Any:  # noqa: ARG002 - there is one
+        return state[0]
+
+    def payoffs(self, state: Any) -> Any:
+        return [1.0 / (1.0 + state[1])]
+
+    def exact_value(self, policy: Any) -> Fraction:
+        values = [Fraction(1.0 / (1.0 + height)) for height in range(self.steps + 1)]
+        for row in policy[::-1].tolist():
+            rise = sum((Fraction(p) * Fraction(q) for p, q in zip(row, self.ODDS, strict=True)))
+            values = [rise * up + (1 - rise) * stay for stay, up in pairwise(values)]
+        return values[0]
+
+
+@pytest.mark.parametrize("steps", [2, 40])
+def test_the_bound_holds_of_gains_in_rational_numbers(steps: int) -> None:
+    rules = Ladder(steps)
+    game = hogeq.Game(of_rules(rules))
+    order = np.argsort([int(key) for key in game.rows.keys])  # rows by step
+    share = np.random.default_rng(steps).integers(0, 2**20, (2, steps)) / 2**20
+    before, after = np.stack([share, 1.0 - share], axis=2)
+    policies = np.stack([before, before])
+    work = game.engine.workspace(2)
+    values = work.backward(work.forward(policies), policies, Role.COUNTERFACTUAL).values
+    first_order = 2.0 * (values * (after - before)).sum(axis=1)  # a player has one of two seats
+    gains = gains_alone(game.engine, policies, np.ones(1), after, first_order)
+    error = gain_error(game.engine, 1)
+    assert 0.0 < error < 1e-10
+    for row in range(steps):
+        changed = before.copy()
+        changed[row] = after[row]
+        exact_gain = rules.exact_value(changed[order]) - rules.exact_value(before[order])
+        missed = abs(Fraction(gains[row]) * Fraction(game.engine.payoff_per_win_rate) - exact_gain)
+        assert missed <= error * game.engine.payoff_per_win_rate, row
+
+
+def test_where_positions_recur_no_bound_is_proved() -> None:
+    assert gain_error(hogeq.Game(of_rules(Walk(2))).engine, 1) == UNPROVED_ERROR
