@@ -10,7 +10,8 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import remembering
-from hogeq.trees.sequences import SequenceForm, first_of_most, ranges
+from hogeq.trees.packed import first_entries, first_of_most, ranges
+from hogeq.trees.sequences import SequenceForm
 
 FINE: Final = 2.0**16
 """Factor of payoffs for HiGHS, whose tolerances are absolute: it ends a search at a gap of 1e-6,
@@ -36,10 +37,10 @@ def by_program(
 
     Without time there are no actions, None, and the bound may be infinite.
     """
-    shared = form.shared
+    shared = form.shared_rows
     num_sequences = len(payoffs)
     counts = form.tree.num_legal[shared]
-    first = np.cumsum(counts) - counts  # first binary of each shared row
+    first = first_entries(counts)  # first binary of each shared row
     num_binaries = int(counts.sum())
     limit = Deadline.of(limit)
     chains = form.chains_within(limit.share(CHAINING))
@@ -55,11 +56,11 @@ def by_program(
         shape = len(shared), num_sequences + num_binaries
         of_rows = csr_array((np.ones(num_binaries), entries), shape)
         # An inequality for each action of each chain.
-        chain_row = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
+        chain_row = np.searchsorted(shared, [form.row_of_refined[chain[0]] for chain in chains])
         chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
         sizes = counts[chain_row]  # inequalities of each chain
-        inequality = ranges((np.cumsum(sizes) - sizes)[chain_of_past], sizes[chain_of_past])
-        sequence = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
+        inequality = ranges(first_entries(sizes)[chain_of_past], sizes[chain_of_past])
+        sequence = ranges(form.sequence_offsets[np.concatenate(chains)], sizes[chain_of_past])
         binary = ranges(first[chain_row], sizes)
         size = len(binary)
         ones = np.ones(len(inequality))
@@ -84,6 +85,6 @@ def by_program(
     solution = answer.x
     if solution is None or not np.isfinite(solution).all():
         return None, bound
-    actions = form.acts(solution[:num_sequences])
+    actions = form.likeliest_actions(solution[:num_sequences])
     actions[shared] = first_of_most(solution[num_sequences:], first) - first
     return actions, bound

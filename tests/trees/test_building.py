@@ -63,9 +63,9 @@ def test_what_can_be_computed_is_right() -> None:
         assert tree.action[node] == node - siblings[0]
         state = pyspiel.load_game("leduc_poker").new_initial_state()
         for step in flat._path(tree.parent, node):
-            assert state.legal_actions()[tree.action[step]] == tree.move[step]
-            state.apply_action(int(tree.move[step]))
-    assert (tree.action[0], tree.move[0]) == (0, 0)
+            assert state.legal_actions()[tree.action[step]] == tree.incoming_number[step]
+            state.apply_action(int(tree.incoming_number[step]))
+    assert (tree.action[0], tree.incoming_number[0]) == (0, 0)
 
 
 # --- limits ---------------------------------------------------------------------------------------

@@ -107,7 +107,8 @@ def check(path: Path, is_perfect: Callable[[Path], bool] | None = None) -> None:
     solved = game.equilibrium(2.0)
     assert solved.lower <= solved.upper + 1e-9
     lowest, highest = (
-        game.tree.shift + end for end in (game.tree.paid.min(), game.tree.paid.max())
+        game.tree.shift + end
+        for end in (game.tree.terminal_payoffs.min(), game.tree.terminal_payoffs.max())
     )
     assert lowest - 1e-9 <= solved.lower - game.tree.centre <= highest + 1e-9
 
@@ -142,8 +143,7 @@ def test_values_of_the_catalogue(
 
 
 @pytest.mark.parametrize(
-    ("name", "is_in_order"),
-    [("fig1a", False), ("fig1b", True), ("fig1c", False), ("fig3", False)],
+    ("name", "is_in_order"), [("fig1a", False), ("fig1b", True), ("fig1c", False), ("fig3", False)]
 )
 def test_what_cannot_be_timed_has_no_order(name: str, is_in_order: bool, tmp_path: Path) -> None:
     """S. K. Jakobsen, T. B. Sorensen and V. Conitzer, "Timeability of extensive-form games", 2016.
