@@ -151,7 +151,7 @@ def openspiel_nash_conv(tree: FlatTree, policy: Floats) -> float:
         played = float(policy[tree.row[before], tree.action[node]])
         known = table.setdefault(read.names[read.row[before]], [])
         if len(known) < tree.num_legal[tree.row[before]]:
-            known.append((int(read.move[node]), played))
+            known.append((int(read.incoming_number[node]), played))
     root = game.new_initial_state()
     return sum(
         float(pyspiel.TabularBestResponse(game, player, table).value_from_state(root))

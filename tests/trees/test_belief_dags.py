@@ -228,7 +228,7 @@ class Twin:
             flows = [self.flow(player, one) for player, one in enumerate(played)]
             for player in turn:
                 dag, rows = engine.dags[player], engine.seat_rows[player]
-                plan = engine.dags[1 - player].sequences @ flows[1 - player]
+                plan = engine.dags[1 - player].plan_matrix @ flows[1 - player]
                 payoffs = engine.payoffs.toarray()
                 met = payoffs @ plan if player == 0 else -payoffs.T @ plan
                 worth = dag.plan_matrix.T @ met / 2.0

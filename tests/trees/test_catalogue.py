@@ -153,7 +153,7 @@ def test_what_cannot_be_timed_has_no_order(name: str, is_in_order: bool, tmp_pat
     path = written(tmp_path, f"jakobsen2016_{name}")
     players = GAMES[path.stem][0]
     together = hogeq.Game(path, teams="".join(map(str, range(players))))
-    assert (sequence_form(together.tree, 0).rank is not None) is is_in_order
+    assert (sequence_form(together.tree, 0).rank_of_row is not None) is is_in_order
     alone = together.audit()[0].members
     assert len(alone) == players
     assert all(one.findings["perfect recall"].holds for one in alone)

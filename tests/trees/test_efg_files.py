@@ -388,7 +388,14 @@ def test_files_of_our_own_are_read_alike(seed: int, tmp_path: Path) -> None:
     again = read(tmp_path, flat_efg(first))
     np.testing.assert_allclose(first.payoff, again.payoff, rtol=1e-15)
     np.testing.assert_allclose(first.chance, again.chance, rtol=1e-15)
-    same(replace(first, paid=again.paid, odds=again.odds), again)
+    same(
+        replace(
+            first,
+            terminal_payoffs=again.terminal_payoffs,
+            chance_probabilities=again.chance_probabilities,
+        ),
+        again,
+    )
     assert sorted(first.names) == sorted(again.names)
     assert in_words(first) == in_words(again)
 

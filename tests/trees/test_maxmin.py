@@ -111,7 +111,7 @@ UNKNOWN: Final = 1e3  # no bound is known
 
 
 def test_there_are_games_by_the_hundred() -> None:
-    forgetful = [tree for tree in GAMES if len(sequence_form(tree, 0).shared)]
+    forgetful = [tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows)]
     assert len(GAMES) > 200
     assert len(forgetful) > 80
 
@@ -182,7 +182,7 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
 def test_a_program_that_fails_leaves_the_bound_that_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared))
+    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows))
     monkeypatch.setattr(Maxmin, "_program", lambda *_args, **_options: None)
     found = Maxmin(tree, 0, 0.2).solve([], 2.0)
     assert found.upper == 2.0
@@ -207,7 +207,7 @@ def test_a_lottery_beside_a_game_counts(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bounds_hold_whenever_the_time_ends() -> None:
     """The clock stops after so many looks at it."""
-    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared) > 1)
+    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows) > 1)
     whole = Maxmin(tree, 0, 20.0).solve([], UNKNOWN)
     for looks in range(1, 60, 3):
         ticks = map(float, itertools.count())

@@ -332,8 +332,8 @@ def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
     with pytest.raises(TooSlowError):
         belief_dag(form, deadline=ticking(0))
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure, ticking(0)).row.tolist() == [-1]
-    assert (spanned(form, pure).row >= 0).all()
+    assert spanned(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
+    assert (spanned(form, pure).row_of_decision >= 0).all()
 
 
 def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,7 +381,7 @@ def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(beliefs, "belief_dag", partial(belief_dag, most=1))
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure).row.tolist() == [-1]
+    assert spanned(form, pure).row_of_decision.tolist() == [-1]
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.2)
     assert found.lower <= found.upper
 
