@@ -28,15 +28,15 @@ from hogeq.trees.sequences import sequence_form
 from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
-SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solves whole
-DRAWING: Final = 0.2  # share of the time of CFR, in which strategies are drawn from the mixtures
-FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
-BUILDING: Final = 0.2  # share of the time for the DAGs
-MIXING: Final = 0.5  # share of the time left in which iterates are mixed, if DAGs are too large
-ROUNDS: Final = 150  # of CFR before column generation
-SELDOM: Final = 0.01  # column generation begins without choices less probable than this ...
+MOST_WHOLE_DECISIONS: Final = 2_000  # of both DAGs, in one linear program of all choices
+DRAWING_SHARE: Final = 0.2  # of the time of CFR, in which strategies are drawn from mixtures
+FIRST_SECONDS: Final = 5.0  # most seconds of column generation before DAGs are built
+BUILDING_SHARE: Final = 0.2  # share of the time for the DAGs
+MIXING_SHARE: Final = 0.5  # of the time left, for mixing iterates if DAGs are too large
+CFR_ROUNDS: Final = 150  # of CFR before column generation
+LEAST_PROBABILITY: Final = 0.01  # column generation begins without less probable choices ...
 LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # ... or reached less often than one of these
-MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
+MOST_LIKELY_DECISIONS: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
 class DagEngine:
@@ -184,11 +184,11 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
-        first_seconds = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
+        first_seconds = min(FIRST_SECONDS, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
         solving.columns(sides, deadline.within(first_seconds))
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
-        building_deadline = deadline.within(BUILDING * seconds)
+        building_deadline = deadline.within(BUILDING_SHARE * seconds)
     built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
     # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
@@ -207,7 +207,7 @@ def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
     The method of the result is the one that its bounds come from.
     """
     ends_before = solving.ends
-    mix_iterates(solving, solving.deadline.share(MIXING))
+    mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
     mixed_ends = solving.ends
     if not solving.is_proved:
         solving.columns(sides, solving.deadline)
@@ -227,7 +227,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     sides = [Side(dag.form, dag) for dag in engine.dags]
     deadline = solving.deadline
     num_decisions, _ = engine.shape
-    if num_decisions <= SMALL:
+    if num_decisions <= MOST_WHOLE_DECISIONS:
         solving.columns(sides, deadline)
         return solving.result(sides, "dag")
     state = minimiser.init(engine)
@@ -253,7 +253,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
     whole_deadline = solving.deadline
-    drawing_seconds = DRAWING * whole_deadline.seconds
+    drawing_seconds = DRAWING_SHARE * whole_deadline.seconds
     deadline = whole_deadline.within(max(whole_deadline.left - drawing_seconds, 0.0))
     iterations = 0
     seconds_left = np.inf
@@ -284,8 +284,8 @@ def _likely_choices(
     """
     pace = Pace()
     steps = partial(minimiser.by_loops, engine)
-    while int(state.iteration) < ROUNDS and not deadline.is_over:
-        state, _ = pace.steps(steps, state, ROUNDS - int(state.iteration))
+    while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
+        state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
     policy = minimiser.average(engine, state)
     weights = engine.choice_weights(policy)
     mixtures = engine.mixed(policy)
@@ -295,12 +295,12 @@ def _likely_choices(
         for mixture, probabilities in zip(mixtures, weights, strict=True):
             dag = mixture.dag
             is_reached = mixture.flow >= least_flow
-            is_likely = dag.allowed_choices & (probabilities >= SELDOM) & is_reached
+            is_likely = dag.allowed_choices & (probabilities >= LEAST_PROBABILITY) & is_reached
             is_likely[0] = True  # the begin of play
             is_likely[dag.likeliest_choices(probabilities)] = True
             likely_choices.append(is_likely)
             restricted, *_ = dag.restricted(is_likely)
             num_decisions += restricted.num_decisions
-        if num_decisions <= MOST_BEGUN:
+        if num_decisions <= MOST_LIKELY_DECISIONS:
             return state, likely_choices
     return state, None

@@ -17,7 +17,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees.absent import Decision, Gaps, Solved
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequences import INFLATING, SequenceForm, sequence_form
+from hogeq.trees.sequences import INFLATION_SHARE, SequenceForm, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
 
@@ -29,7 +29,8 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
 
     The payoff of plays in which the player never moves is taken off before anything is rounded.
     """
-    sequence_form(tree, 1 - player).inflate(deadline.share(INFLATING))  # else it takes all its time
+    inflation_deadline = deadline.share(INFLATION_SHARE)  # else it takes all its time
+    sequence_form(tree, 1 - player).inflate(inflation_deadline)
     plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
     payoffs.midpoints[0] = payoffs.radii[0] = 0.0  # the empty sequence has those plays

@@ -25,12 +25,12 @@ from hogeq.trees.teams import side_names
 from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
 
 LEAST_NEW: Final = CONVERGED_GAP / 8.0  # least gain of a response that is new
-SHARE: Final = 1 / 64  # of the gap: the gain at which an absent-minded player's search may end
-SPANNING: Final = 0.25  # share of the time left in which the part of a DAG is built
-DRAWN: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
+ENOUGH_SHARE: Final = 1 / 64  # of the gap: gain at which an absent-minded search may end
+SPANNING_SHARE: Final = 0.25  # share of the time left in which the part of a DAG is built
+DRAWING_SHARE: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
 MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part gets new weights
-LONGEST: Final = 60.0  # seconds of the program that finds these weights
-RESPONDING: Final = 1.0  # seconds of a response to the strategies with old and with new weights
+MOST_PROGRAM_SECONDS: Final = 60.0  # seconds of the program that finds these weights
+RESPONSE_SECONDS: Final = 1.0  # of a response to the strategies with old and with new weights
 
 
 class Side:
@@ -72,7 +72,7 @@ class Side:
         if self.form.is_absent_minded and len(self.pool):
             payoffs_of_pool = (self.restricted_dag.plan_matrix.T @ payoffs)[1:]  # 0 is the begin
             begin = self.pool[payoffs_of_pool.argmax()]
-            enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
+            enough = max(enough, value + ENOUGH_SHARE * gap) if np.isfinite(gap) else -np.inf
         return best_response(
             self.form, payoffs, limit, begin, enough, self.whole_dag, deadline or limit
         )
@@ -181,7 +181,7 @@ class Solving:
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
-            side.add(answer, deadline.share(SPANNING))
+            side.add(answer, deadline.share(SPANNING_SHARE))
         mixed = None
         if not self.has_begun and any(side.whole_dag is None for side in sides):
             mixed = self._full_memory_policies(deadline.share(0.25))
@@ -202,7 +202,7 @@ class Solving:
                 answer = side.best(payoffs, value, response_limit, gap)
                 search = SearchBound(payoffs, answer.bound, answer.method)
                 self.learn(mixed, player, answer.bound, search)
-                growth_limit = deadline.share(SPANNING)
+                growth_limit = deadline.share(SPANNING_SHARE)
                 if answer.payoff - value > LEAST_NEW and side.add(answer, growth_limit):
                     is_growing = True
             # A search that ended at a share of the gap can go on if the gap is much smaller.
@@ -248,7 +248,8 @@ class Solving:
         """
         deadline = self.deadline
         tree, best = self.tree, self.best
-        drawing_limit = Deadline(max(deadline.left, DRAWN * deadline.seconds), deadline.clock)
+        drawing_seconds = max(deadline.left, DRAWING_SHARE * deadline.seconds)
+        drawing_limit = Deadline(drawing_seconds, deadline.clock)
         smaller_first = sorted((0, 1), key=lambda player: best[player].dag.num_decisions)
         half = drawing_limit.share(0.5)
         drawn_by_player = {player: best[player].strategies(half) for player in smaller_first}
@@ -355,13 +356,13 @@ class Solving:
         candidates = [drawn.chances]
         if other.restricted_dag.num_decisions <= MOST_WEIGHED:
             dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
-            flows = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
+            flows = solve_restricted(self.payoffs, dags, deadline.within(MOST_PROGRAM_SECONDS))
             if flows is not None:
                 candidates.append(Mixed.of(dag, flows[player]).flow[1:])
         searches: list[SearchBound] = []
         for weights in candidates:
             payoffs = against(self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player)
-            answer = other.best(payoffs, np.inf, deadline.within(RESPONDING))
+            answer = other.best(payoffs, np.inf, deadline.within(RESPONSE_SECONDS))
             searches.append(SearchBound(payoffs, answer.bound, answer.method))
         best = int(np.argmin([search.bound for search in searches]))
         weights = candidates[best]

@@ -10,8 +10,8 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.enclosures import gamma
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-PARTS: Final = 2**22  # most nodes of a search tree: about a second
-SLICE: Final = 2**23  # numbers to be set, R * K for a node, before the time is looked at
+MOST_SEARCH_NODES: Final = 2**22  # most nodes of a search tree: about a second
+ENTRIES_PER_LOOK: Final = 2**23  # numbers to be set, R * K for a node, before the time is looked at
 
 
 def enumerated(
@@ -53,8 +53,8 @@ def enumerated(
         bound = np.full(1, -np.inf)  # changed by the search: bound on the responses left out
         target = value + LEAST_GAIN
         rows_set = -1  # to begin a search; -1 again when all responses are bounded
-        nodes_left = PARTS
-        nodes_in_slice = max(1, SLICE // (num_rows * num_actions))
+        nodes_left = MOST_SEARCH_NODES
+        nodes_in_slice = max(1, ENTRIES_PER_LOOK // (num_rows * num_actions))
         while nodes_left > 0:
             num_nodes = min(nodes_in_slice, nodes_left)
             rows_set = search_rows(

@@ -13,10 +13,10 @@ from hogeq.trees.beliefs import remembering
 from hogeq.trees.packed import first_entries, first_of_most, ranges
 from hogeq.trees.sequences import SequenceForm
 
-FINE: Final = 2.0**16
+PROGRAM_SCALE: Final = 2.0**16
 """Factor of payoffs for HiGHS, whose tolerances are absolute: it ends a search at a gap of 1e-6,
 and takes coefficients below 1e-9 for 0."""
-CHAINING: Final = 0.5  # share of a program's time for finding chains of pasts
+CHAINING_SHARE: Final = 0.5  # share of a program's time for finding chains of pasts
 PRESOLVED: Final = 16  # presolving takes the time of so many sparse entries for each sequence
 SOLVED: Final = 0  # a status of HiGHS
 ENDED: Final = (SOLVED, 1)  # 1: at the limit of time
@@ -43,7 +43,7 @@ def by_program(
     first = first_entries(counts)  # first binary of each shared row
     num_binaries = int(counts.sum())
     limit = Deadline.of(limit)
-    chains = form.chains_within(limit.share(CHAINING))
+    chains = form.chains_within(limit.share(CHAINING_SHARE))
     if limit.is_over or chains is None or not limit.allows(PRESOLVED * num_sequences):
         return None, np.inf
     flow = remembering(form).equations()
@@ -71,7 +71,7 @@ def by_program(
         constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
     answer = interruptible(
         milp,
-        np.concatenate([-FINE * payoffs, np.zeros(num_binaries)]),
+        np.concatenate([-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)]),
         integrality=(np.arange(num_sequences + num_binaries) >= num_sequences).astype(int),
         bounds=Bounds(0.0, 1.0),
         constraints=constraints,
@@ -80,7 +80,7 @@ def by_program(
     # At the limit of time HiGHS may have no solution, or no bound.
     bound = np.inf
     if answer.status in ENDED and answer.mip_dual_bound is not None:
-        bound = -float(answer.mip_dual_bound) / FINE
+        bound = -float(answer.mip_dual_bound) / PROGRAM_SCALE
     bound = bound if np.isfinite(bound) else np.inf
     solution = answer.x
     if solution is None or not np.isfinite(solution).all():

@@ -36,7 +36,7 @@ from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, Solved, next_step
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import FINE, SOLVED
+from hogeq.trees.integer_program import PROGRAM_SCALE, SOLVED
 from hogeq.trees.restricted import Mixed, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
@@ -478,7 +478,7 @@ class Maxmin:
             at_most = vstack([at_most, coupled])
             at_most_sides = np.append(at_most_sides, coupling_sides)
         goal = np.zeros(sequences + cells + values)
-        goal[sequences + cells] = -FINE  # linprog minimises; this is the value at the root
+        goal[sequences + cells] = -PROGRAM_SCALE  # linprog minimises; this is the value at the root
         lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
         upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
         answer = interruptible(
@@ -495,14 +495,14 @@ class Maxmin:
         self.num_programs += 1
         if answer.status != SOLVED:
             return None
-        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / FINE
+        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / PROGRAM_SCALE
         opponent_choices = np.zeros(dag.num_choices)
         opponent_choices[dag.allowed_choices] = multipliers[:choices]
-        prices = -answer.eqlin.marginals / FINE
+        prices = -answer.eqlin.marginals / PROGRAM_SCALE
         optimum = Optimum(
             sequence_weights=answer.x[:sequences],
             row_probabilities=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
-            value=-answer.fun / FINE,
+            value=-answer.fun / PROGRAM_SCALE,
             opponent_weights=Mixed.of(dag, opponent_choices).plan,
             coupling_prices=multipliers[choices:],
             equation_prices=prices[-len(self.equation_sides) :],

@@ -34,7 +34,7 @@ from hogeq.trees.whole_dags import bounding_dag
 
 LARGEST_GAP: Final = 1e-9  # between bounds that count as equal, a share of the stakes
 RESCALING_RATIO: Final = 1000  # rescale payoffs whose unit exceeds the loss by more than that
-SEARCHING: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
+SEARCH_SHARE: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
 
 
 class Settled(NamedTuple):
@@ -140,7 +140,7 @@ def enclosed_response(
         seat_limit = deadline.share(1.0 / seats_left)
         plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
         payoffs = Payoffs(tree, player, plan, seat_limit)
-        search_limit = seat_limit.share(SEARCHING)
+        search_limit = seat_limit.share(SEARCH_SHARE)
         result = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
         if form is unshuffled_form:
             return result

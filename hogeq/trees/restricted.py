@@ -13,7 +13,7 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag
-from hogeq.trees.integer_program import ENDED, FINE, SOLVED
+from hogeq.trees.integer_program import ENDED, PROGRAM_SCALE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
 
@@ -99,7 +99,7 @@ def solve_restricted(
     if deadline.is_over or not deadline.allows(TIME_PER_ENTRY * size):
         return None
     # Payoffs by the first player's choices and the second's sequences, then by both's choices.
-    by_sequence = csr_array(FINE * (first.plan_matrix.T @ payoffs))
+    by_sequence = csr_array(PROGRAM_SCALE * (first.plan_matrix.T @ payoffs))
     first_equations, second_equations = first.equations(), second.equations()
     # Right sides of the equations of a flow: it is 1 at the root, the first equation.
     first_sides, second_sides = (

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hogeq.kernels.row_search import Treeplex
 
 LEAST_GAIN: Final = 1e-12  # by which a change of a row must improve a response
-INFLATING: Final = 0.5  # share of the time for inflation
+INFLATION_SHARE: Final = 0.5  # share of the time for inflation
 FORMS_CACHED: Final = 6  # in the cache: of a game, and of it where either player remembers
 
 
@@ -431,12 +431,12 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     Forms whose inflation an earlier deadline cut short are inflated anew if there is more time now.
     """
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    seconds_for_each = INFLATING * deadline.left / 2.0
+    seconds_for_each = INFLATION_SHARE * deadline.left / 2.0
     if any(form.cache.get("seconds", inf) < seconds_for_each for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):
-        form.inflate(deadline.share(INFLATING / (2 - player)))
+        form.inflate(deadline.share(INFLATION_SHARE / (2 - player)))
     return forms[0], forms[1]
 
 

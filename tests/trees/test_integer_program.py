@@ -15,7 +15,7 @@ from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import by_columns
 from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import FINE
+from hogeq.trees.integer_program import PROGRAM_SCALE
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests import toys
@@ -123,7 +123,7 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
     def fails(costs: Floats, **_: Any) -> SimpleNamespace:
         x = None if answer["x"] is None else np.full(len(costs), answer["x"])
         bound = answer["mip_dual_bound"]
-        bound = -FINE * best / tree.largest_payoff if bound == "the truth" else bound
+        bound = -PROGRAM_SCALE * best / tree.largest_payoff if bound == "the truth" else bound
         return SimpleNamespace(status=answer["status"], x=x, mip_dual_bound=bound)
 
     monkeypatch.setattr(integer_program, "milp", fails)
