@@ -1,4 +1,4 @@
-"""Packed arrays: lists of different lengths, one after another, and where each of them begins."""
+"""Packed arrays: lists of different lengths, one after another, by where each of them begins."""
 
 from hogeq.kernels.cache import part
 

@@ -294,8 +294,7 @@ class Payoffs:
         with perfect recall, and a loss is left to each sequence, (S,): 0, or below 0.
         """
         losses = [*payoffs]
-        # Of each: first, and one after the last.
-        sequences = pairwise(self.form.sequence_offsets.tolist())
+        sequences = pairwise(self.form.sequence_offsets.tolist())  # first, one after the last
         infosets = [*zip(self.form.parent_sequence.tolist(), sequences, strict=True)]
         for sequence_before, (begin, end) in in_time(reversed(infosets), self.deadline):
             best = max(losses[begin:end])

@@ -421,8 +421,7 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
 
     With a `player` its own actions count 1: this is the player's counterfactual reach.
     """
-    # At first of the last move alone.
-    probability = tree.by_incoming_move(joint, tree.chance_probabilities, 1.0)
+    probability = tree.by_incoming_move(joint, tree.chance_probabilities, 1.0)  # of one move
     if player is not None:
         probability[tree.mover == player] = 1.0
     for level in tree.levels[1:]:
