@@ -42,7 +42,7 @@ from hogeq.search.certificate import read_certificate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed
-from hogeq.trees.enumeration import PARTS as ENUMERATED
+from hogeq.trees.enumeration import MOST_SEARCH_NODES as ENUMERATED
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 OTHERS: Final = {
