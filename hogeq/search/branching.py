@@ -231,7 +231,7 @@ class Responses:
 
         The latter sums the values of the corner in all states of its row, weighted by reach.
         """
-        payoff = forgetting.differentiate(self.decisions, response, self._work)  # fills `sums`
+        payoff = forgetting.differentiate(self.decisions, response, self._work)  # and `corner_sums`
         num_corners = self.decisions.num_corners
         # The columns of a row beyond its own number of corners are unused.
         corner_values = self._work.corner_sums[: len(num_corners)]

@@ -241,9 +241,10 @@ class Payoffs:
     """Payoffs of a player's sequences against a plan of the other, in the game's own units.
 
     A strategy gets `level` plus the sum over its sequences of `unit` times a number between
-    `middle` - `radius` and `middle` + `radius`, (S,) each. In fractions, `exact` has the payoffs of
-    sequences, and `lost` what each sequence loses to the best one at its information set, (S,)
-    each; the level is then the payoff with perfect recall. Without time there are no fractions.
+    `midpoints` - `radii` and `midpoints` + `radii`, (S,) each. In fractions, (S,) each,
+    `exact_payoffs` are those of sequences, and `exact_losses` what they lose to the best one at
+    their information set; the level is then the payoff with perfect recall. Without time there are
+    no fractions.
     """
 
     def __init__(
@@ -306,7 +307,7 @@ class Payoffs:
         return losses
 
     def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set `level`, `unit`, `middle` and `radius`, which bounds the roundings of float64."""
+        """Set `level`, `unit`, `midpoints` and `radii`, which bound the roundings of float64."""
         size = self.form.num_sequences
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
@@ -340,7 +341,7 @@ class Payoffs:
     def rescale(self, unit: Fraction) -> None:
         """Convert the exact losses to doubles, in units of `unit`, cut off at two units.
 
-        Sets `middle` and `radius`, centre and half width of the interval of each loss. No sequence
+        Sets `midpoints` and `radii`, half the widths of the intervals of losses. No sequence
         of a pure strategy that loses a unit or less is cut off, and every other pure strategy still
         loses more than a unit.
         """

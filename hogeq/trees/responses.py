@@ -44,8 +44,8 @@ class Settled(NamedTuple):
     response_payoff: Fraction  # payoff of the response, rounded down
     upper_bound: Fraction  # upper bound on the payoff of any response
     full_memory_bound: Fraction  # upper bound on the payoff of a player with perfect recall
-    is_certain: bool  # whether `most` is proved; otherwise it is what the solver HiGHS reports
-    bound_method: str  # how `most` was found, one of `BOUND_METHODS`
+    is_certain: bool  # whether `upper_bound` is proved; otherwise HiGHS reports it
+    bound_method: str  # how `upper_bound` was found, one of `BOUND_METHODS`
 
 
 def settle(
