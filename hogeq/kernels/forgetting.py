@@ -27,7 +27,7 @@ AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a proce
 NO_LOSS = 1e-12  # a row that loses no more by forgetting has nothing to claim
 COVER = 1.2  # most that negative claims of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
-# Values of `Decisions.is_before`: play can come from the node to the row; the node is of the row.
+# Values of `relation_to_row`: play can come from the node to the row; the node is of the row.
 _BEFORE, _IN_ROW = 1, 2
 
 

@@ -330,7 +330,7 @@ class Maxmin:
         value. Returns None if the box has no policy that may be better.
         """
         slopes = bounded.slopes
-        slack = (bounded.bound - self.best_value) * (1.0 + 1e-9)
+        slack = (bounded.bound - self.best_value) * (1.0 + 1e-9)  # its roundings are far smaller
         width = np.where(slopes == 0.0, np.inf, slack / np.maximum(abs(slopes), 1e-300))
         lower = np.where(slopes > 0.0, box.upper - width, box.lower)
         upper = np.where(slopes < 0.0, box.lower + width, box.upper)
@@ -338,7 +338,7 @@ class Maxmin:
         # Rows sum to 1: each probability is 1 minus the sum of the others.
         least_by_sum = 1.0 - upper.sum(axis=1, keepdims=True) + upper
         most_by_sum = 1.0 - lower.sum(axis=1, keepdims=True) + lower
-        rounding = 4.0 * np.finfo(float).eps * lower.shape[1]
+        rounding = 4.0 * np.finfo(float).eps * lower.shape[1]  # K sums of numbers up to 1, 8-fold
         is_own = self.is_own_row[:, None]
         lower = np.where(is_own, np.maximum(lower, least_by_sum - rounding), box.lower)
         upper = np.where(is_own, np.minimum(upper, most_by_sum + rounding), box.upper)
