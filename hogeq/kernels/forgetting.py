@@ -136,13 +136,14 @@ def edge_outcomes(dag, node, corner):
 @kernel
 def mark_before(dag):
     """Fill ``dag.relation_to_row``, of zeros, bottom-up; False if a play can meet a row twice."""
+    most_corners = dag.immediate_payoff.shape[1]
     for row in range(len(dag.num_corners)):
         relation = dag.relation_to_row[row]
         for node in range(len(dag.row_of_node) - 1, -1, -1):
-            for corner in range(dag.immediate_payoff.shape[1]):
-                for outcome in edge_outcomes(dag, node, corner):
-                    if relation[dag.outcome_node[outcome]]:
-                        relation[node] = _BEFORE
+            first = dag.outcome_offsets[node * most_corners]  # of the outcomes of all edges
+            for outcome in range(first, dag.outcome_offsets[(node + 1) * most_corners]):
+                if relation[dag.outcome_node[outcome]]:
+                    relation[node] = _BEFORE
             if dag.row_of_node[node] == row:
                 if relation[node]:
                     return False
