@@ -268,9 +268,7 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
 
 def test_dags_too_wide_for_a_table_leave_games_to_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for root in FORGETS[2:4]:
-        monkeypatch.setattr(
-            "hogeq.solvers.dags.FIRST_SECONDS", 0.0
-        )  # seconds of columns before DAGs
+        monkeypatch.setattr("hogeq.solvers.dags.FIRST_SECONDS", 0.0)  # no columns before DAGs
         game = hogeq.Game(tree_of(root))
         usual = game.equilibrium(10.0)
         assert usual.method == "dag"
