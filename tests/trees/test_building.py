@@ -162,10 +162,10 @@ def test_openspiel_writes_no_lines_of_its_own() -> None:
 
 def same(one: FlatTree, two: FlatTree) -> bool:
     """Whether trees are the same, in words too."""
-    arrays = all(
-        np.array_equal(getattr(one, name), getattr(two, name))
-        for name in ("player", "parent", "row", "chance", "payoff", "seat", "moves", "drawn")
-    )
+    names = "player", "parent", "row", "chance", "payoff", "seat"
+    numbers = "action_numbers", "chance_numbers"
+    pairs = ((getattr(one, name), getattr(two, name)) for name in names + numbers)
+    arrays = all(np.array_equal(*pair) for pair in pairs)
     words = one.labels == two.labels and [*map(str, one.names)] == [*two.names]
     histories = all(
         [*map(str, one.history(node))] == [*map(str, two.history(node))]
