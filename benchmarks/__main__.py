@@ -28,9 +28,7 @@ def by_pytest() -> Iterator[Timing]:
         *("--override-ini=python_files=bench_*.py", "--override-ini=python_functions=bench_*"),
     )
     subprocess.run(  # noqa: S603 - our own benchmarks
-        [sys.executable, "-m", "pytest", "benchmarks", *options],
-        cwd=FOLDER.parents[1],
-        check=True,
+        [sys.executable, "-m", "pytest", "benchmarks", *options], cwd=FOLDER.parents[1], check=True
     )
     found = json.loads(path.read_text("utf-8"))["benchmarks"]
     for one in sorted(found, key=lambda one: one["group"]):  # in the order of the file within one

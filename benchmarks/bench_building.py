@@ -24,7 +24,8 @@ Benchmark = Any  # pytest-benchmark ships no types
 
 GAME = "liars_dice"
 NODES = 294_883
-ARRAYS = ("player", "parent", "row", "paid", "seat", "num_legal", "moves", "drawn", "odds")
+NUMBERS = ("action_numbers", "chance_numbers", "chance_probabilities")
+ARRAYS = ("player", "parent", "row", "terminal_payoffs", "seat", "num_legal", *NUMBERS)
 
 
 class Cards(GameRules):

@@ -53,9 +53,7 @@ COMMANDS = {
     "doctor": ("doctor",),
     "warmup, su20": ("warmup",),
 }
-TOGETHER = {
-    "README's three commands, fa25": ("export optimal, fa25", "check, fa25", "board, fa25"),
-}
+TOGETHER = {"README's three commands, fa25": ("export optimal, fa25", "check, fa25", "board, fa25")}
 SOME = ("compare, su20", "compare, fa22", "analyze, su20", "rules")
 
 

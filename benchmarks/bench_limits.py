@@ -330,11 +330,7 @@ def _run_all(runs: Runs, only: str) -> None:
 
 
 def timed(
-    group: str,
-    runs: Runs,
-    seconds: float,
-    only: str,
-    clock: Callable[[], float] = process_time,
+    group: str, runs: Runs, seconds: float, only: str, clock: Callable[[], float] = process_time
 ) -> Iterator[Timing]:
     """Time calls with a limit, beside it."""
     kind = "processor" if clock is process_time else "wall"

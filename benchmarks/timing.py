@@ -34,10 +34,7 @@ class Timing(NamedTuple):
 
 
 def least(
-    run: Callable[[], Result],
-    seconds: float = 1.0,
-    *,
-    warm: bool = True,
+    run: Callable[[], Result], seconds: float = 1.0, *, warm: bool = True
 ) -> tuple[Result, float]:
     """Time a call again and again for so many seconds; its result and its least processor time.
 

@@ -42,16 +42,11 @@ from hogeq.search.certificate_files import Certificate
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.files import replacing, write_arrays
 from hogeq.trees.annealing import annealed
-from hogeq.trees.enumeration import PARTS as ENUMERATED
+from hogeq.trees.enumeration import MOST_SEARCH_NODES as ENUMERATED
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 OTHERS: Final = {
-    "Hog": (
-        "su20-14x2-always",
-        "fa18-10x3-always",
-        "fa18-10x3-ignore",
-        "fa13-20x4-always",
-    ),
+    "Hog": ("su20-14x2-always", "fa18-10x3-always", "fa18-10x3-ignore", "fa13-20x4-always"),
     "poker": (
         "leduc_poker-own_actions-seat_0",
         "leduc_poker-own_actions-seat_1",
@@ -228,7 +223,8 @@ def run(entry: Entry, chosen: Mapping[str, tuple[float, ...]], given: Namespace)
     if isinstance(game, TreeGame):
         tree = game.tree
         largest, form = tree.largest_payoff, sequence_form(tree, entry.seat)
-        payoffs, names = form.payoffs(tree.uniform()), () if seed_of(entry.name) in OPEN else EXACT
+        payoffs = form.payoffs_against(tree.uniform())
+        names = () if seed_of(entry.name) in OPEN else EXACT
         answers = [timed(name, form.inflated, payoffs, given.exact) for name in names]
         exact = np.array(answers).reshape(-1, 3)
     return {
@@ -288,15 +284,15 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
         assert isinstance(game, TreeGame)  # noqa: S101 - of its family
         tree = game.tree
         form = sequence_form(tree, entry.seat)
-        inner, payoffs = form.inflated, form.payoffs(tree.uniform())
+        inner, payoffs = form.inflated, form.payoffs_against(tree.uniform())
         best, seed = listed[entry.name]["value"] / tree.largest_payoff + LEAST, 0
         while time.process_time() < end:
             random = np.random.default_rng(seed)
             start = random.integers(inner.tree.num_legal)
-            plan = inner.pure(annealed(inner, payoffs, start, STEPS, random))
+            plan = inner.pure_realisation(annealed(inner, payoffs, start, STEPS, random))
             if plan @ payoffs > best:
                 best = float(plan @ payoffs)
-                strategies[entry.name] = form.acts(plan)[tree.seat == entry.seat]
+                strategies[entry.name] = form.likeliest_actions(plan)[tree.seat == entry.seat]
                 strategies[entry.name] = strategies[entry.name].astype(np.int16)
                 print(f"{entry.name}: {best * tree.largest_payoff:.7f}, seed {seed}", flush=True)
             seed += 1
@@ -311,11 +307,7 @@ def anneal(folder: Path, entries: Sequence[Entry], seconds: float) -> None:
 
 
 def certify(
-    folder: Path,
-    entries: Sequence[Entry],
-    strategies: dict[str, Any],
-    work: Path,
-    seconds: float,
+    folder: Path, entries: Sequence[Entry], strategies: dict[str, Any], work: Path, seconds: float
 ) -> None:
     """Prove bounds, each kept in a file as soon as it is there; write all that is known.
 

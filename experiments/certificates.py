@@ -134,10 +134,7 @@ def opponent(game: HogEngine, against: str, iterations: int) -> Strategy:
     average = solved(game, "dcfr", iterations, **options)
     if against == "policy":
         return strategy_of(game, average)
-    others = [
-        solved(game, "cfr_plus", iterations, **HOG),
-        solved(game, "cfr_br", iterations),
-    ]
+    others = [solved(game, "cfr_plus", iterations, **HOG), solved(game, "cfr_br", iterations)]
     return strategy_of(game, Mixture(np.full(3, 1 / 3), [average, *others]))
 
 

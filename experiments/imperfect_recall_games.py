@@ -134,9 +134,9 @@ def secured(tree: FlatTree, strategies: list[Floats], seconds: float) -> tuple[f
     ends = []
     for player in (1, 0):  # the responder
         form = sequence_form(tree, player)
-        payoffs = [form.payoffs(one) for one in strategies]
+        payoffs = [form.payoffs_against(one) for one in strategies]
         # Those that a responder with full memory exploits least, first.
-        order = np.argsort([form.remember(one)[0][0] for one in payoffs])[:6]
+        order = np.argsort([form.perfect_recall_values(one)[0][0] for one in payoffs])[:6]
         ends.append(min(best_response(form, payoffs[one], seconds / 12).bound for one in order))
     return -ends[0] * tree.largest_payoff, ends[1] * tree.largest_payoff
 
@@ -151,7 +151,7 @@ def openspiel_nash_conv(tree: FlatTree, policy: Floats) -> float:
         played = float(policy[tree.row[before], tree.action[node]])
         known = table.setdefault(read.names[read.row[before]], [])
         if len(known) < tree.num_legal[tree.row[before]]:
-            known.append((int(read.move[node]), played))
+            known.append((int(read.incoming_number[node]), played))
     root = game.new_initial_state()
     return sum(
         float(pyspiel.TabularBestResponse(game, player, table).value_from_state(root))

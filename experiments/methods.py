@@ -115,11 +115,11 @@ def against_nature(tree: FlatTree, seat: int) -> FlatTree:
         tree,
         player=player,
         row=number[tree.row].astype(np.int32),
-        odds=chances[after],
-        drawn=tree.move[after],
+        chance_probabilities=chances[after],
+        chance_numbers=tree.incoming_number[after],
         seat=tree.seat[own],
         num_legal=tree.num_legal[own],
-        moves=tree.moves[own],
+        action_numbers=tree.action_numbers[own],
         names=[tree.names[row] for row in own.tolist()],
         states=None,
     )
@@ -257,14 +257,15 @@ def plan_annealing(problem: Problem, random: Random) -> Course:
             yield from _hog_annealing(problem, random)
     tree = problem.engine.tree
     form = sequence_form(tree, int(tree.seat[0]))
-    inner, payoffs = form.inflated, form.payoffs(tree.uniform())
+    inner, payoffs = form.inflated, form.payoffs_against(tree.uniform())
     while True:
         start = random.integers(inner.tree.num_legal)
-        every = max(1, STEP_EVALUATIONS * 2 * len(inner.row) // walk_length(inner, start))
+        every = max(1, STEP_EVALUATIONS * 2 * inner.num_refined // walk_length(inner, start))
         steps = every * (ANNEALED // STEP_EVALUATIONS)
-        policy = one_hot(form.acts(inner.pure(start)), problem.shape[-1])
+        policy = one_hot(form.likeliest_actions(inner.pure_realisation(start)), problem.shape[-1])
         for best in courses(inner, payoffs, start, steps, random, every):
-            policy = one_hot(form.acts(inner.pure(best)), problem.shape[-1])
+            actions = form.likeliest_actions(inner.pure_realisation(best))
+            policy = one_hot(actions, problem.shape[-1])
             yield STEP_EVALUATIONS, problem.gradient(policy)[0], policy
         yield improved(problem, policy, True)
 
@@ -330,7 +331,7 @@ def enumeration(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
     """Enumerate depth first, from any strategy; it sets 2^22 parts at most, in about a second."""
     del seconds
     acts = np.zeros(len(form.tree.num_legal), np.int64)
-    return enumerated(form, payoffs, acts, float(form.pure(acts) @ payoffs))[1:]
+    return enumerated(form, payoffs, acts, float(form.pure_realisation(acts) @ payoffs))[1:]
 
 
 def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
@@ -338,7 +339,7 @@ def integer_program(form: SequenceForm, payoffs: Floats, seconds: float) -> Answ
     acts, bound = by_program(form, payoffs, seconds)
     if acts is None:
         return -np.inf, bound
-    return float(form.pure(acts) @ payoffs), bound
+    return float(form.pure_realisation(acts) @ payoffs), bound
 
 
 def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float) -> Answer:
@@ -348,15 +349,15 @@ def multiple_policy_updating(form: SequenceForm, payoffs: Floats, seconds: float
     """
     end = perf_counter() + seconds
     vectors, left = payoffs[None], np.ones(len(payoffs), bool)
-    assert form.rank is not None  # noqa: S101 - of all trees of the benchmark
-    for row in np.argsort(-form.rank, kind="stable"):
-        pasts = np.flatnonzero(form.row == row)
-        sequences = form.start[pasts, None] + np.arange(form.tree.num_legal[row])
+    assert form.rank_of_row is not None  # noqa: S101 - of all trees of the benchmark
+    for row in np.argsort(-form.rank_of_row, kind="stable"):
+        pasts = np.flatnonzero(form.row_of_refined == row)
+        sequences = form.sequence_offsets[pasts, None] + np.arange(form.tree.num_legal[row])
         left[sequences] = False
         ways = []
         for taken in sequences.T:
             way = vectors.copy()
-            np.add.at(way.T, form.before[pasts], vectors[:, taken].T)
+            np.add.at(way.T, form.parent_sequence[pasts], vectors[:, taken].T)
             ways.append(way)
         vectors = np.concatenate(ways)
         differ = left & (np.ptp(vectors, axis=0) > 0.0)

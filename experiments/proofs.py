@@ -53,11 +53,7 @@ class Branch(NamedTuple):
 
 
 def branch_and_bound(
-    relax: Relax,
-    everything: Allowed,
-    value: Callable[[Ints], float],
-    pure: Ints,
-    seconds: float,
+    relax: Relax, everything: Allowed, value: Callable[[Ints], float], pure: Ints, seconds: float
 ) -> tuple[Ints, float, Proof]:
     """Best strategy found, the bound proved, and its proof."""
     began, number = process_time(), count()

@@ -82,7 +82,7 @@ def row(tree: FlatTree, name: str, teams: str, seconds: float) -> list[object]:
     solved = hogeq.Game(tree).equilibrium(seconds)
     spent = time.process_time() - began
     dags = [whole_dag(sequence_form(tree, player)) for player in (0, 1)]
-    sizes = " + ".join("too many" if dag is None else f"{len(dag.row):,}" for dag in dags)
+    sizes = " + ".join("too many" if dag is None else f"{dag.num_decisions:,}" for dag in dags)
     used = " + ".join(f"{many:,}" for many in solved.effort["decisions"])
     lower, upper = f"{solved.lower:z.6f}", f"{solved.upper:z.6f}"
     value = lower if solved.is_proved else f"{lower} to {upper}"

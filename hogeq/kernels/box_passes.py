@@ -1,10 +1,10 @@
 """Passes over a player's refined information sets, for policies and for boxes of them.
 
-There are J refined information sets, those that come first in plays first; `row`, (J,), is the row
-of each, and `before`, (J,), the sequence that leads to it. Sequence 0 is the empty one, and
-sequence 1 + j * K + a takes action a at j. Policies, and the ends of boxes, are (R, K, S): S
-samples at once. Every pass touches each refined information set once, however many levels the game
-has.
+There are J refined information sets, those that come first in plays first; `row_of_refined`, (J,),
+is the row of each, and `parent_sequence`, (J,), the sequence that leads to it. Sequence 0 is the
+empty one; every refined information set has K others (:func:`first_sequence`). Policies, and the
+ends of boxes, are (R, K, S): S samples at once. Every pass touches each refined information set
+once, however many levels the game has.
 """
 
 import numpy as np
@@ -12,41 +12,47 @@ import numpy as np
 from hogeq.kernels.cache import kernel, part
 
 
+@part
+def first_sequence(refined, actions):
+    """Return the sequence of a refined information set's action 0; those of the others follow."""
+    return 1 + refined * actions  # sequence 0 is the empty one
+
+
 @kernel
-def reach_sequences(before, row, policies, reach):
+def reach_sequences(parent_sequence, row_of_refined, policies, reach):
     """Fill the realisation weights of all sequences, `reach` (1 + J K, S), top-down.
 
-    Refined information set j acts by row ``row[j]`` of `policies`, (R, K, S), S samples at once;
-    the sequence ``before[j]`` leads to it. J K products for each sample.
+    A refined information set acts by its row of `policies`, (R, K, S). J K products for each
+    sample.
     """
     actions, samples = policies.shape[1:]
     reach[0] = 1.0
-    for refined in range(len(row)):
-        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
+    for refined in range(len(row_of_refined)):
+        first = first_sequence(refined, actions)
         for action in range(actions):
             for sample in range(samples):
-                probability = policies[row[refined], action, sample]
-                reach_before = reach[before[refined], sample]
-                reach[first_sequence + action, sample] = reach_before * probability
+                probability = policies[row_of_refined[refined], action, sample]
+                parent_reach = reach[parent_sequence[refined], sample]
+                reach[first + action, sample] = parent_reach * probability
 
 
 @kernel
-def value_policies(before, row, policies, values):
+def value_policies(parent_sequence, row_of_refined, policies, values):
     """Compute the value of every sequence under policies, `values` (1 + J K, S), bottom-up.
 
-    `values` begins as the payoffs at the ends of each sequence. The expected value of refined
-    information set j, by row ``row[j]`` of `policies`, (R, K, S), is added to that of
-    ``before[j]``, the sequence that leads to it. ``values[0]`` is then the payoff.
+    `values` begins as the payoffs at the ends of each sequence. The expected value of a refined
+    information set, by its row of `policies`, (R, K, S), is added to that of the sequence that
+    leads to it. ``values[0]`` is then the payoff.
     """
     actions, samples = policies.shape[1:]
-    for refined in range(len(row) - 1, -1, -1):
-        first_sequence = 1 + refined * actions  # sequence 0 is the empty one
+    for refined in range(len(row_of_refined) - 1, -1, -1):
+        first = first_sequence(refined, actions)
         for sample in range(samples):
             expected = 0.0
             for action in range(actions):
-                probability = policies[row[refined], action, sample]
-                expected += probability * values[first_sequence + action, sample]
-            values[before[refined], sample] += expected
+                probability = policies[row_of_refined[refined], action, sample]
+                expected += probability * values[first + action, sample]
+            values[parent_sequence[refined], sample] += expected
 
 
 @part
@@ -82,20 +88,19 @@ def greedy_maximum(values, first, lower, upper, row, sample):
 
 
 @kernel
-def value_boxes(before, row, lower, upper, values):
+def value_boxes(parent_sequence, row_of_refined, lower, upper, values):
     """Compute the value of every sequence under the best policies of boxes, bottom-up.
 
     The policy of a sample may be any from `lower` to `upper`, (R, K, S). `values`, (1 + J K, S),
-    begins as the payoffs at the ends of each sequence; the best value of refined information set j,
-    of row ``row[j]``, is added to the sequence ``before[j]`` that leads to it. Each chooses on its
-    own, so these are upper bounds.
+    begins as the payoffs at the ends of each sequence; the best value of a refined information set
+    is added to the sequence that leads to it. Each chooses on its own, so these are upper bounds.
     """
     actions, samples = lower.shape[1:]
-    for refined in range(len(row) - 1, -1, -1):
-        first_sequence = 1 + refined * actions
+    for refined in range(len(row_of_refined) - 1, -1, -1):
+        first = first_sequence(refined, actions)
         for sample in range(samples):
-            maximum = greedy_maximum(values, first_sequence, lower, upper, row[refined], sample)
-            values[before[refined], sample] += maximum
+            maximum = greedy_maximum(values, first, lower, upper, row_of_refined[refined], sample)
+            values[parent_sequence[refined], sample] += maximum
 
 
 @kernel
@@ -107,6 +112,6 @@ def most_in_boxes(row, values, lower, upper, most):
     """
     actions, samples = lower.shape[1:]
     for entry in range(len(row)):
-        first = entry * actions
+        first = entry * actions  # in `values`
         for sample in range(samples):
             most[entry, sample] = greedy_maximum(values, first, lower, upper, row[entry], sample)

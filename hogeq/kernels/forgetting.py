@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.responding import action_outcomes
+from hogeq.kernels.segments import segment
 from hogeq.support.aliases import Floats, Ints
 
 # Results of `close`: the bound is proved, a response above it is found, or the search goes on.
@@ -25,38 +27,41 @@ AS_GOOD = 1e-11  # edges worth less than this apart are as good, however a proce
 NO_LOSS = 1e-12  # a row that loses no more by forgetting has nothing to claim
 COVER = 1.2  # most that negative claims of a corner sum to, as a multiple of its positive ones
 PLAIN, PRICED = -1, -2  # leaves: of the relaxation alone, and of one that pays prices
-# Values of `Decisions.is_before`: play can come from the node to the row; the node is of the row.
+# Values of `relation_to_row`: play can come from the node to the row; the node is of the row.
 _BEFORE, _IN_ROW = 1, 2
 
 
 class Decisions(NamedTuple):
-    """A problem of one player; corner c at node i is edge e = i * C + c."""
+    """A problem of one player: a DAG of N nodes, at each of which corner c is an edge.
 
-    row: Ints  # (N,); -1 where chance moves
-    first: Ints  # (N * C + 1,), first outcome of each edge
-    chance: Floats  # (outcomes,)
-    after: Ints  # (outcomes,), the next node
-    won: Floats  # (N, C), payoff of the ends that follow at once, times their chances
-    start: Ints  # (starts,)
-    start_chance: Floats  # (starts,)
-    corners: Ints  # (R,), number of corners of each row
-    is_before: NDArray[np.int8]  # (R, N), 1 for nodes from which play can come to a row, 2 in it
+    An edge has outcomes, the nodes that it may lead to: see `edge_outcomes`.
+    """
+
+    row_of_node: Ints  # (N,); -1 where chance moves
+    outcome_offsets: Ints  # (N * C + 1,), first outcome of each edge, node by node
+    outcome_probability: Floats  # (outcomes,)
+    outcome_node: Ints  # (outcomes,), the next node
+    immediate_payoff: Floats  # (N, C), payoff of the ends that follow at once, times their chances
+    start_node: Ints  # (starts,)
+    start_probability: Floats  # (starts,)
+    num_corners: Ints  # (R,), number of corners of each row
+    relation_to_row: NDArray[np.int8]  # (R, N), `_BEFORE` or `_IN_ROW`, else 0
 
 
 class Workspace(NamedTuple):
     """Arrays that the kernels write, and scratch."""
 
-    prices: Floats  # (N, C), dual price of each corner at each node
-    values: Floats  # (N,), payoff less prices, from each node on
+    dual_prices: Floats  # (N, C), dual price of each corner at each node
+    node_values: Floats  # (N,), payoff less prices, from each node on
     edge_values: Floats  # (N, C)
-    worths: Floats  # (N, C), most that is collected from a node on of each corner's claims
-    reach: Floats  # (N,), by the edges of highest value
-    loss: Floats  # (R,), loss by playing one corner, the best, at all nodes of a row
-    round: Ints  # (R,), this corner: the relaxation, rounded to a response
+    claim_worths: Floats  # (N, C), most that is collected from a node on of each corner's claims
+    node_reach: Floats  # (N,), by the edges of highest value
+    row_loss: Floats  # (R,), loss by playing one corner, the best, at all nodes of a row
+    response: Ints  # (R,), this corner: the relaxation, rounded to a response
     largest: Floats  # (1,), size of a price, a worth or a value, at any time
-    claims: Ints  # (1,), most rows that claimed for one leaf
-    sums: Floats  # (at least 2 and R, C), values of each corner at all nodes of its row, by reach
-    gained: Floats  # (C, C), by edge of a node and corner of the row: claims collected after it
+    most_claims: Ints  # (1,), most rows that claimed for one leaf
+    corner_sums: Floats  # (at least 2 and R, C), values of a corner at all nodes of its row
+    collected: Floats  # (C, C), by edge of a node and corner of the row: claims collected after it
 
 
 @kernel
@@ -64,74 +69,94 @@ def lay_out(states, corners, others, number, dag):
     """Fill `dag`, a problem against the tables of a mixture, and return its number of outcomes.
 
     A node is a member of `others`: a pair of a table and a state that play can come to against it.
-    Called twice: if ``dag.chance`` is empty, outcomes are only counted; then there is room for all.
+    Called twice: if ``dag.outcome_probability`` is empty, outcomes are only counted; then there is
+    room for all.
 
     The other arguments are those of :mod:`hogeq.kernels.responding`; `number`, (S,), is scratch.
     """
-    most_corners = dag.won.shape[1]
-    fills_outcomes = len(dag.chance) > 0
+    num_starts, most_corners = len(states.start_state), dag.immediate_payoff.shape[1]
     num_outcomes = 0
-    for table in range(len(others.weight)):
-        for node in range(others.begin[table], others.begin[table + 1]):
-            number[others.member[node]] = node
-        for start in range(len(states.start)):
-            dag_start = table * len(states.start) + start
-            dag.start[dag_start] = number[states.start[start]]
-            dag.start_chance[dag_start] = others.weight[table] * states.start_chance[start]
-        for node in range(others.begin[table], others.begin[table + 1]):
-            state = others.member[node]
-            row = states.row[state]
-            dag.row[node] = row if states.is_own[state] else -1
+    for table in range(len(others.table_weight)):
+        for node in segment(others.member_offsets, table):
+            number[others.member_state[node]] = node
+        for start in range(num_starts):
+            probability = others.table_weight[table] * states.start_probability[start]
+            dag.start_node[table * num_starts + start] = number[states.start_state[start]]
+            dag.start_probability[table * num_starts + start] = probability
+        for node in segment(others.member_offsets, table):
+            state = others.member_state[node]
+            row = states.row_of_state[state]
+            dag.row_of_node[node] = row if states.is_own[state] else -1
             for corner in range(most_corners):
-                dag.first[node * most_corners + corner] = num_outcomes
+                dag.outcome_offsets[node * most_corners + corner] = num_outcomes
                 # At a node of the others only edge 0 has outcomes; a row may have few corners.
-                probabilities = others.table[table, row]
+                probabilities = others.tables[table, row]
                 if states.is_own[state]:
-                    if corner >= dag.corners[row]:
+                    if corner >= dag.num_corners[row]:
                         continue
-                    probabilities = corners.play[corners.first[row] + corner]
+                    probabilities = corners.probabilities[corners.corner_offsets[row] + corner]
                 elif corner > 0:
                     continue
-                for action in range(len(probabilities)):
-                    probability = probabilities[action]
-                    if probability == 0.0:
-                        continue
-                    edge = state * len(probabilities) + action
-                    if fills_outcomes:
-                        dag.won[node, corner] += probability * states.won[state, action]
-                    for outcome in range(states.first[edge], states.first[edge + 1]):
-                        if fills_outcomes:
-                            dag.chance[num_outcomes] = probability * states.chance[outcome]
-                            dag.after[num_outcomes] = number[states.after[outcome]]
-                        num_outcomes += 1
-    dag.first[len(dag.row) * most_corners] = num_outcomes
+                num_outcomes = _lay_out_edge(
+                    states, number, state, probabilities, dag, node, corner, num_outcomes
+                )
+    dag.outcome_offsets[len(dag.row_of_node) * most_corners] = num_outcomes
     return num_outcomes
+
+
+@part
+def _lay_out_edge(states, number, state, probabilities, dag, node, corner, num_outcomes):
+    """Add the outcomes of an edge, of which there are `num_outcomes` so far; return the new number.
+
+    The edge plays the actions of a state by `probabilities`, (K,).
+    """
+    fills_outcomes = len(dag.outcome_probability) > 0
+    for action in range(len(probabilities)):
+        probability = probabilities[action]
+        if probability == 0.0:
+            continue
+        if fills_outcomes:
+            payoff = states.immediate_payoff[state, action]
+            dag.immediate_payoff[node, corner] += probability * payoff
+        for outcome in action_outcomes(states, state, action):
+            if fills_outcomes:
+                chance = states.outcome_probability[outcome]
+                dag.outcome_probability[num_outcomes] = probability * chance
+                dag.outcome_node[num_outcomes] = number[states.outcome_state[outcome]]
+            num_outcomes += 1
+    return num_outcomes
+
+
+@part
+def edge_outcomes(dag, node, corner):
+    """Return the range of the outcomes of an edge: edges lie node by node, C at each."""
+    return segment(dag.outcome_offsets, node * dag.immediate_payoff.shape[1] + corner)
 
 
 @kernel
 def mark_before(dag):
-    """Fill ``dag.is_before``, (R, N), of zeros, bottom-up; False if a play can meet a row twice."""
-    most_corners = dag.won.shape[1]
-    for row in range(len(dag.corners)):
-        is_before = dag.is_before[row]
-        for node in range(len(dag.row) - 1, -1, -1):
-            first_outcome = dag.first[node * most_corners]
-            for outcome in range(first_outcome, dag.first[(node + 1) * most_corners]):
-                if is_before[dag.after[outcome]]:
-                    is_before[node] = _BEFORE
-            if dag.row[node] == row:
-                if is_before[node]:
+    """Fill ``dag.relation_to_row``, of zeros, bottom-up; False if a play can meet a row twice."""
+    most_corners = dag.immediate_payoff.shape[1]
+    for row in range(len(dag.num_corners)):
+        relation = dag.relation_to_row[row]
+        for node in range(len(dag.row_of_node) - 1, -1, -1):
+            first = dag.outcome_offsets[node * most_corners]  # of the outcomes of all edges
+            for outcome in range(first, dag.outcome_offsets[(node + 1) * most_corners]):
+                if relation[dag.outcome_node[outcome]]:
+                    relation[node] = _BEFORE
+            if dag.row_of_node[node] == row:
+                if relation[node]:
                     return False
-                is_before[node] = _IN_ROW
+                relation[node] = _IN_ROW
     return True
 
 
 @part
-def _edge_value(dag, values, edge):
+def _edge_value(dag, values, node, corner):
     """Return the mean of the nodes' `values`, (N,), over the outcomes of an edge."""
     total = 0.0
-    for outcome in range(dag.first[edge], dag.first[edge + 1]):
-        total += dag.chance[outcome] * values[dag.after[outcome]]
+    for outcome in edge_outcomes(dag, node, corner):
+        total += dag.outcome_probability[outcome] * values[dag.outcome_node[outcome]]
     return total
 
 
@@ -146,11 +171,17 @@ def _argmax(numbers):
 
 
 @part
+def _note_size(number, work):
+    """Raise ``work.largest`` to the size of a number that rounding errors are relative to."""
+    work.largest[0] = max(work.largest[0], abs(number))
+
+
+@part
 def _start_value(dag, values):
     """Return the mean of the nodes' `values`, (N,), over the nodes in which play begins."""
     total = 0.0
-    for start in range(len(dag.start)):
-        total += dag.start_chance[start] * values[dag.start[start]]
+    for start in range(len(dag.start_node)):
+        total += dag.start_probability[start] * values[dag.start_node[start]]
     return total
 
 
@@ -171,87 +202,88 @@ def _solve(dag, fixed, values_all, work):
     """Solve the relaxation at the present prices by backward induction; return its payoff.
 
     A row plays the corner ``fixed[row]`` throughout, or if that is -1 the best one at each node.
-    Written are ``work.values``, (N,), and ``work.edge_values``, (N, C): of all corners at rows that
-    are not fixed, or everywhere if `values_all`; of the played corner alone at other rows.
+    Written are ``work.node_values``, (N,), and ``work.edge_values``, (N, C): of all corners at rows
+    that are not fixed, or everywhere if `values_all`; of the played corner alone at other rows.
     """
-    most_corners = dag.won.shape[1]
-    for node in range(len(dag.row) - 1, -1, -1):
-        row = dag.row[node]
-        first_edge = node * most_corners
+    for node in range(len(dag.row_of_node) - 1, -1, -1):
+        row = dag.row_of_node[node]
         if row < 0:  # chance moves
-            value = _edge_value(dag, work.values, first_edge)
-            work.values[node] = dag.won[node, 0] + value
+            value = _edge_value(dag, work.node_values, node, 0)
+            work.node_values[node] = dag.immediate_payoff[node, 0] + value
             continue
-        low, high = 0, dag.corners[row]
+        low, high = 0, dag.num_corners[row]
         if fixed[row] >= 0 and not values_all:
             low, high = fixed[row], fixed[row] + 1
         best_value = -np.inf
         for corner in range(low, high):
-            value = _edge_value(dag, work.values, first_edge + corner)
-            value += dag.won[node, corner] - work.prices[node, corner]
+            value = _edge_value(dag, work.node_values, node, corner)
+            value += dag.immediate_payoff[node, corner] - work.dual_prices[node, corner]
             work.edge_values[node, corner] = value
             best_value = max(best_value, value)
-        work.values[node] = best_value if fixed[row] < 0 else work.edge_values[node, fixed[row]]
-    return _start_value(dag, work.values)
+        if fixed[row] >= 0:
+            best_value = work.edge_values[node, fixed[row]]
+        work.node_values[node] = best_value
+    return _start_value(dag, work.node_values)
 
 
 @part
 def _visit(dag, fixed, work, tolerance):
-    """Fill ``work.reach``, (N,): the reach probability of every node in the relaxation, top-down.
+    """Fill ``work.node_reach``, (N,): reach probabilities of nodes in the relaxation, top-down.
 
     A row plays the corner ``fixed[row]``, or if that is -1 at each node the first whose value is
     within `tolerance` of the best.
     """
-    work.reach[:] = 0.0
-    for start in range(len(dag.start)):
-        work.reach[dag.start[start]] += dag.start_chance[start]
-    for node in range(len(dag.row)):
-        node_reach = work.reach[node]
+    work.node_reach[:] = 0.0
+    for start in range(len(dag.start_node)):
+        work.node_reach[dag.start_node[start]] += dag.start_probability[start]
+    for node in range(len(dag.row_of_node)):
+        node_reach = work.node_reach[node]
         if node_reach == 0.0:
             continue
-        row = dag.row[node]
+        row = dag.row_of_node[node]
         corner = 0  # chance moves by edge 0
         if row >= 0:
             corner = fixed[row]
             if corner < 0:
-                corner = _first_best(work.edge_values[node], dag.corners[row], tolerance)
-        edge = node * dag.won.shape[1] + corner
-        for outcome in range(dag.first[edge], dag.first[edge + 1]):
-            work.reach[dag.after[outcome]] += node_reach * dag.chance[outcome]
+                corner = _first_best(work.edge_values[node], dag.num_corners[row], tolerance)
+        for outcome in edge_outcomes(dag, node, corner):
+            outcome_reach = node_reach * dag.outcome_probability[outcome]
+            work.node_reach[dag.outcome_node[outcome]] += outcome_reach
 
 
 @part
 def _sum_by_row(dag, work):
-    """Sum the values at the nodes of each row, weighted by ``work.reach``.
+    """Sum the values at the nodes of each row, weighted by ``work.node_reach``.
 
-    ``work.sums`` (R, C) gets the counterfactual values of corners, ``work.loss`` (R,) of nodes.
+    ``work.corner_sums`` (R, C) gets the counterfactual values of corners, ``work.row_loss`` (R,)
+    those of nodes.
     """
-    work.sums[:] = 0.0
-    work.loss[:] = 0.0
-    for node in range(len(dag.row)):
-        row = dag.row[node]
-        node_reach = work.reach[node]
+    work.corner_sums[:] = 0.0
+    work.row_loss[:] = 0.0
+    for node in range(len(dag.row_of_node)):
+        row = dag.row_of_node[node]
+        node_reach = work.node_reach[node]
         if row >= 0 and node_reach > 0.0:
-            for corner in range(dag.corners[row]):
-                work.sums[row, corner] += node_reach * work.edge_values[node, corner]
-            work.loss[row] += node_reach * work.values[node]
+            for corner in range(dag.num_corners[row]):
+                work.corner_sums[row, corner] += node_reach * work.edge_values[node, corner]
+            work.row_loss[row] += node_reach * work.node_values[node]
 
 
 @part
 def _round_to_response(dag, fixed, work):
     """Round the relaxation to a response: to the corner of each row that loses least.
 
-    Written are the response, ``work.round`` (R,), and ``work.loss``, (R,), by how much the values
-    of a row's nodes are above that corner's there; 0 for rows that are fixed.
+    Written are the response, ``work.response`` (R,), and ``work.row_loss``, (R,), by how much the
+    values of a row's nodes are above that corner's there; 0 for rows that are fixed.
     """
     _sum_by_row(dag, work)
     for row in range(len(fixed)):
-        work.round[row] = fixed[row]
+        work.response[row] = fixed[row]
         if fixed[row] >= 0:
-            work.loss[row] = 0.0
+            work.row_loss[row] = 0.0
         else:
-            work.round[row] = _first_best(work.sums[row], dag.corners[row], 0.0)
-            work.loss[row] -= work.sums[row, work.round[row]]
+            work.response[row] = _first_best(work.corner_sums[row], dag.num_corners[row], 0.0)
+            work.row_loss[row] -= work.corner_sums[row, work.response[row]]
 
 
 @part
@@ -263,36 +295,37 @@ def _claim(dag, row, work):
     3. Shrink a corner's negative claims so that, weighted by reach, they sum to at most `COVER`
        times its positive ones: then slack is left for other rows.
 
-    Written at these nodes are `prices`, `worths` (the claims), `edge_values` and `values`. The
-    first two rows of `sums` are scratch: in step 3 the sums of positive and of negative claims.
+    Written at these nodes are `dual_prices`, `claim_worths` (the claims), `edge_values` and
+    `node_values`. The first two rows of `corner_sums` are scratch: in step 3 the sums of positive
+    and of negative claims.
     """
-    num_corners, sums = dag.corners[row], work.sums
+    num_corners, sums = dag.num_corners[row], work.corner_sums
     sums[:2] = 0.0
-    for node in range(len(dag.row)):
-        if dag.is_before[row, node] == _IN_ROW:
+    for node in range(len(dag.row_of_node)):
+        if dag.relation_to_row[row, node] == _IN_ROW:
             for corner in range(num_corners):
-                sums[0, corner] += work.reach[node] * work.edge_values[node, corner]
+                sums[0, corner] += work.node_reach[node] * work.edge_values[node, corner]
     row_best = _first_best(sums[0], num_corners, AS_GOOD)
     sums[:2] = 0.0
-    for node in range(len(dag.row)):
-        if dag.is_before[row, node] == _IN_ROW:
+    for node in range(len(dag.row_of_node)):
+        if dag.relation_to_row[row, node] == _IN_ROW:
             for corner in range(num_corners):
                 claim = work.edge_values[node, corner] - work.edge_values[node, row_best]
-                sums[int(claim < 0.0), corner] += work.reach[node] * abs(claim)
-    for node in range(len(dag.row)):
-        if dag.is_before[row, node] == _IN_ROW:
+                sums[int(claim < 0.0), corner] += work.node_reach[node] * abs(claim)
+    for node in range(len(dag.row_of_node)):
+        if dag.relation_to_row[row, node] == _IN_ROW:
             # It stays that of `row_best` but for rounding, since no other corner is left with more.
             node_value = work.edge_values[node, row_best]
             for corner in range(num_corners):
                 claim = work.edge_values[node, corner] - node_value
                 if claim < 0.0 and COVER * sums[0, corner] < sums[1, corner]:
                     claim *= COVER * sums[0, corner] / sums[1, corner]
-                work.worths[node, corner] = claim
-                work.prices[node, corner] += claim
+                work.claim_worths[node, corner] = claim
+                work.dual_prices[node, corner] += claim
                 work.edge_values[node, corner] -= claim
-                work.largest[0] = max(work.largest[0], abs(claim))
+                _note_size(claim, work)
                 node_value = max(node_value, work.edge_values[node, corner])
-            work.values[node] = node_value
+            work.node_values[node] = node_value
 
 
 @part
@@ -307,65 +340,72 @@ def _lend(dag, row, fixed, work):
        edge than by the reference, but no more than the slack, so that the edge stays no better.
     4. The node's worth of a claim is the largest over its edges, less the loan.
 
-    The refund is the largest mean worth of a claim at the start. Written are `prices`, `worths`,
-    `edge_values`, `values` and `largest` of `work`; ``work.gained`` is scratch.
+    The refund is the largest mean worth of a claim at the start. Written are `dual_prices`,
+    `claim_worths`, `edge_values`, `node_values` and `largest` of `work`; `collected` is scratch.
     """
-    num_claims = dag.corners[row]  # one for each corner of the row
-    most_corners = dag.won.shape[1]
-    gained = work.gained
-    for node in range(len(dag.row) - 1, -1, -1):
-        if dag.is_before[row, node] != _BEFORE:
+    num_claims = dag.num_corners[row]  # one for each corner of the row
+    for node in range(len(dag.row_of_node) - 1, -1, -1):
+        if dag.relation_to_row[row, node] != _BEFORE:
             continue
-        mover_row = dag.row[node]
+        mover_row = dag.row_of_node[node]
         low, high = 0, 1  # chance moves by edge 0
         if mover_row >= 0:
-            high = dag.corners[mover_row]
+            high = dag.num_corners[mover_row]
             if fixed[mover_row] >= 0:
                 low, high = fixed[mover_row], fixed[mover_row] + 1
         best_value = -np.inf
         for corner in range(low, high):
-            edge = node * most_corners + corner
-            value = dag.won[node, corner] - work.prices[node, corner]
-            for claim in range(num_claims):
-                gained[corner, claim] = 0.0
-            for outcome in range(dag.first[edge], dag.first[edge + 1]):
-                after = dag.after[outcome]
-                chance = dag.chance[outcome]
-                value += chance * work.values[after]
-                if dag.is_before[row, after]:
-                    for claim in range(num_claims):
-                        gained[corner, claim] += chance * work.worths[after, claim]
-            work.edge_values[node, corner] = value
-            best_value = max(best_value, value)
+            _collect_after_edge(dag, row, node, corner, work)
+            best_value = max(best_value, work.edge_values[node, corner])
         reference = low
         while work.edge_values[node, reference] < best_value - AS_GOOD:
             reference += 1
         for claim in range(num_claims):
-            work.worths[node, claim] = gained[reference, claim]
+            work.claim_worths[node, claim] = work.collected[reference, claim]
         for corner in range(low, high):
-            most_gained = 0.0
+            loan = 0.0  # at first, the most that a claim collects more than by the reference
             for claim in range(num_claims):
-                gain = gained[corner, claim] - gained[reference, claim]
-                most_gained = max(most_gained, gain)
-            slack = max(0.0, best_value - work.edge_values[node, corner])
-            loan = min(most_gained, slack)
-            work.largest[0] = max(work.largest[0], abs(work.prices[node, corner]))
-            work.prices[node, corner] -= loan
+                gain = work.collected[corner, claim] - work.collected[reference, claim]
+                loan = max(loan, gain)
+            loan = min(loan, max(0.0, best_value - work.edge_values[node, corner]))  # the slack
+            _note_size(work.dual_prices[node, corner], work)
+            work.dual_prices[node, corner] -= loan
             work.edge_values[node, corner] += loan
             for claim in range(num_claims):
-                worth = gained[corner, claim] - loan
-                work.worths[node, claim] = max(work.worths[node, claim], worth)
+                worth = work.collected[corner, claim] - loan
+                work.claim_worths[node, claim] = max(work.claim_worths[node, claim], worth)
         for claim in range(num_claims):
-            work.largest[0] = max(work.largest[0], abs(work.worths[node, claim]))
-        work.values[node] = best_value
+            _note_size(work.claim_worths[node, claim], work)
+        work.node_values[node] = best_value
     refund = -np.inf
     for claim in range(num_claims):
         start_worth = 0.0
-        for start in range(len(dag.start)):
-            if dag.is_before[row, dag.start[start]]:
-                start_worth += dag.start_chance[start] * work.worths[dag.start[start], claim]
+        for start in range(len(dag.start_node)):
+            node = dag.start_node[start]
+            if dag.relation_to_row[row, node]:
+                start_worth += dag.start_probability[start] * work.claim_worths[node, claim]
         refund = max(refund, start_worth)
     return refund
+
+
+@part
+def _collect_after_edge(dag, row, node, corner, work):
+    """Fill an edge's value, ``work.edge_values[node, corner]``, and what it collects.
+
+    The latter, ``work.collected[corner]``, is the mean worth of each claim of a row after the edge.
+    """
+    num_claims = dag.num_corners[row]
+    value = dag.immediate_payoff[node, corner] - work.dual_prices[node, corner]
+    for claim in range(num_claims):
+        work.collected[corner, claim] = 0.0
+    for outcome in edge_outcomes(dag, node, corner):
+        after = dag.outcome_node[outcome]
+        chance = dag.outcome_probability[outcome]
+        value += chance * work.node_values[after]
+        if dag.relation_to_row[row, after]:
+            for claim in range(num_claims):
+                work.collected[corner, claim] += chance * work.claim_worths[after, claim]
+    work.edge_values[node, corner] = value
 
 
 @part
@@ -379,26 +419,26 @@ def _price(dag, target, fixed, work):
     """
     refunds, num_claims, bound = 0.0, 0, np.inf
     while True:
-        row = _argmax(work.loss)
-        if work.loss[row] <= NO_LOSS:
+        row = _argmax(work.row_loss)
+        if work.row_loss[row] <= NO_LOSS:
             break
-        work.loss[row] = 0.0  # each row claims once
+        work.row_loss[row] = 0.0  # each row claims once
         if num_claims:
             _visit(dag, fixed, work, AS_GOOD)
         _claim(dag, row, work)
         refunds += _lend(dag, row, fixed, work)
         num_claims += 1
-        if _start_value(dag, work.values) + refunds <= target:
+        if _start_value(dag, work.node_values) + refunds <= target:
             # Solved anew: the proof rests on the prices alone, not on values that were updated.
             bound = _solve(dag, fixed, False, work) + refunds
-            work.claims[0] = max(work.claims[0], num_claims)
-            for node in range(len(dag.row)):
-                work.largest[0] = max(work.largest[0], abs(work.values[node]))
-                for corner in range(work.prices.shape[1]):
-                    work.largest[0] = max(work.largest[0], abs(work.prices[node, corner]))
+            work.most_claims[0] = max(work.most_claims[0], num_claims)
+            for node in range(len(dag.row_of_node)):
+                _note_size(work.node_values[node], work)
+                for corner in range(work.dual_prices.shape[1]):
+                    _note_size(work.dual_prices[node, corner], work)
             if bound <= target:
                 break
-    work.prices[:] = 0.0
+    work.dual_prices[:] = 0.0
     return bound
 
 
@@ -410,9 +450,10 @@ def evaluate(dag, fixed, work):
 
 @kernel
 def differentiate(dag, fixed, work):
-    """Return the payoff, and fill its gradient, ``work.sums`` (R, C): by each corner's probability.
+    """Return the payoff, and fill ``work.corner_sums``, (R, C), with its gradient.
 
-    Each row plays the corner ``fixed[row]``; where that is -1, the best one at each node.
+    That is the derivative by the probability of each corner. Each row plays the corner
+    ``fixed[row]``; where that is -1, the best one at each node.
     """
     payoff = _solve(dag, fixed, True, work)
     _visit(dag, fixed, work, 0.0)
@@ -420,75 +461,70 @@ def differentiate(dag, fixed, work):
     return payoff
 
 
+class Search(NamedTuple):
+    """Where a branch and bound stands, so that it can stop and go on."""
+
+    fixed: Ints  # (R,), corner that a row plays; -1 at rows that the relaxation leaves free
+    branched_rows: Ints  # (R,), from the root to the present search node
+    depth: Ints  # (1,), number of these; -1 when all is closed
+    preorder: Ints  # (n,), the search tree: rows, whose corners follow in turn; leaves are negative
+    num_nodes: Ints  # (1,), number of entries of `preorder`
+    response: Ints  # (R,), corners of the last response
+    bound: Floats  # (1,), highest bound of all leaves so far
+
+
 @kernel
-def close(dag, target, most, fixed, stack, questions, now, pure, ends, is_priced, work):
+def close(dag, target, most_nodes, is_priced, search, work):
     """Prove that no pure response gets more than a target, or find one, by branch and bound.
 
-    Depth first, and resumable. At each node of the search tree:
+    Depth first, and resumable. At each of at most `most_nodes` nodes of the search tree:
 
-    1. Bound it by the relaxation. If that is at most the target, the node is a leaf.
+    1. Bound it by the relaxation. If that is at most the target, the node is a leaf, `PLAIN`.
     2. Else round the relaxation to a response; if that gets more than the target, return it.
-    3. If `is_priced`, lower the bound by dual prices; at most the target, the node is a leaf.
+    3. If `is_priced`, lower the bound by dual prices; at most the target, the leaf is `PRICED`.
     4. Else branch on the row that loses most by the rounding: a child for each of its corners.
 
-    Returns `CLOSED`, `FOUND` or `OPEN`: call it again then with the same arrays.
-
-    Parameters
-    ----------
-    most : int
-        Search nodes to visit in this call.
-    fixed : (R,)
-        -1 at rows that the relaxation leaves free; other rows play this corner.
-    stack : (R,)
-        Rows that were branched on, from the root to the present search node.
-    questions : (n,)
-        The search tree in preorder: rows, whose corners are taken in their order; `PLAIN` or
-        `PRICED` at leaves.
-    now : (2,)
-        Depth of the stack, and numbers in `questions`; the depth is -1 when all is closed.
-    pure : (R,)
-        Corners of the last response; if `FOUND`, it gets more than the target.
-    ends : (2,)
-        Payoff of this response; the highest bound of all leaves so far.
+    Returns `CLOSED`, `FOUND` or `OPEN`: call it again then with the same `search`.
     """
-    while now[0] >= 0:
-        if most == 0 or now[1] == len(questions):
+    fixed, depth = search.fixed, search.depth
+    while depth[0] >= 0:
+        if most_nodes == 0 or search.num_nodes[0] == len(search.preorder):
             return OPEN
-        most -= 1
-        question = PLAIN
+        most_nodes -= 1
+        branching_row = PLAIN
         bound = _solve(dag, fixed, False, work)
         if bound > target:
             _visit(dag, fixed, work, 0.0)
             _round_to_response(dag, fixed, work)
-            for row in range(len(pure)):
-                pure[row] = work.round[row]
-            worst_row = _argmax(work.loss)
-            loses_nothing = work.loss[worst_row] <= 0.0  # the relaxation is a response itself
-            ends[0] = bound if loses_nothing else _solve(dag, pure, False, work)
-            if ends[0] > target:
+            for row in range(len(fixed)):
+                search.response[row] = work.response[row]
+            worst_row = _argmax(work.row_loss)
+            loses_nothing = work.row_loss[worst_row] <= 0.0  # the relaxation is a response itself
+            payoff = bound if loses_nothing else _solve(dag, search.response, False, work)
+            if payoff > target:
                 return FOUND
-            question = worst_row
+            branching_row = worst_row
             if is_priced:
                 _solve(dag, fixed, False, work)  # again, since the response overwrote the values
                 bound = _price(dag, target, fixed, work)
                 if bound <= target:
-                    question = PRICED
-        questions[now[1]] = question
-        now[1] += 1
-        if question >= 0:  # go down to the first corner of the row
-            stack[now[0]] = question
-            fixed[question] = 0
-            now[0] += 1
+                    branching_row = PRICED
+        search.preorder[search.num_nodes[0]] = branching_row
+        search.num_nodes[0] += 1
+        if branching_row >= 0:  # go down to the first corner of the row
+            search.branched_rows[depth[0]] = branching_row
+            fixed[branching_row] = 0
+            depth[0] += 1
             continue
-        ends[1] = max(ends[1], bound)
+        search.bound[0] = max(search.bound[0], bound)
         # Go on to the next corner of the last row that has one left; unset the rows after it.
-        while now[0] > 0:
-            row = stack[now[0] - 1]
+        while depth[0] > 0:
+            row = search.branched_rows[depth[0] - 1]
             fixed[row] += 1
-            if fixed[row] < dag.corners[row]:
+            if fixed[row] < dag.num_corners[row]:
                 break
             fixed[row] = -1
-            now[0] -= 1
-        if now[0] == 0:
-            now[0] = -1
+            depth[0] -= 1
+        if depth[0] == 0:
+            depth[0] = -1
     return CLOSED

@@ -4,8 +4,8 @@ A *state* is a position and a value of the memory that play can come to. Each ro
 play some *corners*, which are distributions over the K actions: pure ones, or those of a box.
 
 Sizes: R rows of the player, F of a table of all others, K actions, S states, n tables, N corners, M
-*members*: pairs of a table and a state that play can come to against it. Members of table t are
-``begin[t]`` to before ``begin[t + 1]``, corners of row r ``first[r]`` to before ``first[r + 1]``.
+*members*: pairs of a table and a state that play can come to against it. Corners of a row, members
+of a table and outcomes are packed (:func:`hogeq.kernels.segments.segment`).
 """
 
 from typing import NamedTuple
@@ -13,40 +13,47 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.kernels.cache import kernel
+from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.segments import segment
 from hogeq.support.aliases import Floats, Ints
 
 
 class States(NamedTuple):
-    """States in an order in which play meets them; action a at state s is edge e = s * K + a.
+    """States in an order in which play meets them.
 
-    Its outcomes are ``first[e]`` to before ``first[e + 1]``; ends that follow are in `won`.
+    The outcomes of an action are states: see `action_outcomes`. Ends are in `immediate_payoff`.
     """
 
-    row: Ints  # (S,), of the player, or of the tables of all others
+    row_of_state: Ints  # (S,), of the player, or of the tables of all others
     is_own: NDArray[np.bool_]  # (S,)
-    first: Ints  # (S * K + 1,), first outcome of each edge
-    chance: Floats  # (outcomes,)
-    after: Ints  # (outcomes,), the next state
-    won: Floats  # (S, K), payoff of the ends that follow at once, times their chances
-    start: Ints  # (starts,), states in which play begins
-    start_chance: Floats  # (starts,)
+    outcome_offsets: Ints  # (S * K + 1,), first outcome of each action, state by state
+    outcome_probability: Floats  # (outcomes,)
+    outcome_state: Ints  # (outcomes,), the next state
+    immediate_payoff: Floats  # (S, K), payoff of the ends that follow at once, times their chances
+    start_state: Ints  # (starts,), states in which play begins
+    start_probability: Floats  # (starts,)
 
 
 class Corners(NamedTuple):
     """What each row may play."""
 
-    first: Ints  # (R + 1,), first corner of each row
-    play: Floats  # (N, K), probabilities of actions
+    corner_offsets: Ints  # (R + 1,), first corner of each row
+    probabilities: Floats  # (N, K), probabilities of actions
 
 
 class Others(NamedTuple):
     """A mixture of n tables of all others, and the states that each lets play come to."""
 
-    weight: Floats  # (n,)
-    table: Floats  # (n, F, K)
-    begin: Ints  # (n + 1,), first member of each
-    member: Ints  # (M,), states in their order
+    table_weight: Floats  # (n,)
+    tables: Floats  # (n, F, K)
+    member_offsets: Ints  # (n + 1,), first member of each
+    member_state: Ints  # (M,), states in their order
+
+
+@part
+def action_outcomes(states, state, action):
+    """Return the range of the outcomes of an action: they lie state by state, action by action."""
+    return segment(states.outcome_offsets, state * states.immediate_payoff.shape[1] + action)
 
 
 @kernel
@@ -63,7 +70,7 @@ def mark(graph, reached):
                 way = graph.way[graph.situation[position], memory, action]
                 if way < 0:  # no action
                     continue
-                for outcome in range(graph.first[way], graph.first[way + 1]):
+                for outcome in segment(graph.first, way):
                     end = graph.place[position] + graph.end[outcome]
                     if graph.next[end] >= 0:  # else it is -1 - t, of payoff t
                         next_memory = graph.following[graph.label[end], graph.lane[memory]]
@@ -85,25 +92,26 @@ def lay_out(graph, number, states):
             state = number[position, memory]
             if state < 0:
                 continue
-            states.row[state] = graph.row[position]
+            states.row_of_state[state] = graph.row[position]
             states.is_own[state] = graph.player[position] == 0
             for action in range(actions):
-                states.first[state * actions + action] = num_outcomes
+                states.outcome_offsets[state * actions + action] = num_outcomes
                 way = graph.way[graph.situation[position], memory, action]
                 if way < 0:  # no action
                     continue
-                for outcome in range(graph.first[way], graph.first[way + 1]):
+                for outcome in segment(graph.first, way):
                     chance = graph.chance[outcome]
                     end = graph.place[position] + graph.end[outcome]
                     next_position = graph.next[end]
                     if next_position < 0:  # -1 - t, of payoff t
-                        states.won[state, action] += chance * graph.payoff[-1 - next_position]
+                        payoff = graph.payoff[-1 - next_position]
+                        states.immediate_payoff[state, action] += chance * payoff
                     else:
                         next_memory = graph.following[graph.label[end], graph.lane[memory]]
-                        states.chance[num_outcomes] = chance
-                        states.after[num_outcomes] = number[next_position, next_memory]
+                        states.outcome_probability[num_outcomes] = chance
+                        states.outcome_state[num_outcomes] = number[next_position, next_memory]
                         num_outcomes += 1
-    states.first[len(states.row) * actions] = num_outcomes
+    states.outcome_offsets[len(states.row_of_state) * actions] = num_outcomes
 
 
 @kernel
@@ -113,21 +121,20 @@ def meet(states, corners, table, is_reachable):
     The player may play all `corners` of its rows, all others play their rows of the table. States
     come in an order in which play meets them.
     """
-    actions = states.won.shape[1]
-    for start in states.start:
+    actions = states.immediate_payoff.shape[1]
+    for start in states.start_state:
         is_reachable[start] = 1
     for state in range(len(is_reachable)):
         if not is_reachable[state]:
             continue
-        row = states.row[state]
+        row = states.row_of_state[state]
         for action in range(actions):
             can_play = False
             if states.is_own[state]:
-                for corner in range(corners.first[row], corners.first[row + 1]):
-                    can_play |= corners.play[corner, action] > 0.0
+                for corner in segment(corners.corner_offsets, row):
+                    can_play |= corners.probabilities[corner, action] > 0.0
             else:
                 can_play = table[row, action] > 0.0
             if can_play:
-                edge = state * actions + action
-                for outcome in range(states.first[edge], states.first[edge + 1]):
-                    is_reachable[states.after[outcome]] = 1
+                for outcome in action_outcomes(states, state, action):
+                    is_reachable[states.outcome_state[outcome]] = 1

@@ -4,11 +4,13 @@
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from hogeq.kernels import LEAST_WEIGHT, TIE
 from hogeq.kernels.cache import part
+from hogeq.support.aliases import Floats
 
 
 @part
@@ -50,6 +52,14 @@ def soften(row, action_values, reach, temperature, damping):
         total += action_values[action]
     for action in range(len(row)):
         row[action] += damping * (action_values[action] / total - row[action])
+
+
+class RegretTables(NamedTuple):
+    """What a regret minimiser keeps."""
+
+    regrets: Floats  # (R, K), discounted sums
+    prediction: Floats  # (R, K), regrets of the last iteration; (0, K) if they are not used
+    strategy_sum: Floats  # (R, K), of policies, each times its weight in the average
 
 
 @part

@@ -8,48 +8,55 @@ from typing import NamedTuple
 import numpy as np
 
 from hogeq.kernels.cache import kernel, part
+from hogeq.kernels.segments import segment
 from hogeq.support.aliases import Floats, Ints
 
 
-class Plays(NamedTuple):
+class Treeplex(NamedTuple):
     """Refined information sets of a player, by the order in which a search sets their rows.
 
-    Those of row r are entries ``begins[r]`` to before ``begins[r + 1]`` of `members`; those that
-    follow sequence s are entries ``ends[s]`` to before ``ends[s + 1]`` of `follows`.
+    Those of a row, and those that follow a sequence, are lists in a packed array
+    (:func:`hogeq.kernels.segments.segment`).
     """
 
-    rows: Ints  # (R,), rows of a policy in that order: what follows in plays comes later
-    row: Ints  # (J,), index in `rows` of each refined information set
-    before: Ints  # (J,), sequence that leads to each
-    above: Ints  # (J,), refined information set of that sequence's last action, -1 for none
-    start: Ints  # (J + 1,), sequence of its first action; those of the others follow
-    members: Ints  # (J,), sorted by their rows
-    begins: Ints  # (R + 1,), where those of each row begin
-    follows: Ints  # (J,), sorted by the sequence before them
-    ends: Ints  # (S + 1,), where those that follow each sequence begin
-    legal: Ints  # (R,), number of actions of each row
+    policy_row: Ints  # (R,), rows of a policy in that order: what follows in plays comes later
+    num_legal: Ints  # (R,), number of actions of each row
+    row_of_refined: Ints  # (J,), index in `policy_row` of each refined information set
+    parent_sequence: Ints  # (J,), sequence that leads to each
+    parent_refined: Ints  # (J,), refined information set of its last action, -1 for none
+    first_sequence: Ints  # (J + 1,), sequence of its first action; those of the others follow
+    refined_by_row: Ints  # (J,), refined information sets in the order of their rows
+    row_offsets: Ints  # (R + 1,), where those of each row begin in `refined_by_row`
+    refined_by_parent: Ints  # (J,), in the order of the sequences that lead to them
+    child_offsets: Ints  # (S + 1,), where those after each sequence begin in `refined_by_parent`
 
 
 class Progress(NamedTuple):
-    """Scratch of a search, 0 at first: entry d of `count`, `gain` and `won` holds for d set rows.
+    """Scratch of a search, 0 at first, whose first axis is how many rows are set, but in `reached`.
 
-    A refined information set is *met* if the actions in the set rows lead to it.
+    A refined information set is *reached* if the actions in the set rows lead to it.
     """
 
-    met: Ints  # (J,), refined information sets by row, as `begins`; the first `count` are met
-    count: Ints  # (R + 1, R), how many refined information sets of each row are met
-    gain: Floats  # (R + 1, R, K), value of each action, summed over these
-    won: Floats  # (R + 1,), payoff of the sequences whose actions are set
+    reached: Ints  # (J,), as `refined_by_row`, but of each row the reached ones come first
+    num_reached: Ints  # (R + 1, R), how many refined information sets of each row are reached
+    action_values: Floats  # (R + 1, R, K), summed over the reached ones of each row
+    settled_payoff: Floats  # (R + 1,), of the sequences whose actions are set
+
+
+@part
+def _played_sequence(treeplex, chosen, refined):
+    """Return the sequence of the action that `chosen`, (R,), takes at a refined infoset."""
+    return treeplex.first_sequence[refined] + chosen[treeplex.row_of_refined[refined]]
 
 
 @kernel
-def ascend(plays, payoff, least, chosen, weights, values):
+def ascend(treeplex, payoff, least_gain, chosen, weights, values):
     """Improve a pure strategy row by row: one round of coordinate ascent.
 
     1. Fill `weights`, (J,): 1 for refined information sets that `chosen`, (R,), leads to, else 0.
        They hold for all the round, since what comes before a row is set after it.
     2. For each row, the last first: sum the values of each action over these, and take the best
-       action if it gains more than `least`.
+       action if it gains more than `least_gain`.
     3. Add the value of the row's action to the sequence before each refined information set.
 
     `payoff`, (S,), is of the ends of each sequence; `values`, (S,), scratch as `weights`, adds all
@@ -57,36 +64,38 @@ def ascend(plays, payoff, least, chosen, weights, values):
     """
     improves = False
     for refined in range(len(weights)):
-        above = plays.above[refined]
+        parent = treeplex.parent_refined[refined]
         weights[refined] = 1.0
-        if above >= 0:
-            is_taken = plays.start[above] + chosen[plays.row[above]] == plays.before[refined]
-            weights[refined] = weights[above] if is_taken else 0.0
+        if parent >= 0:
+            played = _played_sequence(treeplex, chosen, parent)
+            is_taken = played == treeplex.parent_sequence[refined]
+            weights[refined] = weights[parent] if is_taken else 0.0
     for sequence in range(len(values)):  # a slice may overlap, and would be copied
         values[sequence] = payoff[sequence]
     for row in range(len(chosen) - 1, -1, -1):
         present_value, best_value, best_action = 0.0, -np.inf, 0
-        for action in range(plays.legal[row]):
+        for action in range(treeplex.num_legal[row]):
             action_value = 0.0
-            for entry in range(plays.begins[row], plays.begins[row + 1]):
-                refined = plays.members[entry]
-                action_value += weights[refined] * values[plays.start[refined] + action]
+            for entry in segment(treeplex.row_offsets, row):
+                refined = treeplex.refined_by_row[entry]
+                action_value += weights[refined] * values[treeplex.first_sequence[refined] + action]
             if action == chosen[row]:
                 present_value = action_value
             if action_value > best_value:
                 best_value = action_value
                 best_action = action
-        if best_value - present_value > least:
+        if best_value - present_value > least_gain:
             improves = True
             chosen[row] = best_action
-        for entry in range(plays.begins[row], plays.begins[row + 1]):
-            refined = plays.members[entry]
-            values[plays.before[refined]] += values[plays.start[refined] + chosen[row]]
+        for entry in segment(treeplex.row_offsets, row):
+            refined = treeplex.refined_by_row[entry]
+            played_value = values[_played_sequence(treeplex, chosen, refined)]
+            values[treeplex.parent_sequence[refined]] += played_value
     return improves
 
 
 @part
-def _plan_value(plays, payoff, chosen, stack):
+def _plan_value(treeplex, payoff, chosen, stack):
     """Return the payoff of a pure strategy, `chosen` (R,), by a walk over what it leads to.
 
     `payoff`, (S,), is of the ends of each sequence; `stack`, (J + 1,), is scratch for sequences.
@@ -98,15 +107,15 @@ def _plan_value(plays, payoff, chosen, stack):
         size -= 1
         sequence = stack[size]
         total += payoff[sequence]
-        for entry in range(plays.ends[sequence], plays.ends[sequence + 1]):
-            refined = plays.follows[entry]
-            stack[size] = plays.start[refined] + chosen[plays.row[refined]]
+        for entry in segment(treeplex.child_offsets, sequence):
+            refined = treeplex.refined_by_parent[entry]
+            stack[size] = _played_sequence(treeplex, chosen, refined)
             size += 1
     return total
 
 
 @kernel
-def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
+def anneal(treeplex, payoff, drawn, temperatures, chosen, best, stack):
     """Improve a pure strategy by simulated annealing; return the payoff of the best one.
 
     Each step changes the action of one row, and of a second row in half of the steps, and keeps the
@@ -118,19 +127,19 @@ def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
     `best`, (R,), the best one so far, if better than that was. `stack`, (J + 1,), is scratch.
     """
     steps, rows = len(drawn), len(chosen)
-    value = _plan_value(plays, payoff, chosen, stack)
-    best_value = _plan_value(plays, payoff, best, stack)
+    value = _plan_value(treeplex, payoff, chosen, stack)
+    best_value = _plan_value(treeplex, payoff, best, stack)
     for step in range(steps):
         progress = step / steps
         temperature = temperatures[0] ** (1.0 - progress) * temperatures[1] ** progress
         first_row = int(drawn[step, 0] * rows)
         second_row = int(drawn[step, 2] * 2 * rows)  # from `rows` on: no second row changes
         first_action = chosen[first_row]  # before the step
-        chosen[first_row] = int(drawn[step, 1] * plays.legal[first_row])
+        chosen[first_row] = int(drawn[step, 1] * treeplex.num_legal[first_row])
         second_action = chosen[second_row % rows]
         if second_row < rows:
-            chosen[second_row] = int(drawn[step, 3] * plays.legal[second_row])
-        new_value = _plan_value(plays, payoff, chosen, stack)
+            chosen[second_row] = int(drawn[step, 3] * treeplex.num_legal[second_row])
+        new_value = _plan_value(treeplex, payoff, chosen, stack)
         if new_value < value and drawn[step, 4] >= np.exp((new_value - value) / temperature):
             # In reverse, since both rows may be the same.
             chosen[second_row % rows] = second_action
@@ -145,13 +154,13 @@ def anneal(plays, payoff, drawn, temperatures, chosen, best, stack):
 
 
 @kernel
-def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, most):
+def search_rows(treeplex, progress, payoff, values, chosen, bound, target, depth, most_steps):
     """Find a pure strategy above a target by depth-first branch and bound; resumable.
 
-    The first `depth` rows are set. A step, of at most `most` in a call:
+    The first `depth` rows are set. A step, of at most `most_steps` in a call:
 
     1. Take the next action in row `depth`; if there is none, unset the row and go back to the last.
-    2. Add the payoff of the sequences that the action completes, and meet what follows them.
+    2. Add the payoff of the sequences that the action completes, and reach what follows them.
     3. Bound all strategies that begin so: that payoff, and the best action of every open row, on
        the whole, to a player who remembers everything from there on (`values`, (S,), by sequence).
     4. If the bound is above `target`, go on to the next row, else leave this part out.
@@ -161,35 +170,25 @@ def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, m
     Returns the depth: R if a strategy was found; -1, which begins a search too, if every part is
     bounded; else pass it to the next call, and the search goes on.
     """
-    met, count, gain, won = progress
-    rows = gain.shape[1]
+    rows = len(chosen)
     if depth < 0:
-        won[0] = payoff[0]
-        _meet(plays, values, met, 0, count, gain, 0)
+        progress.settled_payoff[0] = payoff[0]
+        _reach_after(treeplex, values, 0, 0, progress)
         depth = 0
-    while 0 <= depth < rows and most > 0:
+    while 0 <= depth < rows and most_steps > 0:
         chosen[depth] += 1
-        is_met = count[depth, depth] > 0  # a row that is not met has one choice
-        if chosen[depth] == plays.legal[depth] or (chosen[depth] > 0 and not is_met):
+        is_reached = progress.num_reached[depth, depth] > 0  # a row not reached has one choice
+        if chosen[depth] == treeplex.num_legal[depth] or (chosen[depth] > 0 and not is_reached):
             chosen[depth] = -1
             depth -= 1
         else:
-            most -= 1
-            for later in range(depth + 1, rows):
-                count[depth + 1, later] = count[depth, later]
-                for action in range(plays.legal[later]):
-                    gain[depth + 1, later, action] = gain[depth, later, action]
-            won[depth + 1] = won[depth]
-            first_met = plays.begins[depth]
-            for entry in range(first_met, first_met + count[depth, depth]):
-                sequence = plays.start[met[entry]] + chosen[depth]
-                won[depth + 1] += payoff[sequence]
-                _meet(plays, values, met, sequence, count, gain, depth + 1)
-            upper_bound = won[depth + 1]
+            most_steps -= 1
+            _set_row(treeplex, payoff, values, depth, chosen[depth], progress)
+            upper_bound = progress.settled_payoff[depth + 1]
             for later in range(depth + 1, rows):
                 best_value = -np.inf
-                for action in range(plays.legal[later]):
-                    best_value = max(best_value, gain[depth + 1, later, action])
+                for action in range(treeplex.num_legal[later]):
+                    best_value = max(best_value, progress.action_values[depth + 1, later, action])
                 upper_bound += best_value
             if upper_bound > target:
                 depth += 1
@@ -199,16 +198,33 @@ def search_rows(plays, progress, payoff, values, chosen, bound, target, depth, m
 
 
 @part
-def _meet(plays, values, met, sequence, count, gain, depth):
-    """Add the refined information sets that follow a sequence to those that are met at a depth.
+def _set_row(treeplex, payoff, values, row, action, progress):
+    """Set a row, after all rows before it: fill entry `row` + 1 of `progress` from entry `row`."""
+    depth = row + 1
+    for later in range(depth, progress.num_reached.shape[1]):
+        progress.num_reached[depth, later] = progress.num_reached[row, later]
+        for later_action in range(treeplex.num_legal[later]):
+            value = progress.action_values[row, later, later_action]
+            progress.action_values[depth, later, later_action] = value
+    progress.settled_payoff[depth] = progress.settled_payoff[row]
+    first_reached = treeplex.row_offsets[row]
+    for entry in range(first_reached, first_reached + progress.num_reached[row, row]):
+        sequence = treeplex.first_sequence[progress.reached[entry]] + action
+        progress.settled_payoff[depth] += payoff[sequence]
+        _reach_after(treeplex, values, sequence, depth, progress)
 
-    Written are `met`, `count` and `gain` of :class:`Progress`; `values`, (S,), by sequence, are
-    those to a player who remembers everything.
+
+@part
+def _reach_after(treeplex, values, sequence, depth, progress):
+    """Add the refined information sets that follow a sequence to those reached at a depth.
+
+    `values`, (S,), by sequence, are those to a player who remembers everything.
     """
-    for entry in range(plays.ends[sequence], plays.ends[sequence + 1]):
-        refined = plays.follows[entry]
-        row = plays.row[refined]
-        met[plays.begins[row] + count[depth, row]] = refined
-        count[depth, row] += 1
-        for action in range(plays.legal[row]):
-            gain[depth, row, action] += values[plays.start[refined] + action]
+    for entry in segment(treeplex.child_offsets, sequence):
+        refined = treeplex.refined_by_parent[entry]
+        row = treeplex.row_of_refined[refined]
+        progress.reached[treeplex.row_offsets[row] + progress.num_reached[depth, row]] = refined
+        progress.num_reached[depth, row] += 1
+        for action in range(treeplex.num_legal[row]):
+            value = values[treeplex.first_sequence[refined] + action]
+            progress.action_values[depth, row, action] += value

@@ -16,8 +16,8 @@ weights. A player's own changes do not move them. So rows are set on the way up,
 follow it, and a whole sweep of ascent costs what a pass costs.
 
 Rows lie by seat and in the order of plays, the refined information sets of a row side by side, and
-so do sequences: arrays are read in order, but for the weights across and those before.
-`tree_row` is a row's index in that order, ``tree.row[tree_row]`` its number in a policy, (R, K).
+so do sequences: arrays are read in order, but for the weights across and those before. `tree_row`
+is a row's index in that order, ``tree.policy_row[tree_row]`` its number in a policy, (R, K).
 Sizes: R rows, K actions, J refined information sets, S sequences. Values are payoffs, as shares of
 the largest.
 """
@@ -32,7 +32,8 @@ from scipy.sparse import csr_array
 from hogeq.kernels import TIE
 from hogeq.kernels.arrays import ASCEND, COUNTERFACTUAL, FULL_MEMORY, SOFTMAX
 from hogeq.kernels.cache import kernel, part
-from hogeq.kernels.row_roles import add_regret, match_regrets, soften, take_best
+from hogeq.kernels.row_roles import RegretTables, add_regret, match_regrets, soften, take_best
+from hogeq.kernels.segments import segment
 
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -45,23 +46,22 @@ class Sequences(NamedTuple):
     """A tree by its sequences: R rows, J refined information sets, S sequences, E ends, M meetings.
 
     Ends, and nodes of a refined information set, are one where the sequences of both are the same;
-    a *meeting* is such a node. The members of x are entries ``start[x]`` to before ``start[x + 1]``
-    of a list, where `start` is `members`, `end` or `node`.
+    a *meeting* is such a node. Lists are packed: see :func:`hogeq.kernels.segments.segment`.
     """
 
-    row: Indices  # (R,), number of each row in a policy
-    legal: Indices  # (R,), actions of each
-    members: Indices  # (R + 1,), where its refined information sets begin
-    before: Indices  # (J,), sequence that leads to each
-    first: Indices  # (J,), sequence of its first action; those of the others follow
-    seats: Indices  # (3,), where the rows of each player begin
-    roots: Indices  # (3,), where its sequences begin, its root ahead
-    end: Indices  # (S + 1,), where the ends of each sequence begin
-    end_other: Indices  # (2 E,), the other player's sequence there
-    payoff: Floats  # (2 E,), times the probability of chance: a share of the largest
-    node: Indices  # (J + 1,), where the meetings of each refined information set begin
-    node_other: Indices  # (M,), the other player's sequence there
-    chance: Floats  # (M,), probability of chance
+    policy_row: Indices  # (R,), number of each row in a policy
+    num_legal: Indices  # (R,), actions of each row
+    refined_offsets: Indices  # (R + 1,), first refined information set of each row
+    parent_sequence: Indices  # (J,), sequence that leads to each refined information set
+    first_sequence: Indices  # (J,), sequence of its first action; those of the others follow
+    player_row_offsets: Indices  # (3,), first row of each player
+    root_sequences: Indices  # (3,), empty sequence of each player, ahead of its others; then S
+    terminal_offsets: Indices  # (S + 1,), first of the ends of each sequence
+    terminal_other_sequence: Indices  # (2 E,), the other player's sequence there
+    terminal_payoff: Floats  # (2 E,), times the probability of chance: a share of the largest
+    meeting_offsets: Indices  # (J + 1,), first meeting of each refined information set
+    meeting_other_sequence: Indices  # (M,), the other player's sequence there
+    meeting_chance: Floats  # (M,), probability of chance
 
 
 @part
@@ -85,10 +85,11 @@ def illegal_mass_per_legal(policy, row, legal):
 def fill_weights(tree, policy, low, high, weights):
     """Fill realisation weights, (S,), of sequences that end in rows from `low`, below `high`."""
     for tree_row in range(low, high):
-        row, legal = tree.row[tree_row], tree.legal[tree_row]
+        row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
         extra = illegal_mass_per_legal(policy, row, legal)
-        for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-            weight_before, first_sequence = weights[tree.before[member]], tree.first[member]
+        for refined in segment(tree.refined_offsets, tree_row):
+            weight_before = weights[tree.parent_sequence[refined]]
+            first_sequence = tree.first_sequence[refined]
             for action in range(legal):
                 probability = policy[row, action] + extra
                 weights[first_sequence + action] = weight_before * probability
@@ -97,16 +98,16 @@ def fill_weights(tree, policy, low, high, weights):
 @part
 def fill_all_weights(tree, policy, weights):
     """Fill the realisation weights of all sequences of both players, (S,), top-down."""
-    weights[tree.roots[0]] = weights[tree.roots[1]] = 1.0
-    fill_weights(tree, policy, 0, len(tree.row), weights)
+    weights[tree.root_sequences[0]] = weights[tree.root_sequences[1]] = 1.0
+    fill_weights(tree, policy, 0, len(tree.policy_row), weights)
 
 
 @part
-def counterfactual_reach(tree, weights, member):
+def counterfactual_reach(tree, weights, refined):
     """Return the probability that chance and the other player lead to a refined information set."""
     probability = 0.0
-    for node in range(tree.node[member], tree.node[member + 1]):
-        probability += tree.chance[node] * weights[tree.node_other[node]]
+    for meeting in segment(tree.meeting_offsets, refined):
+        probability += tree.meeting_chance[meeting] * weights[tree.meeting_other_sequence[meeting]]
     return probability
 
 
@@ -116,10 +117,10 @@ def fill_end_values(tree, weights, low, high, sequence_values):
 
     By the other's realisation `weights`, (S,); for the players from `low`, below `high`.
     """
-    for sequence in range(tree.roots[low], tree.roots[high]):
+    for sequence in range(tree.root_sequences[low], tree.root_sequences[high]):  # their sequences
         payoff = 0.0
-        for end in range(tree.end[sequence], tree.end[sequence + 1]):
-            payoff += tree.payoff[end] * weights[tree.end_other[end]]
+        for end in segment(tree.terminal_offsets, sequence):
+            payoff += tree.terminal_payoff[end] * weights[tree.terminal_other_sequence[end]]
         sequence_values[sequence] = payoff
 
 
@@ -130,9 +131,10 @@ def sum_action_values(tree, tree_row, own_weights, sequence_values, action_value
     Each counts by its own realisation weight, (S,); weights of 1 give counterfactual values.
     """
     action_values[:] = 0.0
-    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-        weight, first_sequence = own_weights[tree.before[member]], tree.first[member]
-        for action in range(tree.legal[tree_row]):
+    for refined in segment(tree.refined_offsets, tree_row):
+        weight = own_weights[tree.parent_sequence[refined]]
+        first_sequence = tree.first_sequence[refined]
+        for action in range(tree.num_legal[tree_row]):
             action_values[action] += weight * sequence_values[first_sequence + action]
 
 
@@ -162,23 +164,23 @@ def add_expected_values(tree, tree_row, policy, sequence_values):
 
     Under `policy`, (R, K); `sequence_values`, (S,), change in place.
     """
-    row, legal = tree.row[tree_row], tree.legal[tree_row]
+    row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
     extra = illegal_mass_per_legal(policy, row, legal)
-    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-        first_sequence, expected = tree.first[member], 0.0
+    for refined in segment(tree.refined_offsets, tree_row):
+        first_sequence, expected = tree.first_sequence[refined], 0.0
         for action in range(legal):
             expected += (policy[row, action] + extra) * sequence_values[first_sequence + action]
-        sequence_values[tree.before[member]] += expected
+        sequence_values[tree.parent_sequence[refined]] += expected
 
 
 @part
 def add_best_values(tree, tree_row, sequence_values):
     """Add the best action's value at each refined information set to the sequence before it."""
-    for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-        first_sequence, best_value = tree.first[member], -np.inf
-        for action in range(tree.legal[tree_row]):
+    for refined in segment(tree.refined_offsets, tree_row):
+        first_sequence, best_value = tree.first_sequence[refined], -np.inf
+        for action in range(tree.num_legal[tree_row]):
             best_value = max(best_value, sequence_values[first_sequence + action])
-        sequence_values[tree.before[member]] += best_value
+        sequence_values[tree.parent_sequence[refined]] += best_value
 
 
 @kernel
@@ -203,9 +205,9 @@ def forward(tree, policies, shares, own, other, scratch, reach):
             other[sequence] += shares[opponent - 1] * scratch[sequence]
     for tree_row in range(len(reach)):
         total = 0.0
-        for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-            total += own[tree.before[member]] * counterfactual_reach(tree, other, member)
-        reach[tree.row[tree_row]] = seat_share * total
+        for refined in segment(tree.refined_offsets, tree_row):
+            total += own[tree.parent_sequence[refined]] * counterfactual_reach(tree, other, refined)
+        reach[tree.policy_row[tree_row]] = seat_share * total
 
 
 @kernel
@@ -228,8 +230,8 @@ def backward(
         fill_all_weights(tree, policy, other)
     share = WIN_RATE_OF_PAYOFF if len(policies) == 1 else WIN_RATE_OF_PAYOFF * SEAT_SHARE
     fill_end_values(tree, other, 0, 2, sequence_values)
-    for tree_row in range(len(tree.row) - 1, -1, -1):
-        row, legal = tree.row[tree_row], tree.legal[tree_row]
+    for tree_row in range(len(tree.policy_row) - 1, -1, -1):
+        row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
         if role in (COUNTERFACTUAL, ASCEND, SOFTMAX):
             sum_action_values(tree, tree_row, own, sequence_values, values[row])
             extra = illegal_mass_per_legal(policy, row, legal)
@@ -251,43 +253,41 @@ def backward(
 
 
 @part
-def update_regrets(row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum):
-    """Add one iteration's regrets of a row to `regrets`, (R, K), and its policy to the average.
+def update_regrets(row, weight, discounts, plus, policy, action_values, tables):
+    """Add one iteration's regrets of a row to `tables`, and its policy to the average.
 
-    An action's regret is its counterfactual value, `values` (K,), less the expected one under the
-    policy, (R, K). Sums are discounted, and cut off if `plus`, by
-    :func:`hogeq.kernels.row_roles.add_regret`. `strategy_sum`, (R, K), gets the policy times its
-    weight in the average, `weight`.
+    An action's regret is its counterfactual value, `action_values` (K,), less the expected one
+    under the policy, (R, K). Sums are discounted, and cut off if `plus`, by
+    :func:`hogeq.kernels.row_roles.add_regret`. `weight` is that of the policy in the average.
     """
     actions = policy.shape[1]
     expected = 0.0
     for action in range(actions):
-        expected += policy[row, action] * values[action]
+        expected += policy[row, action] * action_values[action]
     for action in range(actions):
-        strategy_sum[row, action] += weight * policy[row, action]
-        instant_regret = values[action] - expected
-        add_regret(row, action, instant_regret, discounts, plus, regrets, prediction)
+        tables.strategy_sum[row, action] += weight * policy[row, action]
+        instant_regret = action_values[action] - expected
+        add_regret(row, action, instant_regret, discounts, plus, tables.regrets, tables.prediction)
 
 
 @kernel
-def minimise(
-    tree, regrets, prediction, strategy_sum, factors, alternating, plus, epsilon,
-    visits, ones, policy, weights, sequence_values, values,
-):  # fmt: skip
+def minimise(tree, tables, factors, alternating, plus, epsilon, visits, scratch):
     """Do iterations of a regret minimiser in self-play, one for each row of `factors`, (n, 3).
 
     A row has the weight in the average, and the discounts of positive and of negative regrets.
 
-    1. Match regrets in all rows, and fill the realisation weights, `weights` (S,).
+    1. Match regrets in all rows, and fill the realisation weights.
     2. For both players, or one after the other if `alternating`: value the ends of sequences.
-    3. For each of their rows, the last first: counterfactual values `values` (K,), the row's value
-       to the sequences before it, new regrets, and regrets matched again in `policy` (R, K).
+    3. For each of their rows, the last first: counterfactual values, the row's value to the
+       sequences before it, new regrets in `tables`, and regrets matched again in the policy.
     4. Fill the players' realisation weights anew.
 
     `visits`, (J,), is how often chance and an opponent at random lead to a refined information
-    set, for the average; `ones`, (S,), are ones. Updated are `regrets`, `prediction` and
-    `strategy_sum` (see :func:`update_regrets`); the last four arguments are scratch.
+    set, for the average. `epsilon` is the least probability of an action. Scratch: the policy,
+    (R, K), realisation weights, (S,), values of sequences, (S,), and of actions, (K,).
     """
+    policy, weights, sequence_values, action_values, ones = scratch  # ones, (S,), are read only
+    regrets, prediction, _ = tables
     for row in range(len(policy)):
         match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
     fill_all_weights(tree, policy, weights)
@@ -295,25 +295,25 @@ def minimise(
         iteration_weight, positive_discount, negative_discount = factors[iteration]
         discounts = positive_discount, negative_discount
         for turn in range(2 if alternating else 1):
-            low, high = (turn, turn + 1) if alternating else (0, 2)
+            low, high = (turn, turn + 1) if alternating else (0, 2)  # players from, below
             fill_end_values(tree, weights, low, high, sequence_values)
-            for tree_row in range(tree.seats[high] - 1, tree.seats[low] - 1, -1):
-                row, legal = tree.row[tree_row], tree.legal[tree_row]
+            first_row, end_row = tree.player_row_offsets[low], tree.player_row_offsets[high]
+            for tree_row in range(end_row - 1, first_row - 1, -1):
+                row, legal = tree.policy_row[tree_row], tree.num_legal[tree_row]
                 reach, visit_weight = 0.0, 0.0
-                for member in range(tree.members[tree_row], tree.members[tree_row + 1]):
-                    own_weight = weights[tree.before[member]]
-                    reach += SEAT_SHARE * counterfactual_reach(tree, weights, member)
-                    visit_weight += SEAT_SHARE * own_weight * visits[member]
-                sum_action_values(tree, tree_row, ones, sequence_values, values)
+                for refined in segment(tree.refined_offsets, tree_row):
+                    own_weight = weights[tree.parent_sequence[refined]]
+                    reach += SEAT_SHARE * counterfactual_reach(tree, weights, refined)
+                    visit_weight += SEAT_SHARE * own_weight * visits[refined]
+                sum_action_values(tree, tree_row, ones, sequence_values, action_values)
                 extra = illegal_mass_per_legal(policy, row, legal)
-                centre_values(values, legal, WIN_RATE_OF_PAYOFF * SEAT_SHARE, reach, extra)
+                share = WIN_RATE_OF_PAYOFF * SEAT_SHARE
+                centre_values(action_values, legal, share, reach, extra)
                 add_expected_values(tree, tree_row, policy, sequence_values)
                 weight = iteration_weight * visit_weight
-                update_regrets(
-                    row, weight, discounts, plus, policy, values, regrets, prediction, strategy_sum
-                )
+                update_regrets(row, weight, discounts, plus, policy, action_values, tables)
                 match_regrets(regrets, prediction, row, policy.shape[1], epsilon, policy)
-            fill_weights(tree, policy, tree.seats[low], tree.seats[high], weights)
+            fill_weights(tree, policy, first_row, end_row, weights)
 
 
 class Loops:
@@ -321,9 +321,10 @@ class Loops:
 
     def __init__(self, tree):
         self.tree = tree
-        self.own_weights = np.zeros(tree.roots[2])  # (S,), realisation weights of player 0
-        self.other_weights = np.zeros(tree.roots[2])  # (S,), of opponents, or of all in self-play
-        self.sequence_values = np.zeros(tree.roots[2])  # (S,), payoffs to player 0
+        num_sequences = tree.root_sequences[2]
+        self.own_weights = np.zeros(num_sequences)  # (S,), realisation weights of player 0
+        self.other_weights = np.zeros(num_sequences)  # (S,), of opponents, or of all in self-play
+        self.sequence_values = np.zeros(num_sequences)  # (S,), payoffs to player 0
 
     def forward(self, policies, shares, reach):
         """Fill realisation weights by `policies` (1 + n, R, K), and reach of rows (R,) or (0,)."""
@@ -334,20 +335,21 @@ class Loops:
         """Value all sequences; number of rows that changed, and payoffs to player 0 by seat."""
         arrays = self.own_weights, self.other_weights, self.sequence_values, reach, values
         changes = backward(int(role), self.tree, policies, *arrays, temperature, damping)
-        return int(changes), self.sequence_values[self.tree.roots[:2]]
+        return int(changes), self.sequence_values[self.tree.root_sequences[:2]]
 
     @cached_property
     def visits(self):
         """How often chance and an opponent at random lead to each refined information set, (J,)."""
         tree = self.tree
-        num_sequences = tree.roots[2]
+        num_sequences = tree.root_sequences[2]
         weights = np.zeros(num_sequences)  # realisation weights of uniformly random play
-        actions = int(tree.legal.max(initial=1))
-        uniform = np.full((1, len(tree.row), actions), 1.0 / actions)
+        actions = int(tree.num_legal.max(initial=1))
+        uniform = np.full((1, len(tree.policy_row), actions), 1.0 / actions)
         no_reach = weights[:0]
         forward(tree, uniform, np.ones(1), weights, weights, weights, no_reach)
-        shape = len(tree.before), num_sequences
-        chance_of_sequences = csr_array((tree.chance, tree.node_other, tree.node), shape)
+        shape = len(tree.parent_sequence), num_sequences
+        meetings = tree.meeting_chance, tree.meeting_other_sequence, tree.meeting_offsets
+        chance_of_sequences = csr_array(meetings, shape)
         return chance_of_sequences @ weights
 
     def run(self, regrets, prediction, strategy_sum, factors, *, alternating, plus, epsilon):
@@ -357,7 +359,8 @@ class Loops:
         """
         if prediction is None:
             prediction = strategy_sum[:0]  # an empty table says that there is none
-        policy, ones = np.zeros(regrets.shape), np.ones(len(self.own_weights))
-        tables = regrets, prediction, strategy_sum, factors, alternating, plus, epsilon
-        scratch = policy, self.other_weights, self.sequence_values, np.zeros(regrets.shape[1])
-        minimise(self.tree, *tables, self.visits, ones, *scratch)
+        tables = RegretTables(regrets, prediction, strategy_sum)
+        policy, action_values = np.zeros(regrets.shape), np.zeros(regrets.shape[1])
+        ones = np.ones(len(self.own_weights))
+        scratch = policy, self.other_weights, self.sequence_values, action_values, ones
+        minimise(self.tree, tables, factors, alternating, plus, epsilon, self.visits, scratch)

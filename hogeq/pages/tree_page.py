@@ -33,7 +33,7 @@ def make(game: TreeGame, title: str) -> str:
     if tree.num_nodes * num_plans**2 > MOST_WORK:
         raise HogeqError(f"{num_plans:,} plans of each side; allowed: fewer on a page")
     # What chance drew before each node: a number for each node, and the text of each number.
-    drawn_numbers, words = tree.words(tree.after_chance)
+    drawn_numbers, words = tree.words(tree.nodes_after_chance)
     data = {
         "title": title,
         "value": [equilibrium.units.exact(end) for end in (equilibrium.lower, equilibrium.upper)],
@@ -47,7 +47,7 @@ def make(game: TreeGame, title: str) -> str:
         "parent": tree.parent.tolist(),
         "row": tree.row.tolist(),
         "payoff": tree.payoff.tolist(),
-        "odds": tree.odds.tolist(),
+        "odds": tree.chance_probabilities.tolist(),
         "seat": tree.seat.tolist(),
         "member": tree.member.tolist(),
         "weights": profile.chances.tolist(),

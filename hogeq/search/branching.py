@@ -23,7 +23,7 @@ from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, UNIT, priced_turn
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
-from hogeq.kernels.forgetting import Decisions, Workspace
+from hogeq.kernels.forgetting import Decisions, Search, Workspace
 from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
@@ -106,14 +106,14 @@ class ResponseGraph:
         num_states = int(is_reached.sum())
         num_actions = graph.way.shape[2]
         states = States(
-            row=np.zeros(num_states, np.int64),
+            row_of_state=np.zeros(num_states, np.int64),
             is_own=np.zeros(num_states, np.bool_),
-            first=np.zeros(num_states * num_actions + 1, np.int64),
-            chance=np.zeros(num_outcomes),
-            after=np.zeros(num_outcomes, np.int64),
-            won=np.zeros((num_states, num_actions)),
-            start=number[tuple(graph.start.T)],
-            start_chance=graph.start_chance,
+            outcome_offsets=np.zeros(num_states * num_actions + 1, np.int64),
+            outcome_probability=np.zeros(num_outcomes),
+            outcome_state=np.zeros(num_outcomes, np.int64),
+            immediate_payoff=np.zeros((num_states, num_actions)),
+            start_state=number[tuple(graph.start.T)],
+            start_probability=graph.start_chance,
         )
         kernels.lay_out(arrays, number, states)  # fills the arrays of the states
         chance_sums = np.add.reduceat(graph.chance, graph.first[:-1])
@@ -144,15 +144,9 @@ class ResponseGraph:
     ) -> "Responses":
         """Pose the problem of a best response to a mixture of opponents.
 
-        Parameters
-        ----------
-        weights : float64 (n,)
-            Probabilities of the components.
-        tables : float64 (n, F, K)
-            Policies of the components, each for the F rows of all other players together.
-        corners : sequence of float64 (c, K), optional
-            The c distributions over actions that each row of the player may play; by default its
-            pure actions.
+        `weights`, (n,), are the probabilities of its components, and `tables`, (n, F, K), their
+        policies, each for the F rows of all other players together. `corners` are the distributions
+        that each row of the player may play, (c, K); by default its pure actions.
         """
         corners = self.pure if corners is None else corners
         states = self.states
@@ -160,12 +154,12 @@ class ResponseGraph:
         choices = Corners(first_corner, np.concatenate(corners))
         reachable = []  # states that play can come to against each component
         for table in tables:
-            is_reached = np.zeros(len(states.row), np.int8)
+            is_reached = np.zeros(len(states.row_of_state), np.int8)
             kernels.meet(states, choices, table, is_reached)  # marks them
             reachable.append(np.flatnonzero(is_reached))
         first_reachable = np.concatenate([[0], np.cumsum([len(numbers) for numbers in reachable])])
         others = Others(np.asarray(weights), tables, first_reachable, np.concatenate(reachable))
-        errors = self._payoff_errors(np.asarray(weights), tables, choices.play)
+        errors = self._payoff_errors(np.asarray(weights), tables, choices.probabilities)
         return Responses(states, choices, others, *errors)
 
     def _payoff_errors(self, weights: Floats, tables: Floats, play: Floats) -> tuple[float, float]:
@@ -181,10 +175,11 @@ class ResponseGraph:
         # The value of a corner sums the outcomes of all actions that it plays: nK + 2K + 6.
         roundings = self.turns * (self.outcomes * actions + 2 * actions + 6)
         # The mean over components and starts: a sum, and 4 of their chances.
-        roundings += len(tables) * len(states.start) + 4
-        used_rows = tables[:, np.unique(states.row[~states.is_own])]
+        roundings += len(tables) * len(states.start_state) + 4
+        used_rows = tables[:, np.unique(states.row_of_state[~states.is_own])]
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
-        misses = self.turns * misses_of_turn + sum_error(weights) + sum_error(states.start_chance)
+        misses = self.turns * misses_of_turn
+        misses += sum_error(weights) + sum_error(states.start_probability)
         error = SECOND_ORDER * self.size * (roundings * UNIT + misses) + UNDERFLOW
         # A flow visits a state of each turn, and of the start; values and prices each add an error.
         error_of_turn = priced_turn_error(self.outcomes * actions, len(play), misses_of_turn)
@@ -210,13 +205,13 @@ class Responses:
     @property
     def unfixed(self) -> Ints:
         """Response (R,) of full memory: -1 in each row of several corners, else 0."""
-        return np.where(np.diff(self.corners.first) > 1, -1, 0)
+        return np.where(np.diff(self.corners.corner_offsets) > 1, -1, 0)
 
     @property
     def relaxed_response(self) -> Ints:
         """Response (R,): the best corner of each row, as a player with full memory reaches it."""
         _, corner_values = self.gradient(self.unfixed)
-        corners_of_rows = pairwise(self.corners.first)
+        corners_of_rows = pairwise(self.corners.corner_offsets)
         return np.array([corner_values[first:end].argmax() for first, end in corners_of_rows])
 
     def value(self, response: Ints) -> float:
@@ -226,18 +221,19 @@ class Responses:
     def values(self, response: Ints) -> Floats:
         """Payoffs of a response (R,) against each component of the mixture, (n,)."""
         self.value(response)  # fills the values of all states
-        start_values = self._work.values[self.decisions.start]
-        return start_values.reshape(len(self.others.weight), -1) @ self.states.start_chance
+        start_values = self._work.node_values[self.decisions.start_node]
+        by_component = start_values.reshape(len(self.others.table_weight), -1)
+        return by_component @ self.states.start_probability
 
     def gradient(self, response: Ints) -> tuple[float, Floats]:
         """Payoff of a response (R,), and the counterfactual value of every corner, (N,).
 
         The latter sums the values of the corner in all states of its row, weighted by reach.
         """
-        payoff = forgetting.differentiate(self.decisions, response, self._work)  # fills `sums`
-        num_corners = self.decisions.corners
+        payoff = forgetting.differentiate(self.decisions, response, self._work)  # and `corner_sums`
+        num_corners = self.decisions.num_corners
         # The columns of a row beyond its own number of corners are unused.
-        corner_values = self._work.sums[: len(num_corners)]
+        corner_values = self._work.corner_sums[: len(num_corners)]
         exists = np.arange(corner_values.shape[1]) < num_corners[:, None]
         return float(payoff), corner_values[exists]
 
@@ -248,7 +244,7 @@ class Responses:
         and its payoff.
         """
         response = response.copy()
-        first = self.corners.first
+        first = self.corners.corner_offsets
         while True:
             payoff, corner_values = self.gradient(response)
             best_values = np.maximum.reduceat(corner_values, first[:-1])  # (R,)
@@ -300,66 +296,54 @@ class Responses:
         3. Else, and if prices do not lower the relaxation enough either, branch on the row that
            loses most by rounding: fix each of its corners in turn.
 
-        Parameters
-        ----------
-        target : float
-            The proved bound is this, and what rounding may add.
-        most_relaxations : int
-            Number of relaxations after which the search is left open.
-        deadline : Deadline, optional
-            Also leaves it open.
-        is_priced : bool
-            Whether leaves may have prices, Lagrange multipliers that charge a row for different
-            corners in its states. They save relaxations, but rational arithmetic cannot check such
-            leaves. Where there is no time for them, leaves have none.
-
-        Raises
-        ------
-        ValueError
-            For prices where a play can meet a row twice.
+        The proved bound is the target, and what rounding may add. The search is left open after
+        `most_relaxations`, or when the time is over. If `is_priced`, leaves may have prices,
+        Lagrange multipliers that charge a row for different corners in its states. They save
+        relaxations, but rational arithmetic cannot check such leaves. Where there is no time for
+        them, leaves have none. Raises `HogeqError` for prices where a play can meet a row twice.
         """
         dag = self.decisions
         work = self._work
-        num_rows = len(dag.corners)
+        num_rows = len(dag.num_corners)
         work.largest[:] = 0.0
-        work.claims[:] = 0
+        work.most_claims[:] = 0
         # Prices take a few passes for each row, and so does marking the states before each row.
-        pricing_effort = num_rows * len(dag.after) / PRICING
+        pricing_effort = num_rows * len(dag.outcome_node) / PRICING
         is_priced = is_priced and deadline.allows(pricing_effort)
         if is_priced:
-            dag = dag._replace(is_before=np.zeros((num_rows, len(dag.row)), np.int8))
+            dag = dag._replace(relation_to_row=np.zeros((num_rows, len(dag.row_of_node)), np.int8))
             if not forgetting.mark_before(dag):
                 raise HogeqError("prices: allowed where no play meets a row twice")
         # The kernel searches depth first. It keeps its place in these arrays, so that it can stop
         # after a few nodes and go on in the next call.
-        fixed = self.unfixed
-        response = fixed.copy()
-        branched = np.zeros(num_rows, np.int64)  # rows fixed on the way to the present node
-        bounds = np.array([-np.inf, -np.inf])  # payoff of the response; highest bound of a leaf
-        counts = np.zeros(2, np.int64)  # of rows in `branched`, and of nodes of the call
+        search = Search(
+            fixed=self.unfixed,
+            branched_rows=np.zeros(num_rows, np.int64),
+            depth=np.zeros(1, np.int64),
+            preorder=np.zeros(0, np.int64),
+            num_nodes=np.zeros(1, np.int64),
+            response=self.unfixed,
+            bound=np.full(1, -np.inf),
+        )
         subtrees = [np.zeros(0, np.int64)]  # nodes of each call
-        states_of_relaxation = len(dag.row) * (num_rows if is_priced else 1)  # at most
+        states_of_relaxation = len(dag.row_of_node) * (num_rows if is_priced else 1)  # at most
         batch = min(1 + VALUED // (1 + states_of_relaxation), BATCH)
         status = Status.OPEN
         while status == Status.OPEN and most_relaxations > 0 and not deadline.is_over:
-            nodes = np.zeros(min(most_relaxations, batch), np.int64)
-            counts[1] = 0
+            num_nodes = min(most_relaxations, batch)
+            search = search._replace(preorder=np.zeros(num_nodes, np.int64))
+            search.num_nodes[0] = 0
             is_priced = is_priced and deadline.allows(pricing_effort)
-            status = Status(
-                forgetting.close(
-                    dag, target, len(nodes), fixed, branched, nodes, counts, response, bounds,
-                    is_priced, work,
-                )
-            )  # fmt: skip
-            subtrees.append(nodes[: counts[1]])
-            most_relaxations -= len(nodes)
+            status = Status(forgetting.close(dag, target, num_nodes, is_priced, search, work))
+            subtrees.append(search.preorder[: search.num_nodes[0]])
+            most_relaxations -= num_nodes
         if status == Status.FOUND:
-            return ResponseSearch.succeeded(*self.improve(response, deadline))
-        bound = float(bounds[1]) + self.error
-        if work.claims[0]:  # most rows that changed prices at a leaf: each adds the error of a pass
+            return ResponseSearch.succeeded(*self.improve(search.response, deadline))
+        bound = float(search.bound[0]) + self.error
+        if work.most_claims[0]:  # rows that changed prices at a leaf: each adds a pass's error
             largest = max(1.0, float(work.largest[0]))
-            bound += (int(work.claims[0]) + 2) * largest * self.error_of_pass
-        return ResponseSearch(status, -np.inf, bound, fixed, np.concatenate(subtrees))
+            bound += (int(work.most_claims[0]) + 2) * largest * self.error_of_pass
+        return ResponseSearch(status, -np.inf, bound, search.fixed, np.concatenate(subtrees))
 
     @cached_property
     def decisions(self) -> Decisions:
@@ -368,47 +352,48 @@ class Responses:
         A node's row chooses a corner, chance draws one of the outcomes, and play comes to the next
         node or ends with a payoff.
         """
-        num_nodes = len(self.others.member)
-        num_corners = np.diff(self.corners.first)  # of each row
+        num_nodes = len(self.others.member_state)
+        num_corners = np.diff(self.corners.corner_offsets)  # of each row
         shape = num_nodes, int(num_corners.max())
-        num_starts = len(self.others.weight) * len(self.states.start)
+        num_starts = len(self.others.table_weight) * len(self.states.start_state)
         dag = Decisions(
-            row=np.zeros(num_nodes, np.int64),
-            first=np.zeros(num_nodes * shape[1] + 1, np.int64),
-            chance=np.zeros(0),
-            after=np.zeros(0, np.int64),
-            won=np.zeros(shape),
-            start=np.zeros(num_starts, np.int64),
-            start_chance=np.zeros(num_starts),
-            corners=num_corners,
-            is_before=np.zeros((0, 0), np.int8),
+            row_of_node=np.zeros(num_nodes, np.int64),
+            outcome_offsets=np.zeros(num_nodes * shape[1] + 1, np.int64),
+            outcome_probability=np.zeros(0),
+            outcome_node=np.zeros(0, np.int64),
+            immediate_payoff=np.zeros(shape),
+            start_node=np.zeros(num_starts, np.int64),
+            start_probability=np.zeros(num_starts),
+            num_corners=num_corners,
+            relation_to_row=np.zeros((0, 0), np.int8),
         )
-        node_of_state = np.zeros(len(self.states.row), np.int64)  # scratch of the kernel
+        node_of_state = np.zeros(len(self.states.row_of_state), np.int64)  # scratch of the kernel
         # The first call counts the outcomes, whose arrays are empty; the second also fills these,
         # and the payoffs. Room for at least one outcome tells the calls apart.
         num_outcomes = forgetting.lay_out(
             self.states, self.corners, self.others, node_of_state, dag
         )
         room = 1 + num_outcomes
-        dag = dag._replace(chance=np.zeros(room), after=np.zeros(room, np.int64))
+        next_nodes = np.zeros(room, np.int64)
+        dag = dag._replace(outcome_probability=np.zeros(room), outcome_node=next_nodes)
         forgetting.lay_out(self.states, self.corners, self.others, node_of_state, dag)
         return dag
 
     @cached_property
     def _work(self) -> Workspace:
         """Scratch arrays of the kernels, which passes over the nodes overwrite."""
-        num_nodes, most_corners = self.decisions.won.shape
-        num_rows = len(self.decisions.corners)
+        num_nodes, most_corners = self.decisions.immediate_payoff.shape
+        num_rows = len(self.decisions.num_corners)
         return Workspace(
-            prices=np.zeros((num_nodes, most_corners)),
-            values=np.zeros(num_nodes),
+            dual_prices=np.zeros((num_nodes, most_corners)),
+            node_values=np.zeros(num_nodes),
             edge_values=np.zeros((num_nodes, most_corners)),
-            worths=np.zeros((num_nodes, most_corners)),
-            reach=np.zeros(num_nodes),
-            loss=np.zeros(num_rows),
-            round=np.zeros(num_rows, np.int64),
+            claim_worths=np.zeros((num_nodes, most_corners)),
+            node_reach=np.zeros(num_nodes),
+            row_loss=np.zeros(num_rows),
+            response=np.zeros(num_rows, np.int64),
             largest=np.zeros(1),
-            claims=np.zeros(1, np.int64),
-            sums=np.zeros((max(num_rows, 2), most_corners)),
-            gained=np.zeros((most_corners, most_corners)),
+            most_claims=np.zeros(1, np.int64),
+            corner_sums=np.zeros((max(num_rows, 2), most_corners)),
+            collected=np.zeros((most_corners, most_corners)),
         )

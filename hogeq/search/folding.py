@@ -44,7 +44,7 @@ def folded(
     states = _Folding(graph, weights, tables).new_states(deadline)
     if states is None:
         return None
-    most_outcomes = int(np.diff(states.first).max())
+    most_outcomes = int(np.diff(states.outcome_offsets).max())
     return replace(graph, states=states, outcomes=most_outcomes, misses=graph.misses + misses)
 
 
@@ -61,12 +61,12 @@ class _Folding:
         self.tables = tables  # (n, F, K)
         self.all_components = (1 << len(weights)) - 1
         self.legal_actions = [np.flatnonzero(legal).tolist() for legal in graph.legal]
-        self.row = states.row.tolist()  # (S,)
+        self.row = states.row_of_state.tolist()  # (S,)
         self.is_own = states.is_own.tolist()  # (S,), whether the player moves who is left
-        self.first_outcome = states.first.tolist()  # (S * K + 1,)
-        self.probability = states.chance.tolist()  # of each outcome
-        self.next_state = states.after.tolist()  # of each outcome
-        self.payoffs = states.won.tolist()  # (S, K)
+        self.first_outcome = states.outcome_offsets.tolist()  # (S * K + 1,)
+        self.probability = states.outcome_probability.tolist()  # of each outcome
+        self.next_state = states.outcome_state.tolist()  # of each outcome
+        self.payoffs = states.immediate_payoff.tolist()  # (S, K)
         self.known_moves = dict[tuple[int, int], list[Move]]()  # by set of components and row
 
     def members(self, components: int) -> list[int]:
@@ -126,7 +126,7 @@ class _Folding:
         is over before.
         """
         reached: list[dict[int, None]] = [{} for _ in self.row]
-        for state in self.old_states.start.tolist():
+        for state in self.old_states.start_state.tolist():
             reached[state][self.all_components] = None
         # An outcome leads to a later state, so that the sets of a state are complete at its turn.
         for state, sets in enumerate(reached):
@@ -189,14 +189,14 @@ class _Folding:
         old_states.reverse()
         outcome_lists = [outcomes for state_edges in reversed(edges) for outcomes in state_edges]
         outcomes = list(chain.from_iterable(outcome_lists))
-        starts = [numbers[state][self.all_components] for state in self.old_states.start]
+        starts = [numbers[state][self.all_components] for state in self.old_states.start_state]
         return States(
-            row=np.array([self.row[state] for state in old_states]),
+            row_of_state=np.array([self.row[state] for state in old_states]),
             is_own=np.array([self.is_own[state] for state in old_states]),
-            first=np.concatenate([[0], np.cumsum([len(outcomes) for outcomes in outcome_lists])]),
-            chance=np.array([chance for chance, _ in outcomes]),
-            after=last - np.array([next_state for _, next_state in outcomes], np.int64),
-            won=np.array(payoffs[::-1]),
-            start=last - np.array(starts),
-            start_chance=self.old_states.start_chance,
+            outcome_offsets=np.append(0, np.cumsum([len(outcomes) for outcomes in outcome_lists])),
+            outcome_probability=np.array([chance for chance, _ in outcomes]),
+            outcome_state=last - np.array([next_state for _, next_state in outcomes], np.int64),
+            immediate_payoff=np.array(payoffs[::-1]),
+            start_state=last - np.array(starts),
+            start_probability=self.old_states.start_probability,
         )

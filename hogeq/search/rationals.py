@@ -49,23 +49,23 @@ class ExactStates:
         states = graph.states
         self.legal = graph.legal
         self.denominator = denominator
-        self.row = states.row.tolist()
+        self.row = states.row_of_state.tolist()
         self.is_own = states.is_own.tolist()
-        self.start = states.start.tolist()
-        self.actions = states.won.shape[1]
-        chances = states.chance * denominator
-        payoffs = states.won * denominator
+        self.start = states.start_state.tolist()
+        self.actions = states.immediate_payoff.shape[1]
+        chances = states.outcome_probability * denominator
+        payoffs = states.immediate_payoff * denominator
         misses = [np.abs(array - np.round(array)).max(initial=0.0) for array in (chances, payoffs)]
-        starts_are_alike = (states.start_chance == 1 / len(self.start)).all()
+        starts_are_alike = (states.start_probability == 1 / len(self.start)).all()
         if max(misses) > 1e-3 or not starts_are_alike:
             raise HogeqError(f"denominator: got {denominator}; allowed: one of all chances")
         numerators = np.round(chances).astype(np.int64).tolist()
         self.won = np.round(payoffs).astype(np.int64).tolist()
-        next_states = states.after.tolist()
+        next_states = states.outcome_state.tolist()
         # Outcomes of action k in state s, as (numerator of the chance, next state), at s * K + k.
         self.edges = [
             list(zip(numerators[first:end], next_states[first:end], strict=True))
-            for first, end in pairwise(states.first.tolist())
+            for first, end in pairwise(states.outcome_offsets.tolist())
         ]
         self.height = [0] * len(self.row)  # most turns ahead of each state
         # Next states have larger numbers, so their heights are known.
@@ -146,9 +146,9 @@ class ExactStates:
         bound. False, too, if the time is over before.
         """
         fixed = problem.unfixed
-        num_corners = np.diff(problem.corners.first)
+        num_corners = np.diff(problem.corners.corner_offsets)
         branched = list[int]()  # rows fixed on the way to the present node
-        members = problem.others.member.tolist()
+        members = problem.others.member_state.tolist()
         for row in tree.tolist():
             if row >= 0:
                 branched.append(row)

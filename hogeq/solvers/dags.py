@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from hogeq.kernels import dag_flows
+from hogeq.kernels.row_roles import RegretTables
 from hogeq.search.results import Equilibrium
 from hogeq.solvers.iterates import mix_iterates
 from hogeq.solvers.regret import DiscountedCFR, RegretState
@@ -27,15 +28,15 @@ from hogeq.trees.sequences import sequence_form
 from hogeq.trees.whole_dags import dags_of, require_dags
 
 METHODS: Final = ("auto", "dag", "columns", "cfr")
-SMALL: Final = 2_000  # most decisions of both DAGs that one linear program solves whole
-DRAWING: Final = 0.2  # share of the time of CFR, in which strategies are drawn from the mixtures
-FIRST: Final = 5.0  # most seconds of column generation before DAGs are built
-BUILDING: Final = 0.2  # share of the time for the DAGs
-MIXING: Final = 0.5  # share of the time left in which iterates are mixed, if DAGs are too large
-ROUNDS: Final = 150  # of CFR before column generation
-SELDOM: Final = 0.01  # column generation begins without choices less probable than this ...
+MOST_WHOLE_DECISIONS: Final = 2_000  # of both DAGs, in one linear program of all choices
+DRAWING_SHARE: Final = 0.2  # of the time of CFR, in which strategies are drawn from mixtures
+FIRST_SECONDS: Final = 5.0  # most seconds of column generation before DAGs are built
+BUILDING_SHARE: Final = 0.2  # share of the time for the DAGs
+MIXING_SHARE: Final = 0.5  # of the time left, for mixing iterates if DAGs are too large
+CFR_ROUNDS: Final = 150  # of CFR before column generation
+LEAST_PROBABILITY: Final = 0.01  # column generation begins without less probable choices ...
 LEAST_FLOWS: Final = 10.0 ** np.arange(-6, -2)  # ... or reached less often than one of these
-MOST_BEGUN: Final = 8_000  # decisions with which it begins: a linear program of seconds
+MOST_LIKELY_DECISIONS: Final = 8_000  # decisions with which it begins: a linear program of seconds
 
 
 class DagEngine:
@@ -56,12 +57,12 @@ class DagEngine:
     @property
     def shape(self) -> tuple[int, int]:
         """Shape of a policy: decisions of both players, and actions."""
-        return sum(len(dag.row) for dag in self.dags), self.num_actions
+        return sum(dag.num_decisions for dag in self.dags), self.num_actions
 
     @property
     def seat_rows(self) -> tuple[slice, slice]:
         """Decisions of each player."""
-        first = len(self.dags[0].row)
+        first = self.dags[0].num_decisions
         return slice(0, first), slice(first, None)
 
     def choice_weights(self, policy: Floats) -> list[Floats]:
@@ -73,7 +74,7 @@ class DagEngine:
         actions = np.arange(self.num_actions)
         weights = []
         for dag, rows in zip(self.dags, self.seat_rows, strict=True):
-            num_choices = np.diff(dag.start)[:, None]  # of each decision, K at most
+            num_choices = np.diff(dag.choice_offsets)[:, None]  # of each decision, K at most
             is_choice = actions < num_choices
             weights.append(np.append(1.0, policy[rows][is_choice]))
         return weights
@@ -108,13 +109,17 @@ class DagEngine:
         """
         predicted = regrets[:0] if prediction is None else prediction  # an empty table: none
         strategy = np.zeros(self.shape)
-        flows = [np.zeros(len(dag.allowed)) for dag in self.dags]
+        flows = [np.zeros(dag.num_choices) for dag in self.dags]
+        tables = [
+            RegretTables(regrets[rows], predicted[rows], strategy_sum[rows])
+            for rows in self.seat_rows
+        ]
+        strategies = [strategy[rows] for rows in self.seat_rows]
         sequence_weights = list[Floats]()
-        for player, (dag, rows) in enumerate(zip(self.dags, self.seat_rows, strict=True)):
-            # Fills the player's rows of the strategy.
-            dag_flows.match_all(regrets[rows], predicted[rows], dag.start, epsilon, strategy[rows])
-            self._fill_flow(player, strategy, flows[player])
-            sequence_weights.append(dag.sequences @ flows[player])
+        for player, dag in enumerate(self.dags):
+            dag_flows.match_all(dag.kernel_dag, tables[player], epsilon, strategies[player])
+            self._fill_flow(player, strategies[player], flows[player])
+            sequence_weights.append(dag.plan_matrix @ flows[player])
         turns = [(0,), (1,)] if alternating else [(0, 1)]
         for factor, players in product(factors, turns):
             # Both are valued before either changes, if they are updated at once.
@@ -122,24 +127,22 @@ class DagEngine:
                 against(self.payoffs, sequence_weights[1 - player], player) for player in players
             ]
             for player, values in zip(players, sequence_values, strict=True):
-                dag = self.dags[player]
-                rows = self.seat_rows[player]
-                choice_values = dag.sequences.T @ (values / 2.0)  # in units of win rates
-                dag_flows.learn(
-                    dag.ends, dag.source, dag.start, factor, plus, epsilon, flows[player],
-                    choice_values, regrets[rows], predicted[rows], strategy_sum[rows],
-                    strategy[rows],
-                )  # fmt: skip
-                self._fill_flow(player, strategy, flows[player])
-                sequence_weights[player] = dag.sequences @ flows[player]
+                dag, flow = self.dags[player], flows[player]
+                choice_values = dag.plan_matrix.T @ (values / 2.0)  # in units of win rates
+                settings = factor, plus, epsilon
+                arrays = flow, choice_values, strategies[player]
+                dag_flows.learn(dag.kernel_dag, tables[player], *settings, *arrays)
+                self._fill_flow(player, strategies[player], flow)
+                sequence_weights[player] = dag.plan_matrix @ flow
 
     def _fill_flow(self, player: int, strategy: Floats, flow: Floats) -> None:
-        """Fill a player's flow, (C,): the probability with which its play makes each choice."""
-        dag = self.dags[player]
-        own_strategy = strategy[self.seat_rows[player]]
-        first_actions = np.arange(len(own_strategy)) * self.num_actions  # in the flat strategy
-        flat_strategy = own_strategy.ravel()
-        dag_flows.flow_on(dag.ends, dag.source, dag.start, flat_strategy, first_actions, flow)
+        """Fill a player's flow, (C,): the probability with which its play makes each choice.
+
+        `strategy` are the player's decisions, (D, K).
+        """
+        first_actions = np.arange(len(strategy)) * self.num_actions  # in the flat strategy
+        kernel_dag = self.dags[player].kernel_dag
+        dag_flows.flow_on(kernel_dag, strategy.ravel(), first_actions, flow)
 
 
 @lru_cache(maxsize=2)
@@ -181,15 +184,15 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
-        first_seconds = min(FIRST, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
+        first_seconds = min(FIRST_SECONDS, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
         solving.columns(sides, deadline.within(first_seconds))
         if solving.is_proved:
             return solving.result(sides, "columns" if solving.is_forgetful else "lp")
-        building_deadline = deadline.within(BUILDING * seconds)
+        building_deadline = deadline.within(BUILDING_SHARE * seconds)
     built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
     # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
-    is_wide = is_too_wide(sum(len(dag.row) for dag in dags), tree.num_actions)
+    is_wide = is_too_wide(sum(dag.num_decisions for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
         return _without_dags(solving, sides)
     engine = DagEngine(tree, dags)
@@ -204,7 +207,7 @@ def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
     The method of the result is the one that its bounds come from.
     """
     ends_before = solving.ends
-    mix_iterates(solving, solving.deadline.share(MIXING))
+    mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
     mixed_ends = solving.ends
     if not solving.is_proved:
         solving.columns(sides, solving.deadline)
@@ -224,7 +227,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     sides = [Side(dag.form, dag) for dag in engine.dags]
     deadline = solving.deadline
     num_decisions, _ = engine.shape
-    if num_decisions <= SMALL:
+    if num_decisions <= MOST_WHOLE_DECISIONS:
         solving.columns(sides, deadline)
         return solving.result(sides, "dag")
     state = minimiser.init(engine)
@@ -234,7 +237,7 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     if likely_choices is None:
         return _by_cfr(solving, engine, state)
     for side, choices in zip(sides, likely_choices, strict=True):
-        player_forgets = len(side.form.inflated.shared) > 0
+        player_forgets = len(side.form.inflated.shared_rows) > 0
         if player_forgets:
             side.restrict(choices)
     solving.columns(sides, deadline)
@@ -250,7 +253,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     minimiser = DiscountedCFR()
     sides = [Side(dag.form, dag) for dag in engine.dags]
     whole_deadline = solving.deadline
-    drawing_seconds = DRAWING * whole_deadline.seconds
+    drawing_seconds = DRAWING_SHARE * whole_deadline.seconds
     deadline = whole_deadline.within(max(whole_deadline.left - drawing_seconds, 0.0))
     iterations = 0
     seconds_left = np.inf
@@ -281,8 +284,8 @@ def _likely_choices(
     """
     pace = Pace()
     steps = partial(minimiser.by_loops, engine)
-    while int(state.iteration) < ROUNDS and not deadline.is_over:
-        state, _ = pace.steps(steps, state, ROUNDS - int(state.iteration))
+    while int(state.iteration) < CFR_ROUNDS and not deadline.is_over:
+        state, _ = pace.steps(steps, state, CFR_ROUNDS - int(state.iteration))
     policy = minimiser.average(engine, state)
     weights = engine.choice_weights(policy)
     mixtures = engine.mixed(policy)
@@ -291,12 +294,13 @@ def _likely_choices(
         num_decisions = 0
         for mixture, probabilities in zip(mixtures, weights, strict=True):
             dag = mixture.dag
-            is_likely = dag.allowed & (probabilities >= SELDOM) & (mixture.flow >= least_flow)
+            is_reached = mixture.flow >= least_flow
+            is_likely = dag.allowed_choices & (probabilities >= LEAST_PROBABILITY) & is_reached
             is_likely[0] = True  # the begin of play
-            is_likely[dag.likeliest(probabilities)] = True
+            is_likely[dag.likeliest_choices(probabilities)] = True
             likely_choices.append(is_likely)
             restricted, *_ = dag.restricted(is_likely)
-            num_decisions += len(restricted.row)
-        if num_decisions <= MOST_BEGUN:
+            num_decisions += restricted.num_decisions
+        if num_decisions <= MOST_LIKELY_DECISIONS:
             return state, likely_choices
     return state, None

@@ -108,16 +108,9 @@ def pure_existence(policy: Floats) -> Existence:
 def decide(
     game: SymmetricGame, denominator: int, seconds: float, clock: Callable[[], float] = perf_counter
 ) -> Existence:
-    """Decide whether an equilibrium in policies exists.
+    """Decide whether an equilibrium in policies exists, in so many seconds of a clock.
 
-    Parameters
-    ----------
-    game : SymmetricGame
-    denominator : int
-        Common denominator of all chances of outcomes.
-    seconds : float
-    clock : callable
-        Tells the seconds.
+    All chances of outcomes have the common `denominator`.
     """
     return _Decision(game, denominator, Deadline(seconds, clock)).run()
 
@@ -143,7 +136,7 @@ class _Decision:
     @property
     def has_time_for_fractions(self) -> bool:
         """Whether a pass in fractions should end in time."""
-        return self.deadline.allows(len(self.game.graph.states.chance))
+        return self.deadline.allows(len(self.game.graph.states.outcome_probability))
 
     def run(self) -> Existence:
         """Solve the game in mixtures in a part of the time, and decide by its last equilibrium."""

@@ -63,8 +63,8 @@ def mix_iterates(solving: Solving, deadline: Deadline) -> None:
     """
     tree = solving.tree
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    rows_stored = KEPT * tree.num_rows + sum(len(form.row) for form in forms)
-    has_order = all(form.rank is not None for form in forms)
+    rows_stored = KEPT * tree.num_rows + sum(form.num_refined for form in forms)
+    has_order = all(form.rank_of_row is not None for form in forms)
     has_time = deadline.allows(PASSES * KEPT * DISTANCE * tree.num_nodes)
     if not (has_order and has_time) or is_too_wide(rows_stored, tree.num_actions):
         return
@@ -158,23 +158,24 @@ def recalling(tree: FlatTree, player: int) -> FlatTree:
     # Rows of player 0 come before those of player 1. `old_row` has the old row of each new one.
     if player == 0:
         first_refined = 0
-        first_other = len(form.row)
-        old_row = np.concatenate([form.row, other_rows])
+        first_other = form.num_refined
+        old_row = np.concatenate([form.row_of_refined, other_rows])
     else:
         first_refined = len(other_rows)
         first_other = 0
-        old_row = np.concatenate([other_rows, form.row])
+        old_row = np.concatenate([other_rows, form.row_of_refined])
     # New row of each old row of the other player. The last entry is for nodes where nobody moves,
     # whose row is -1.
     new_row = np.full(tree.num_rows + 1, -1)
     new_row[other_rows] = first_other + np.arange(len(other_rows))
-    row = np.where(form.refined >= 0, form.refined + first_refined, new_row[tree.row])
+    refined = form.refined_of_node
+    row = np.where(refined >= 0, refined + first_refined, new_row[tree.row])
     return replace(
         tree,
         row=row.astype(np.int32),
         seat=tree.seat[old_row],
         num_legal=tree.num_legal[old_row],
-        moves=tree.moves[old_row],
+        action_numbers=tree.action_numbers[old_row],
         names=[tree.names[number] for number in old_row],
         states=None,
     )

@@ -61,8 +61,8 @@ class _OpenActions(NamedTuple):
     actions: Ints  # (E,), indices in the flat policy
     gradients: NDArray[np.floating]  # (C, E)
     logits: Floats  # (E,), before the step
-    row: Ints  # (E,), which of the O rows each is of
-    first: Ints  # (O,), where each row begins
+    row_of_action: Ints  # (E,), which of the O rows each is of
+    first_action_of_row: Ints  # (O,), where each row begins
     row_step: Floats  # (O,), step size of each row, in logits per unit of the models
 
 
@@ -155,12 +155,12 @@ def _dual_term(
     Returns its value, a sum of log-sum-exps; the softmax probabilities of the open actions, (E,);
     and the values of the models at them, (C,).
     """
-    scores = part.logits + part.row_step[part.row] * (weights @ part.gradients)
-    largest_scores = np.maximum.reduceat(scores, part.first)  # of each row
-    scores -= largest_scores[part.row]  # so that no exponential overflows
+    scores = part.logits + part.row_step[part.row_of_action] * (weights @ part.gradients)
+    largest_scores = np.maximum.reduceat(scores, part.first_action_of_row)  # of each row
+    scores -= largest_scores[part.row_of_action]  # so that no exponential overflows
     np.exp(scores, out=scores)
-    row_sums = np.add.reduceat(scores, part.first)
-    probabilities = scores / row_sums[part.row]
+    row_sums = np.add.reduceat(scores, part.first_action_of_row)
+    probabilities = scores / row_sums[part.row_of_action]
     value = float(((largest_scores + np.log(row_sums)) / part.row_step).sum())
     return value, probabilities, part.gradients @ probabilities.astype(part.gradients.dtype)
 
@@ -173,9 +173,9 @@ def _hessian_term(least: float, part_and_probabilities: tuple[_OpenActions, Floa
     size are left out.
     """
     part, all_probabilities = part_and_probabilities
-    likely = np.flatnonzero(all_probabilities > least * part.row_step[part.row])
+    likely = np.flatnonzero(all_probabilities > least * part.row_step[part.row_of_action])
     probabilities = all_probabilities[likely]
-    row = part.row[likely]
+    row = part.row_of_action[likely]
     first = _row_starts(row)
     # Number of each action's row among the rows that are left.
     row_number = np.repeat(np.arange(len(first)), np.diff(first, append=len(row)))

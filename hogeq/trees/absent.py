@@ -41,6 +41,9 @@ DEGREE: Final = 64  # largest degree of an interpolated polynomial
 ENTRIES: Final = 1_000_000  # most numbers in an array over several policies
 LEAVES: Final = 2**26  # most numbers in the boxes that wait to be split
 THIN: Final = 1e-12  # width of a box that is not split
+LEAST_GAIN: Final = 1e-14  # of a line search, as a share of the stakes: rounding gains less
+WORTH_ASCENDING: Final = 1e-12  # the same, by which a policy in a box must improve on the best
+ENDING_SHARE: Final = 1.0 / 32.0  # of the largest gap that counts as proved: the search ends there
 
 
 class Step(NamedTuple):
@@ -95,32 +98,32 @@ class Decision:
     """
 
     def __init__(self, form: SequenceForm, payoffs: Floats, unit: float = 1.0) -> None:
-        """Lay out the payoffs of a form's sequences, (form.size,); `unit` is that of the stakes."""
+        """Lay out the payoffs of a form's sequences, an array; `unit` is that of the stakes."""
         self.form = form
         self.unit = unit  # differences of payoffs are compared with shares of it
         self.legal = form.tree.legal  # (R, K)
-        num_pasts, num_rows, num_actions = len(form.row), form.tree.num_rows, form.tree.num_actions
+        num_pasts, (num_rows, num_actions) = form.num_refined, self.legal.shape
         require_cells(form.tree.name, "ways to come to information sets", num_pasts, num_actions)
         # Passes give every past K sequences: 1 + j * K + a takes action a at past j; 0 is empty.
-        action = np.arange(form.size) - form.start[form.owner]
-        padded = 1 + form.owner * num_actions + action  # new number of each sequence of the form
+        padded = 1 + form.refined_of_sequence * num_actions + form.action_of_sequence  # (S,)
         padded[0] = 0
-        self.before = padded[form.before]  # (J,), sequence that leads to each past
+        self.parent_sequence = padded[form.parent_sequence]  # (J,), of each past
         self.payoffs = np.zeros(1 + num_pasts * num_actions)  # by sequence, times others' reach
         self.payoffs[padded] = payoffs
-        self.entries = max(len(self.payoffs), self.legal.size)  # numbers in an array of one policy
-        self.row = np.ascontiguousarray(form.row)  # (J,), as compiled passes read it
-        self.rows = np.unique(form.row)
+        self.policy_entries = max(len(self.payoffs), self.legal.size)  # of the arrays of a policy
+        self.row_of_past = np.ascontiguousarray(form.row_of_refined)  # (J,), for compiled passes
+        self.own_rows = np.unique(form.row_of_refined)
         self.visits: Ints = np.zeros(num_rows, np.int64)  # most visits of a play to each row
-        np.maximum.at(self.visits, form.row, form.visits)
-        self.again = np.flatnonzero(self.visits > 1)  # rows that a play can meet again
+        np.maximum.at(self.visits, form.row_of_refined, form.visits)
+        self.repeatable_rows = np.flatnonzero(self.visits > 1)  # rows that a play can meet again
         # (R, J), 1 at the pasts of each row.
         ones, past = np.ones(num_pasts), np.arange(num_pasts)
-        self.by_row = csr_array((ones, (form.row, past)), (num_rows, num_pasts))
+        self.pasts_of_rows = csr_array((ones, (form.row_of_refined, past)), (num_rows, num_pasts))
         # Each payoff with its size: the largest sum bounds every play's, whatever the signs.
-        sizes = form.remember(np.abs(payoffs))[0]
-        self.size = float(sizes[0])
-        self.sizes = np.maximum.reduceat(sizes[1:], form.start[:-1] - 1)  # (J,), from each past on
+        sizes = form.perfect_recall_values(np.abs(payoffs))[0]
+        self.largest_payoff = float(sizes[0])
+        # (J,), the same from each past on.
+        self.largest_payoff_after = np.maximum.reduceat(sizes[1:], form.sequence_offsets[:-1] - 1)
 
     @classmethod
     def of(cls, tree: FlatTree, policy: Floats, player: int = 0) -> "Decision":
@@ -128,14 +131,14 @@ class Decision:
         form = sequence_form(tree, player)
         ends = tree.player == TERMINAL
         own_payoff = tree.shift + (tree.payoff + tree.centre) * (1.0 - 2.0 * player)
-        weighed = np.where(tree.possible, reach(tree, policy, player) * own_payoff, 0.0)[ends]
-        payoffs = np.bincount(form.at[ends], weighed, form.size)
-        return cls(form, payoffs.astype(np.float64), tree.expected * tree.largest_payoff)
+        weighed = np.where(tree.is_possible, reach(tree, policy, player) * own_payoff, 0.0)[ends]
+        payoffs = np.bincount(form.sequence_of_node[ends], weighed, form.num_sequences)
+        return cls(form, payoffs.astype(np.float64), tree.scale)
 
     def _expected(self, policies: Floats) -> tuple[Floats, Floats]:
         """Compute the expected payoff of policies, (S,), and after every action, (J, K, S)."""
         payoffs = np.repeat(self.payoffs[:, None], policies.shape[2], axis=1)
-        box_passes.value_policies(self.before, self.row, policies, payoffs)
+        box_passes.value_policies(self.parent_sequence, self.row_of_past, policies, payoffs)
         return payoffs[0], payoffs[1:].reshape(-1, *policies.shape[1:])
 
     def _most_expected(self, lower: Floats, upper: Floats, sign: int = 1) -> tuple[Floats, Floats]:
@@ -144,18 +147,18 @@ class Decision:
         The pasts of a row may act apart, each within the row's box. With sign -1 it is the least.
         """
         payoffs = np.repeat(sign * self.payoffs[:, None], lower.shape[2], axis=1)
-        box_passes.value_boxes(self.before, self.row, lower, upper, payoffs)
+        box_passes.value_boxes(self.parent_sequence, self.row_of_past, lower, upper, payoffs)
         return sign * payoffs[0], sign * payoffs[1:].reshape(-1, *lower.shape[1:])
 
     def _reach(self, policies: Floats) -> Floats:
         """Compute the probability that the own actions lead to every past, (J, 1, S)."""
         reach = np.empty((len(self.payoffs), policies.shape[2]))
-        box_passes.reach_sequences(self.before, self.row, policies, reach)
-        return reach[self.before, None]
+        box_passes.reach_sequences(self.parent_sequence, self.row_of_past, policies, reach)
+        return reach[self.parent_sequence, None]
 
     def _sum_over_pasts(self, by_past: Floats) -> Floats:
         """Sum numbers by past, (J, ...), over the pasts of each row, (R, ...)."""
-        flat = self.by_row @ by_past.reshape(len(by_past), -1)
+        flat = self.pasts_of_rows @ by_past.reshape(len(by_past), -1)
         return np.asarray(flat).reshape(-1, *by_past.shape[1:])
 
     def values(self, policies: Floats) -> tuple[Floats, Floats, Floats]:
@@ -207,7 +210,7 @@ class Decision:
 
     def ascend(self, policy: Floats, rows: Ints, deadline: Deadline = FOREVER) -> Floats:
         """Improve rows of a policy, (R, K), one at a time until none gains or the time is over."""
-        least_gain = 1e-14 * self.unit
+        least_gain = LEAST_GAIN * self.unit
         for _ in range(SWEEPS):
             value, _, gaps = self.values(policy[..., None])
             # A payoff that is not linear in a row may rise further off, whatever the derivative.
@@ -230,8 +233,8 @@ class Decision:
         """
         random = np.random.default_rng(0)
         legal = self.legal[..., None]
-        num_starts = min(STARTS, max(1, ENTRIES // self.entries))
-        if not deadline.allows(num_starts * self.entries):
+        num_starts = min(STARTS, max(1, ENTRIES // self.policy_entries))
+        if not deadline.allows(num_starts * self.policy_entries):
             return start
         weights = random.exponential(size=(*start.shape, num_starts)) * legal
         weights[..., 0] = self.legal  # the first policy is uniform
@@ -269,12 +272,12 @@ class Decision:
         least_reach, most_reach = self._reach(lower), self._reach(upper)
         centre = middles(lower, upper)
         # First part of the score: the gain in (a) as the pasts of a row may act differently.
-        apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row)
+        apart = most_reach[:, 0] * _most_in_boxes(high, lower, upper, self.row_of_past)
         joint = self._sum_over_pasts(most_reach * high)
         together = _most_in_boxes(joint, lower, upper, np.arange(len(lower)))
         score = np.maximum(self._sum_over_pasts(apart) - together, 0.0)
         # Two distributions differ by numbers of sum 0: what all actions of a past share cancels.
-        level = ((high + low) / 2.0 * centre[self.row]).sum(axis=1, keepdims=True)
+        level = ((high + low) / 2.0 * centre[self.row_of_past]).sum(axis=1, keepdims=True)
         high, low = high - level, low - level
         # Interval of each derivative in the box: a payoff takes the reach that makes it extreme.
         top = self._sum_over_pasts(np.where(high > 0.0, most_reach, least_reach) * high)
@@ -284,7 +287,7 @@ class Decision:
         # Second part of the score: the uncertainty of the derivatives times the widths of the box.
         score = score + ((upper - lower) * radius).sum(axis=1)
         # (b): rows that are met again at their centre, and the most that moving them can add.
-        again = self.again
+        again = self.repeatable_rows
         pinned_lower, pinned_upper = lower.copy(), upper.copy()
         pinned_lower[again] = pinned_upper[again] = centre[again]
         at_centre = self._most_expected(pinned_lower, pinned_upper)[0]
@@ -299,10 +302,12 @@ class Decision:
 
         ``docs/absent-mindedness.md`` counts the roundings.
         """
-        num_pasts, num_actions = len(self.sizes), self.legal.shape[1]
-        steps = (len(self.form.levels) + 1) * (4 * num_actions + 8) + 2 * num_pasts + 16
-        sums = self.size + (num_actions + 3.0) * (self.sizes @ most_reach[:, 0])
-        return np.asarray(2.0 * ROUNDING * steps * sums)
+        num_pasts, num_actions = len(self.largest_payoff_after), self.legal.shape[1]
+        num_levels = len(self.form.refined_by_depth) + 1
+        roundings = num_levels * (4 * num_actions + 8) + 2 * num_pasts + 16
+        reached_payoffs = self.largest_payoff_after @ most_reach[:, 0]
+        sums = self.largest_payoff + (num_actions + 3.0) * reached_payoffs
+        return np.asarray(2.0 * ROUNDING * roundings * sums)
 
     def solve(
         self,
@@ -321,7 +326,7 @@ class Decision:
         above `enough` ends it; so does, if that is finite, a bound below it.
         """
         deadline = Deadline.of(limit)
-        rows = self.rows if rows is None else rows
+        rows = self.own_rows if rows is None else rows
         start = self.form.tree.uniform() if start is None else start
         policy = self.search(rows, start, deadline.share(1.0 / 3.0))
         value = self.value(policy)
@@ -332,18 +337,18 @@ class Decision:
         steps: list[Step] = []
         next_number = 1  # of a leaf
         closed_bound = -np.inf  # highest bound of a leaf that is not split
-        once = np.setdiff1d(rows, self.again)
+        once = np.setdiff1d(rows, self.repeatable_rows)
         # A row of one past that is met once needs no split: its bounds are exact.
-        inexact = np.intersect1d(np.union1d(self.again, self.form.shared), rows)
-        margin = float(self._margin(np.ones((len(self.sizes), 1, 1)))[0])
-        most_leaves = ENTRIES // (8 * self.entries)  # at a time, and one more
+        inexact = np.intersect1d(np.union1d(self.repeatable_rows, self.form.shared_rows), rows)
+        margin = float(self._margin(np.ones((len(self.largest_payoff_after), 1, 1)))[0])
+        most_leaves = ENTRIES // (8 * self.policy_entries)  # at a time, and one more
         while True:
             lower = np.stack([leaf.lower for leaf in leaves], axis=2)
             upper = np.stack([leaf.upper for leaf in leaves], axis=2)
             bounds, scores, slopes = self.bounds(lower, upper)
             candidates = _policies_in_boxes(lower, upper, slopes, once)
             values = self._expected(candidates)[0]
-            if values.max() > value + 1e-12 * self.unit:
+            if values.max() > value + WORTH_ASCENDING * self.unit:
                 policy = self.ascend(candidates[..., values.argmax()], rows, deadline)
                 value = self.value(policy)
             for leaf, own_bound, score in zip(leaves, bounds, scores.T, strict=True):
@@ -354,8 +359,7 @@ class Decision:
                     heappush(waiting, (-bound, leaf.number, row, leaf))
                 else:
                     closed_bound = max(closed_bound, bound)
-            # End well below the largest gap that counts as proved.
-            least = PROVED * self.unit / 32.0 + margin
+            least = ENDING_SHARE * PROVED * self.unit + margin
             target = value + 2.0 * least if enough == np.inf else enough + least
             open_bound = -waiting[0][0] if waiting else -np.inf
             is_over = deadline.is_over or len(waiting) * start.size > LEAVES
@@ -401,24 +405,26 @@ class Decision:
         by it. A row that there is no time for gains no more than all rows together.
         """
         deadline = Deadline.of(limit)
-        if not len(self.rows):  # there is nothing to decide
+        if not len(self.own_rows):  # there is nothing to decide
             return Gaps(0.0, (0.0, 0.0), (0.0, 0.0))
         (value,), _, gaps = self.values(policy[..., None])
-        margin = 2.0 * (float(self._margin(np.ones((len(self.sizes), 1, 1)))[0]) + missed)
-        once = np.setdiff1d(self.rows, self.again)
+        margin = 2.0 * (
+            float(self._margin(np.ones((len(self.largest_payoff_after), 1, 1)))[0]) + missed
+        )
+        once = np.setdiff1d(self.own_rows, self.repeatable_rows)
         # The payoff is linear in a row that is met once: its KKT gap is the gain of changing it.
         edt = [(0.0, 0.0), *((gap - margin, gap + margin) for gap in gaps[once, 0].tolist())]
         num_solved = 0
-        for row in self.again:
+        for row in self.repeatable_rows:
             if num_solved and deadline.is_over:
                 break
-            row_limit = deadline.share(1.0 / (1 + len(self.again) - num_solved))
+            row_limit = deadline.share(1.0 / (1 + len(self.repeatable_rows) - num_solved))
             solved = self.solve(row_limit, policy, np.array([row]))
             edt.append((solved.value - value - margin, solved.bound - value + margin))
             num_solved += 1
         best = self.solve(deadline, policy)
         least, most = float(best.value - value - margin), float(best.bound - value + margin)
-        if num_solved < len(self.again):
+        if num_solved < len(self.repeatable_rows):
             edt.append((0.0, best.bound - value + margin))
         edt_least, edt_most = (float(max(ends)) for ends in zip(*edt, strict=True))
         ex_ante = max(least, edt_least), max(most, edt_most)  # another row is another policy

@@ -17,7 +17,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees.absent import Decision, Gaps, Solved
 from hogeq.trees.enclosures import Payoffs, plan_of
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.sequences import INFLATING, SequenceForm, sequence_form
+from hogeq.trees.sequences import INFLATION_SHARE, SequenceForm, sequence_form
 from hogeq.trees.shuffling import solving_form
 from hogeq.trees.teams import side_names
 
@@ -29,14 +29,15 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
 
     The payoff of plays in which the player never moves is taken off before anything is rounded.
     """
-    sequence_form(tree, 1 - player).inflate(deadline.share(INFLATING))  # else it takes all its time
+    inflation_deadline = deadline.share(INFLATION_SHARE)  # else it takes all its time
+    sequence_form(tree, 1 - player).inflate(inflation_deadline)
     plan = plan_of(solving_form(tree, 1 - player), strategy, deadline)
     payoffs = Payoffs(tree, player, plan, deadline, sequence_form(tree, player))
-    payoffs.middle[0] = payoffs.radius[0] = 0.0  # the empty sequence has those plays
+    payoffs.midpoints[0] = payoffs.radii[0] = 0.0  # the empty sequence has those plays
     form, rows = _own_rows(payoffs.form)
-    decision, unit = Decision(form, payoffs.middle), float(payoffs.unit)
+    decision, unit = Decision(form, payoffs.midpoints), float(payoffs.unit)
     policy = strategy.policy[rows, : form.tree.num_actions]
-    in_units = decision.gaps(policy, deadline, form.most(payoffs.radius))
+    in_units = decision.gaps(policy, deadline, form.upper_bound(payoffs.radii))
     intervals = in_units.edt, in_units.ex_ante, in_units.cdt
     edt, ex_ante, cdt = ((unit * least, unit * most) for least, most in intervals)
     lower, upper = agreed(*cdt)
@@ -48,10 +49,10 @@ def gaps_of(tree: FlatTree, strategy: Strategy, player: int, deadline: Deadline)
 def _own_rows(form: SequenceForm) -> tuple[SequenceForm, Ints]:
     """Leave out the rows of others, which may be many and wide; return the old numbers as well."""
     tree = form.tree
-    rows = np.unique(form.row)
+    rows = np.unique(form.row_of_refined)
     names = [tree.names[row] for row in rows]
     own = replace(tree, seat=tree.seat[rows], num_legal=tree.num_legal[rows], names=names)
-    return replace(form, tree=own, row=np.searchsorted(rows, form.row)), rows
+    return replace(form, tree=own, row_of_refined=np.searchsorted(rows, form.row_of_refined)), rows
 
 
 def settled(
@@ -69,13 +70,13 @@ def settled(
     """
     form = payoffs.form
     deadline = Deadline.of(limit)
-    decision = Decision(form, payoffs.most_each)
+    decision = Decision(form, payoffs.upper_ends)
     decision.unit *= finer
     while True:
         solved = decision.solve(deadline, start)
         # Branch and bound is in float64; the policy is valued again by what holds exactly.
         plan = plan_of(form, Strategy.unchecked(solved.policy), payoffs.deadline)
-        value = payoffs.least_of(plan)
+        value = payoffs.least_payoff(plan)
         bound = max(payoffs.payoff(solved.bound), value)
         is_gap_small = solved.bound - solved.value <= PROVED * decision.unit
         are_one = units.are_one(below(value), above(bound))
@@ -95,7 +96,7 @@ def optimum(tree: FlatTree, limit: float | Deadline) -> Equilibrium:
     solved, value, bound, is_proved = settled(payoffs, deadline, tree.units)
     least, most = value, bound
     if player == 1:  # results are in payoffs to player 0
-        least, most = payoffs.total - bound, payoffs.total - value
+        least, most = payoffs.payoff_sum - bound, payoffs.payoff_sum - value
     lower, upper = below(least), above(most)
     policy = Strategy.unchecked(solved.policy)
     return Equilibrium(

@@ -37,22 +37,23 @@ def annealed_rows(
     response = begin.copy()
     for player in (0, 1):
         form = sequence_form(tree, player)
-        if form.is_absent_minded or form.rank is None or deadline.is_over:
+        if form.is_absent_minded or form.rank_of_row is None or deadline.is_over:
             continue
         inflated = form.inflate(deadline)
-        payoffs = form.payoffs(policy)
-        start = np.where(tree.legal, begin, -1.0).argmax(axis=1)[form.origin]
+        payoffs = form.payoffs_against(policy)
+        start = np.where(tree.legal, begin, -1.0).argmax(axis=1)[form.original_row]
         steps = budget.starts * budget.kicks * WORK // walk_length(inflated, start)
         random = np.random.default_rng([budget.seed, player])
         actions = annealed(inflated, payoffs, start, steps, random, deadline)
         is_own = tree.seat == player
-        response[is_own] = one_hot(form.acts(inflated.pure(actions)), tree.num_actions)[is_own]
+        likeliest = form.likeliest_actions(inflated.pure_realisation(actions))
+        response[is_own] = one_hot(likeliest, tree.num_actions)[is_own]
     return response
 
 
 def walk_length(form: SequenceForm, actions: Ints) -> int:
     """Count the refined information sets that a pure strategy, (R,), leads to; at least 1."""
-    is_reached = form.pure(actions)[form.before] > 0.0
+    is_reached = form.pure_realisation(actions)[form.parent_sequence] > 0.0
     return max(1, int(np.count_nonzero(is_reached)))
 
 
@@ -90,11 +91,12 @@ def courses(
     `payoffs`, (S,), are those of sequences. The temperature falls geometrically from `HOT` to
     `COLD`. The array that is yielded is changed in place by the next slice.
     """
-    rows = form.plays.rows  # the player's rows in the order of plays
+    rows = form.treeplex.policy_row  # the player's rows in the order of plays
     chosen = start[rows]  # where the walk is: the action of each of these rows
     best = chosen.copy()
     best_strategy = start.copy()
-    gap = form.most(payoffs) - float(form.pure(start) @ payoffs)  # to perfect recall
+    # To perfect recall.
+    gap = form.upper_bound(payoffs) - float(form.pure_realisation(start) @ payoffs)
     if gap <= 0.0 or not len(chosen):
         return
     slices = [min(every, steps - done) for done in range(0, steps, every)]

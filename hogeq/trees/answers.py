@@ -57,7 +57,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
         if None not in dags:
             return responses.enclosed_response(tree, target, 0.0, None, dags)
     search, begin = None, None
-    if all(sequence_form(tree, player).rank is not None for player in (0, 1)):
+    if all(sequence_form(tree, player).rank_of_row is not None for player in (0, 1)):
         engine = TreeEngine(tree)
         search = attack(engine, target, budget, deadline=deadline.share(0.7))
         begin = engine.legal(one_hot(search.matrix, tree.num_actions))
@@ -66,7 +66,7 @@ def respond_in_tree(tree: FlatTree, target: Strategy, budget: Budget) -> Respons
     if search is None and deadline.left < quick_seconds:
         return quick
     seconds = EXACT_SECONDS if budget.exact_seconds is None else budget.exact_seconds
-    program_limit = deadline.share(responses.SEARCHING).within(seconds)
+    program_limit = deadline.share(responses.SEARCH_SHARE).within(seconds)
     response = responses.enclosed_response(tree, target, program_limit, begin, deadline=deadline)
     return replace(response, search=search, seconds=deadline.spent)
 
@@ -121,7 +121,7 @@ def respond_by_program(engine: HogEngine, target: Strategy, budget: Budget) -> R
         return response
     opponent = Strategy.unchecked(_rows(tree, target.policies), target.chances)
     begin = _rows(tree, response.strategy.policies)[0]
-    program_limit = deadline.share(responses.SEARCHING).within(budget.exact_seconds or 0.0)
+    program_limit = deadline.share(responses.SEARCH_SHARE).within(budget.exact_seconds or 0.0)
     in_tree = responses.enclosed_response(tree, opponent, program_limit, begin, deadline=deadline)
     value = max(_rate(in_tree.value), response.value)
     bound = _rate(in_tree.bound)

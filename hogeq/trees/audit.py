@@ -62,15 +62,16 @@ def _forgets(recall: Recall) -> dict[str, Loss]:
     for row, refined_sets in recall.parts.items():
         infoset = tree.names[row]
         nodes = own_nodes[tree.row[own_nodes] == row]
-        own_paths = [
-            (int(form.first[refined]), [*chain(*form.steps(int(form.before[refined]))), row])
-            for refined in refined_sets
-        ]
+        own_steps = [form.steps(int(form.parent_sequence[refined])) for refined in refined_sets]
+        own_nodes_and_steps = zip(form.first_node[refined_sets].tolist(), own_steps, strict=True)
+        own_paths = [(node, [*chain(*steps), row]) for node, steps in own_nodes_and_steps]
         lost["own action"][infoset] = _first_difference(own_paths, ACTIONS, recall.pair)
         lost["own observation"][infoset] = _first_difference(own_paths, ROWS, recall.pair)
-        _, indices = np.unique(other.at[nodes], return_index=True)
+        _, indices = np.unique(other.sequence_of_node[nodes], return_index=True)
         first_nodes = nodes[np.sort(indices)]  # one for each sequence of the opponent
-        other_paths = [(node, [*chain(*other.steps(int(other.at[node])))]) for node in first_nodes]
+        other_steps = [other.steps(int(other.sequence_of_node[node])) for node in first_nodes]
+        other_nodes_and_steps = zip(first_nodes, other_steps, strict=True)
+        other_paths = [(node, [*chain(*steps)]) for node, steps in other_nodes_and_steps]
         lost["opponent's action"][infoset] = _first_difference(other_paths, ACTIONS, recall.pair)
         for kind, columns in (("chance", (decisions, dice)), ("seat", (nothing, coin))):
             paths = zip(nodes.tolist(), np.stack(columns, axis=1)[nodes].tolist(), strict=True)
@@ -111,7 +112,7 @@ def _numbers_of_pasts(recall: Recall, is_counted: NDArray[np.bool_]) -> Ints:
     tree = recall.tree
     numbers: dict[tuple[int, int, int], int] = {}  # by number of the past before, mover and move
     past = [0] * tree.num_nodes  # the root's is 0; parents come before their children
-    columns = (tree.parent, tree.mover, tree.move, is_counted)
+    columns = (tree.parent, tree.mover, tree.incoming_number, is_counted)
     steps = zip(*(column[1:].tolist() for column in columns), strict=True)
     for node, (parent, mover, move, counts) in enumerate(steps, 1):
         past[node] = past[parent]

@@ -36,12 +36,8 @@ from hogeq.kernels import dag_flows
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
-from hogeq.trees.sequences import (
-    LEAST_GAIN,
-    SequenceForm,
-    first_of_most,
-    ranges,
-)
+from hogeq.trees.packed import first_entries, first_of_most, offsets, ranges
+from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
 MOST: Final = 20_000_000
 """Most entries of a DAG that is built whole: some ten seconds, and some gigabytes."""
@@ -61,44 +57,56 @@ class TooSlowError(TooLargeError):
 
 @dataclass(frozen=True, eq=False)
 class BeliefDag:
-    """D decisions in an order of plays, and C choices: ``start[d] + a`` is action a at decision d.
+    """D decisions in an order of plays, E edges into them, and C choices.
 
-    A flow x, (C,), has the reach probabilities of choices. Choice 0 is the begin, of probability 1.
+    Choice ``choice_offsets[d] + a`` is action a at decision d. A flow x, (C,), has the reach
+    probabilities of choices. Choice 0 is the begin of play, of probability 1.
     """
 
     form: SequenceForm
-    row: Ints  # (D,), row that each decision sets, after inflation; -1 for a draw of a strategy
-    source: Ints  # (E,), choice that each edge comes from
-    target: Ints  # (E,), decision that each edge leads to, in rising order
-    sequences: csr_array  # (S, C), 1 where a choice takes a sequence
-    start: Ints  # (D + 1,), first choice of each decision; then C
-    allowed: Choices  # (C,), False for choices that the DAG leaves out
+    row_of_decision: Ints  # (D,), row that it sets, after inflation; -1 for a draw of a strategy
+    edge_source: Ints  # (E,), choice that each edge comes from
+    edge_target: Ints  # (E,), decision that each edge leads to, in rising order
+    plan_matrix: csr_array  # (S, C), 1 where a choice takes a sequence: turns a flow into a plan
+    choice_offsets: Ints  # (D + 1,), first choice of each decision; then C
+    allowed_choices: Choices  # (C,), False for choices that the DAG leaves out
+
+    @property
+    def num_decisions(self) -> int:
+        """Number of decisions, D."""
+        return len(self.row_of_decision)
+
+    @property
+    def num_choices(self) -> int:
+        """Number of choices, the begin included, C."""
+        return len(self.allowed_choices)
 
     @cached_property
-    def owner(self) -> Ints:
+    def decision_of_choice(self) -> Ints:
         """Decision of each choice, -1 for the begin, (C,)."""
-        return np.repeat(np.arange(-1, len(self.row)), np.diff(self.start, prepend=0))
+        num_choices = np.diff(self.choice_offsets, prepend=0)  # of the begin, of each decision
+        return np.repeat(np.arange(-1, self.num_decisions), num_choices)
 
     def equations(self) -> csr_array:
         """Return the matrix A, (1 + D, C), of the flows x with A x = (1, 0, 0, ...).
 
         The begin is 1; the choices of a decision sum to what its edges bring in.
         """
-        num_choices = len(self.allowed)
-        rows = 1 + np.append(self.owner, self.target)
-        columns = np.append(np.arange(num_choices), self.source)
-        values = np.append(np.ones(num_choices), -np.ones(len(self.source)))
-        return csr_array((values, (rows, columns)), (1 + len(self.row), num_choices))
+        rows = 1 + np.append(self.decision_of_choice, self.edge_target)
+        columns = np.append(np.arange(self.num_choices), self.edge_source)
+        values = np.append(np.ones(self.num_choices), -np.ones(len(self.edge_source)))
+        return csr_array((values, (rows, columns)), (1 + self.num_decisions, self.num_choices))
 
     @cached_property
-    def ends(self) -> Ints:
-        """First edge into each decision, then E, (D + 1,): edges lie in the order of targets."""
-        return np.searchsorted(self.target, np.arange(1 + len(self.row)))
+    def kernel_dag(self) -> dag_flows.Dag:
+        """Edges and choices as kernels take them: edges lie in the order of their targets."""
+        edge_offsets = np.searchsorted(self.edge_target, np.arange(1 + self.num_decisions))
+        return dag_flows.Dag(edge_offsets, self.edge_source, self.choice_offsets)
 
-    def flow(self, shares: Floats) -> Floats:
+    def flow(self, probabilities: Floats) -> Floats:
         """Compute the flow, (C,), of probabilities of choices at decisions, (C,)."""
-        flow = np.zeros(len(self.allowed))
-        dag_flows.flow_on(self.ends, self.source, self.start, shares, self.start, flow)
+        flow = np.zeros(self.num_choices)
+        dag_flows.flow_on(self.kernel_dag, probabilities, self.choice_offsets, flow)
         return flow
 
     def best_choices(self, values: Floats) -> Ints:
@@ -107,40 +115,48 @@ class BeliefDag:
         `values`, (C,), are those of choices alone; the value of the best choices that follow is
         added in place.
         """
-        chosen = self.start[:-1].copy()
-        dag_flows.rise_best(self.ends, self.source, self.start, self.allowed, values, chosen)
+        chosen = self.choice_offsets[:-1].copy()
+        dag_flows.rise_best(self.kernel_dag, self.allowed_choices, values, chosen)
         return chosen
 
-    def most(self, values: Floats) -> float:
+    def upper_bound(self, values: Floats) -> float:
         """Bound a best response's payoff from above by values of choices, (C,): sums round up."""
         values = values.copy()
-        dag_flows.rise_above(self.ends, self.source, self.start, self.allowed, values)
+        dag_flows.rise_above(self.kernel_dag, self.allowed_choices, values)
         return float(values[0])
 
     def respond(self, payoffs: Floats) -> tuple[float, Floats]:
         """Find a best response to payoffs of sequences, (S,): its payoff, and its choices, (C,)."""
-        values = self.sequences.T @ payoffs
+        values = self.plan_matrix.T @ payoffs
         probabilities = np.zeros(len(values))
         probabilities[self.best_choices(values)] = 1.0
         return float(values[0]), probabilities
 
-    def total(self, weights: NDArray[Any]) -> Floats:
+    def decision_totals(self, weights: NDArray[Any]) -> Floats:
         """Sum weights of choices over each decision, for each choice of it, (C,)."""
-        return np.bincount(1 + self.owner, weights)[1 + self.owner].astype(np.float64)
+        decision = 1 + self.decision_of_choice  # of each choice; 0 for the begin
+        return np.bincount(decision, weights)[decision].astype(np.float64)
 
-    def likeliest(self, weights: Floats) -> Ints:
+    def likeliest_choices(self, weights: Floats) -> Ints:
         """Give the allowed choice of most weight at each decision, (D,)."""
-        return 1 + first_of_most(np.where(self.allowed, weights, -1.0)[1:], self.start[:-1] - 1)
+        allowed_weights = np.where(self.allowed_choices, weights, -1.0)
+        without_begin = allowed_weights[1:], self.choice_offsets[:-1] - 1
+        return 1 + first_of_most(*without_begin)
 
-    def normalised(self, flow: Floats) -> Floats:
+    def choice_probabilities(self, flow: Floats) -> Floats:
         """Compute probabilities at decisions, (C,), of a flow that may be inexact.
 
         A decision that the flow does not reach is uniform over its allowed choices.
         """
-        weights = np.where(self.allowed, np.maximum(flow, 0.0), 0.0)
-        total = self.total(weights)
-        uniform = self.allowed / np.maximum(self.total(self.allowed), 1.0)  # 0 if none is allowed
+        weights = np.where(self.allowed_choices, np.maximum(flow, 0.0), 0.0)
+        total = self.decision_totals(weights)
+        num_allowed = self.decision_totals(self.allowed_choices)
+        uniform = self.allowed_choices / np.maximum(num_allowed, 1.0)  # 0 if none is allowed
         return np.where(total > 0.0, weights / np.where(total > 0.0, total, 1.0), uniform)
+
+    def by_choice(self, of_decisions: Choices, of_begin: bool) -> Choices:
+        """Give each choice what its decision has, (D,); (C,)."""
+        return np.append(of_decisions, of_begin)[self.decision_of_choice]  # -1 takes the last
 
     def restricted(self, kept: Choices) -> tuple["BeliefDag", Ints]:
         """Return the DAG of some choices, (C,), and the numbers that its choices have here.
@@ -148,22 +164,22 @@ class BeliefDag:
         Decisions that these choices do not reach are left out. Other decisions have as many choices
         as before, of which those not in `kept` are not allowed.
         """
-        kept = kept & self.allowed
+        kept = kept & self.allowed_choices
         kept[0] = True  # the begin
-        is_used = self.flow(kept.astype(float))[self.source] > 0.0  # (E,)
-        is_reached = np.zeros(len(self.row), bool)
-        is_reached[self.target[is_used]] = True
-        stays = np.append(is_reached, True)[self.owner]  # (C,); the begin has owner -1, the last
+        is_used = self.flow(kept.astype(float))[self.edge_source] > 0.0  # (E,)
+        is_reached = np.zeros(self.num_decisions, bool)
+        is_reached[self.edge_target[is_used]] = True
+        stays = self.by_choice(is_reached, True)
         choices = np.flatnonzero(stays)
         new_choice = np.cumsum(stays) - 1
         new_decision = np.cumsum(is_reached) - 1
         dag = BeliefDag(
             self.form,
-            self.row[is_reached],
-            new_choice[self.source[is_used]],
-            new_decision[self.target[is_used]],
-            self.sequences[:, choices],
-            np.cumsum(np.append(1, np.diff(self.start)[is_reached])),
+            self.row_of_decision[is_reached],
+            new_choice[self.edge_source[is_used]],
+            new_decision[self.edge_target[is_used]],
+            self.plan_matrix[:, choices],
+            1 + offsets(np.diff(self.choice_offsets)[is_reached]),
             kept[choices],
         )
         return dag, choices
@@ -180,29 +196,30 @@ class BeliefDag:
         """
         dag, choices = self.restricted(flow > 0.0)
         remaining = flow[choices]
-        row = dag.form.origin[dag.row]
-        is_draw = dag.row < 0  # of a whole strategy, as in `drawing`
+        row = dag.form.original_row[dag.row_of_decision]
+        is_draw = dag.row_of_decision < 0  # of a whole strategy, as in `drawing`
         is_repeated = is_draw | np.isin(row, np.flatnonzero(np.bincount(row) > 1))  # (D,)
-        repeated = np.append(is_repeated, False)[dag.owner].astype(float)  # (C,), 1 or 0
+        repeated = dag.by_choice(is_repeated, False).astype(float)  # (C,), 1 or 0
         # With these as values, backward induction counts repeated rows from each choice on.
         repeated_below = repeated.copy()
         dag.best_choices(repeated_below)
-        is_above = dag.total(repeated_below - repeated > 0.0) > 0.0
-        is_drawn = np.append(is_draw, True)[dag.owner] | is_above  # (C,), choices of step 1
+        is_above = dag.decision_totals(repeated_below - repeated > 0.0) > 0.0
+        is_drawn = dag.by_choice(is_draw, True) | is_above  # (C,), choices of step 1
+        draws = is_drawn[dag.choice_offsets[:-1]]  # (D,)
         while True:
-            probabilities = dag.normalised(remaining)
+            probabilities = dag.choice_probabilities(remaining)
             probabilities[is_drawn] = 0.0
-            probabilities[dag.likeliest(remaining)[is_drawn[dag.start[:-1]]]] = 1.0
+            probabilities[dag.likeliest_choices(remaining)[draws]] = 1.0
             policy_flow = dag.flow(probabilities)
             quotient = np.full(len(remaining), np.inf)
             np.divide(remaining, policy_flow, out=quotient, where=is_drawn & (policy_flow > 0.0))
             weight = float(quotient.min())
             if weight <= LEAST_GAIN or remaining[0] <= weight:
                 break
-            yield weight, dag.sequences @ policy_flow
+            yield weight, dag.plan_matrix @ policy_flow
             remaining = np.maximum(remaining - weight * policy_flow, 0.0)
             remaining[quotient.argmin()] = 0.0  # exactly, so that the loop ends
-        yield float(remaining[0]), dag.sequences @ policy_flow  # with all that is left
+        yield float(remaining[0]), dag.plan_matrix @ policy_flow  # with all that is left
 
 
 def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER) -> BeliefDag:
@@ -211,9 +228,9 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
     One decision draws one of the strategies where rows have no order, so that there is no DAG, and
     where the part is too large or there is no time to build it. These may be policies, too.
     """
-    if form.inflated.rank is not None:
+    if form.inflated.rank_of_row is not None:
         with suppress(TooLargeError):
-            plans = strategies.argmax(axis=2)[:, form.origin]
+            plans = strategies.argmax(axis=2)[:, form.original_row]
             return belief_dag(form, plans, deadline=deadline)
     return drawing(form, strategies)
 
@@ -221,33 +238,31 @@ def spanned(form: SequenceForm, strategies: Floats, deadline: Deadline = FOREVER
 def drawing(form: SequenceForm, strategies: Floats) -> BeliefDag:
     """Make a DAG of one decision, of row -1, which draws one of some strategies, (n, R, K)."""
     plans = map(form.realisation, np.asarray(strategies, np.float64))
-    sequences = csr_array(np.array([np.zeros(form.size), *plans]).T)
-    row = np.full(1, -1)
-    zero = np.zeros(1, np.int64)  # one edge, from choice 0 to decision 0
+    sequences = csr_array(np.array([np.zeros(form.num_sequences), *plans]).T)
+    row_of_decision, edge = np.full(1, -1), np.zeros(1, np.int64)  # from choice 0 to decision 0
     allowed = np.ones(1 + len(strategies), bool)
-    return BeliefDag(form, row, zero, zero, sequences, np.array([1, len(allowed)]), allowed)
+    offsets_of_choices = np.array([1, len(allowed)])
+    return BeliefDag(form, row_of_decision, edge, edge, sequences, offsets_of_choices, allowed)
 
 
 def remembering(form: SequenceForm) -> BeliefDag:
     """Make the DAG of a player with perfect recall, the sequence form: choices are sequences."""
-    decisions = np.arange(len(form.row))  # one edge into each, from the sequence before
-    choices = csr_array(eye_array(form.size))
-    allowed = np.ones(form.size, bool)
-    return BeliefDag(form, form.inflated.row, form.before, decisions, choices, form.start, allowed)
+    edges = form.parent_sequence, np.arange(form.num_refined)  # one into each decision
+    sequences = csr_array(eye_array(form.num_sequences))
+    allowed = np.ones(form.num_sequences, bool)
+    rows = form.inflated.row_of_refined
+    return BeliefDag(form, rows, *edges, sequences, form.sequence_offsets, allowed)
 
 
 def belief_dag(
-    form: SequenceForm,
-    plans: Ints | None = None,
-    most: int = MOST,
-    deadline: Deadline = FOREVER,
+    form: SequenceForm, plans: Ints | None = None, most: int = MOST, deadline: Deadline = FOREVER
 ) -> BeliefDag:
     """Build a player's belief DAG, or the part of it that some pure strategies reach.
 
     `plans`, (n, R'), are these strategies, an action of each inflated row. `TooLargeError` if the
     DAG has more than `most` entries, or `TooSlowError` if more than there is time for.
     """
-    if plans is None and not len(form.inflated.shared):
+    if plans is None and not len(form.inflated.shared_rows):
         return remembering(form)
     return _Builder(form, plans, most, deadline).dag()
 
@@ -255,7 +270,7 @@ def belief_dag(
 class _Beliefs(NamedTuple):
     """B beliefs to which choices lead; a belief that several choices lead to is there each time."""
 
-    choice: Ints  # (B,), the choice that leads there
+    parent_choice: Ints  # (B,), the choice that leads there
     sizes: Ints  # (B,), number of members
     members: Ints  # (sum of sizes,), refined information sets, belief by belief, in rising order
     reached_by: Choices  # (B, n), whether each of the pure strategies comes there
@@ -278,10 +293,10 @@ class _Builder:
         # Beliefs by the turn of their first row.
         self.waiting: list[list[_Beliefs]] = [[] for _ in range(1 + int(self.turn.max(initial=0)))]
         # Refined information sets by the sequence before them, and the first after each sequence.
-        self.by_sequence = np.argsort(self.inflated.before, kind="stable")
-        sequences = np.arange(1 + self.inflated.size)
-        self.starts = np.searchsorted(self.inflated.before[self.by_sequence], sequences)
-        size = 2, len(self.inflated.row)  # two random numbers of each, to hash beliefs by
+        self.refined_by_parent = np.argsort(self.inflated.parent_sequence, kind="stable")
+        parents = self.inflated.parent_sequence
+        self.child_offsets = offsets(np.bincount(parents, minlength=self.inflated.num_sequences))
+        size = 2, self.inflated.num_refined  # two random numbers of each, to hash beliefs by
         self.keys = np.random.default_rng(0).integers(2**63, size=size, dtype=np.uint64)
         # The DAG so far: its size, choice 0 included, and its arrays in parts, to be joined.
         self.entries, self.num_decisions, self.num_choices = 0, 0, 1
@@ -292,7 +307,7 @@ class _Builder:
 
     def dag(self) -> BeliefDag:
         """Build the DAG: decide the beliefs of each turn, then join the parts of the arrays."""
-        first_refined = self.by_sequence[: self.starts[1]]  # after the empty sequence
+        first_refined = self.refined_by_parent[: self.child_offsets[1]]  # after the empty sequence
         reached_by = np.ones((len(first_refined), len(self.plans)), bool)
         self.enter(np.zeros(len(first_refined), np.int64), first_refined, reached_by)
         for turn, waiting in enumerate(self.waiting):
@@ -302,18 +317,13 @@ class _Builder:
                 self.decide(turn, beliefs)
         sequences, choices = np.concatenate(self.taken, axis=1)
         allowed, rows = np.concatenate(self.allowed), np.concatenate(self.rows)
-        shape = self.inflated.size, len(allowed)
+        shape = self.inflated.num_sequences, len(allowed)
         source, target = np.concatenate(self.edges, axis=1)
         order = np.argsort(target, kind="stable")
-        return BeliefDag(
-            self.form,
-            rows,
-            source[order],
-            target[order],
-            csr_array((np.ones(len(sequences)), (sequences, choices)), shape),
-            np.cumsum(np.append(1, self.tree.num_legal[rows])),
-            allowed,
-        )
+        edges = source[order], target[order]
+        matrix = csr_array((np.ones(len(sequences)), (sequences, choices)), shape)
+        choice_offsets = 1 + offsets(self.tree.num_legal[rows])
+        return BeliefDag(self.form, rows, *edges, matrix, choice_offsets, allowed)
 
     def enter(self, choice: Ints, refined: Ints, reached_by: Choices) -> None:
         """Split what follows choices into beliefs, which wait for the turns of their first rows.
@@ -353,15 +363,15 @@ class _Builder:
         3. The other members stay, and all that results is split into beliefs.
         """
         representative, decision_of = self.distinct(beliefs)
-        self.edges.append(np.stack([beliefs.choice, self.num_decisions + decision_of]))
+        self.edges.append(np.stack([beliefs.parent_choice, self.num_decisions + decision_of]))
         sizes = beliefs.sizes[representative]
-        begin = np.cumsum(beliefs.sizes) - beliefs.sizes
+        begin = first_entries(beliefs.sizes)
         members = beliefs.members[ranges(begin[representative], sizes)]
         decision = np.repeat(np.arange(len(sizes)), sizes)  # of each member
         # 1. Rows of later turns count as R, which is larger than any row.
         is_due = self.turn[members] == turn
-        rows = np.where(is_due, self.inflated.row[members], self.tree.num_rows)
-        row = np.minimum.reduceat(rows, np.cumsum(sizes) - sizes)  # (D',), set by each decision
+        rows = np.where(is_due, self.inflated.row_of_refined[members], self.tree.num_rows)
+        row = np.minimum.reduceat(rows, first_entries(sizes))  # (D',), set by each decision
         is_of_row = rows == row[decision]  # of each member
         # 2. Pairs of every member with every allowed choice of its decision.
         counts = self.tree.num_legal[row]
@@ -369,19 +379,19 @@ class _Builder:
         action = ranges(np.zeros_like(counts), counts)  # (C',)
         allowed, takes = self.takers(row, owner, action, decision_of, beliefs.reached_by)
         num_allowed = np.bincount(owner[allowed], minlength=len(row))
-        new_entries = len(beliefs.choice) + int((sizes * num_allowed).sum())
+        new_entries = len(beliefs.parent_choice) + int((sizes * num_allowed).sum())
         self.require(new_entries)
         self.entries += new_entries
         member = np.repeat(np.arange(len(members)), num_allowed[decision])
-        first_allowed = np.cumsum(num_allowed) - num_allowed
+        first_allowed = first_entries(num_allowed)
         nth_allowed = ranges(first_allowed[decision], num_allowed[decision])
         choice = np.flatnonzero(allowed)[nth_allowed]
         acts, refined = is_of_row[member], members[member]  # of each pair
-        sequence = (self.inflated.start[refined] + action[choice])[acts]
+        sequence = (self.inflated.sequence_offsets[refined] + action[choice])[acts]
         self.taken.append(np.stack([sequence, self.num_choices + choice[acts]]))
         # 3. What follows the sequences, and the members that stay, each after a choice.
-        num_after = self.starts[sequence + 1] - self.starts[sequence]
-        after = self.by_sequence[ranges(self.starts[sequence], num_after)]
+        num_after = self.child_offsets[sequence + 1] - self.child_offsets[sequence]
+        after = self.refined_by_parent[ranges(self.child_offsets[sequence], num_after)]
         before = np.append(np.repeat(choice[acts], num_after), choice[~acts])
         self.enter(self.num_choices + before, np.append(after, refined[~acts]), takes[before])
         self.num_decisions += len(row)
@@ -394,7 +404,7 @@ class _Builder:
 
         The hash of a belief is the pair of sums of two random numbers of each of its members.
         """
-        first = np.cumsum(beliefs.sizes) - beliefs.sizes
+        first = first_entries(beliefs.sizes)
         hashes = np.add.reduceat(self.keys[:, beliefs.members], first, axis=1)  # (2, B)
         _, representative, kind = np.unique(hashes[0], return_index=True, return_inverse=True)
         if not np.array_equal(hashes[1, representative[kind]], hashes[1]):
@@ -420,27 +430,27 @@ class _Builder:
 
 def _below_and_turns(form: SequenceForm, deadline: Deadline) -> tuple[csr_array, Ints]:
     """Find the rows below refined information sets, (J, R), and their turns, (J,), once."""
-    if "below and turns" not in form.known:
+    if "below and turns" not in form.cache:
         below = _rows_below(form, deadline)
-        form.known["below and turns"] = below, _turns(form, below)
-    return cast("tuple[csr_array, Ints]", form.known["below and turns"])
+        form.cache["below and turns"] = below, _turns(form, below)
+    return cast("tuple[csr_array, Ints]", form.cache["below and turns"])
 
 
 def _rows_below(form: SequenceForm, deadline: Deadline = FOREVER) -> csr_array:
     """Mark the shared rows at or below each refined information set, (J, R)."""
-    refined = np.flatnonzero(np.isin(form.row, form.shared))
-    rows = form.row[refined]
+    refined = np.flatnonzero(np.isin(form.row_of_refined, form.shared_rows))
+    rows = form.row_of_refined[refined]
     levels = [np.zeros((2, 0), np.int64)]  # refined information sets, rows at or below them
     while len(refined):  # once for each own action above a shared row
         if not deadline.allows(len(refined)):
             raise TooSlowError("a belief DAG of too many rows below others")
         levels.append(np.unique(np.stack([refined, rows]), axis=1))
         level_refined, level_rows = levels[-1]
-        above = form.above[level_refined]  # -1 where no own action comes before
+        above = form.parent_refined[level_refined]  # -1 where no own action comes before
         refined = above[above >= 0]
         rows = level_rows[above >= 0]
     pairs = np.unique(np.concatenate(levels, axis=1), axis=1)
-    shape = len(form.row), form.tree.num_rows
+    shape = form.num_refined, form.tree.num_rows
     return csr_array((np.ones(pairs.shape[1], np.int8), (pairs[0], pairs[1])), shape)
 
 
@@ -450,10 +460,10 @@ def _turns(form: SequenceForm, below: csr_array) -> Ints:
     Turns follow the ranks of rows; rows of one rank that share a row below have turns one after
     the other. Two rows of a belief that are linked by another rank may still have one turn.
     """
-    assert form.rank is not None  # noqa: S101 - callers check
-    rank = form.rank[form.row]
+    assert form.rank_of_row is not None  # noqa: S101 - callers check
+    rank = form.rank_of_row[form.row_of_refined]
     component = _components(rank, below)  # of sets of one rank, linked by a row below both
-    pairs, pair = np.unique(np.stack([component, form.row]), axis=1, return_inverse=True)
+    pairs, pair = np.unique(np.stack([component, form.row_of_refined]), axis=1, return_inverse=True)
     first = np.searchsorted(pairs[0], pairs[0])  # first pair of the same component
     num_rows_before = np.arange(pairs.shape[1]) - first
     ranks = np.stack([rank, num_rows_before[pair]])

@@ -71,29 +71,32 @@ def best_response(
     if dag is not None:
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
-        return Answer(pure_rows(original, dag.sequences @ flow), best, best, BELIEF_DAG, flow > 0.0)
+        strategy = pure_rows(original, dag.plan_matrix @ flow)
+        return Answer(strategy, best, best, BELIEF_DAG, flow > 0.0)
     if original.is_absent_minded:
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
         return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
     bound, actions, best = by_ascent(original, payoffs, begin, deadline)
     method = FULL_MEMORY
-    can_enumerate = len(form.shared) <= MOST_SHARED_ROWS and form.rank is not None
+    can_enumerate = len(form.shared_rows) <= MOST_SHARED_ROWS and form.rank_of_row is not None
     # An enumeration has tables by pairs of rows and by actions.
-    can_enumerate &= not is_too_wide(len(np.unique(form.row)) ** 2, form.tree.num_actions)
+    num_own_rows = len(np.unique(form.row_of_refined))
+    can_enumerate &= not is_too_wide(num_own_rows**2, form.tree.num_actions)
     if bound - best > CONVERGED_GAP and best <= enough and can_enumerate and not deadline.is_over:
         actions, best, new_bound = enumerated(form, payoffs, actions, best, deadline)
         if new_bound < bound:
             bound, method = new_bound, ENUMERATION
     if bound - best > CONVERGED_GAP and best <= enough:
         program_actions, new_bound = by_program(form, payoffs, limit)
-        if program_actions is not None and form.pure(program_actions) @ payoffs > best:
+        if program_actions is not None and form.pure_realisation(program_actions) @ payoffs > best:
             actions = program_actions
-            best = float(form.pure(actions) @ payoffs)
+            best = float(form.pure_realisation(actions) @ payoffs)
         # A response that gets more refutes a bound; an infinite one says nothing.
         if best - CONVERGED_GAP <= new_bound < bound:
             bound, method = new_bound, INTEGER_PROGRAM
-    return Answer(pure_rows(original, form.pure(actions)), best, max(best, bound), method)
+    strategy = pure_rows(original, form.pure_realisation(actions))
+    return Answer(strategy, best, max(best, bound), method)
 
 
 def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
@@ -101,7 +104,7 @@ def pure_rows(form: SequenceForm, plan: Floats) -> Floats:
 
     A pure strategy comes to one part at most of a row that inflation split: that part decides.
     """
-    return one_hot(form.acts(plan), form.tree.num_actions)
+    return one_hot(form.likeliest_actions(plan), form.tree.num_actions)
 
 
 def by_ascent(
@@ -113,21 +116,21 @@ def by_ascent(
     actions of a player with full memory, and at random. They end once a response reaches the bound.
     """
     form = original.inflated
-    _, remembered = form.remember(payoffs)  # an action at each refined information set, (J,)
-    bound = form.most(payoffs)
+    _, remembered = form.perfect_recall_values(payoffs)  # an action at each, (J,)
+    bound = form.upper_bound(payoffs)
     random = np.random.default_rng(0)
     response = np.zeros(form.tree.num_rows, np.int64)
-    response[form.row] = remembered  # of a shared row, the last one stays
+    response[form.row_of_refined] = remembered  # of a shared row, the last one stays
     starts = []
     if begin is not None:
         actions = np.where(original.tree.legal, begin, -1.0).argmax(axis=1)
-        starts.append(actions[original.origin])
+        starts.append(actions[original.original_row])
     starts.append(response)
     starts += [random.integers(form.tree.num_legal) for _ in range(STARTS + 1 - len(starts))]
     best = -np.inf
     for start in starts:
         improved = form.ascend(start, payoffs, deadline)
-        payoff = float(form.pure(improved) @ payoffs)
+        payoff = float(form.pure_realisation(improved) @ payoffs)
         if payoff > best:
             response, best = improved, payoff
         if bound - best <= LEAST_GAIN or deadline.is_over:

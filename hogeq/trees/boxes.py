@@ -21,21 +21,21 @@ class Coupled(NamedTuple):
     """Constraints on rows x and on realisation weights r, for a linear program."""
 
     box: Box  # bounds of x
-    least: Floats  # (S,), lower bounds of r
-    most: Floats  # (S,), upper bounds of r
-    coupling: csr_array  # (n, S + R * K), coefficients of r, then of x, in each constraint
-    sides: Floats  # (n,), right sides: coupling @ (r, x) <= sides, or == sides
+    least_weights: Floats  # (S,), lower bounds of r
+    most_weights: Floats  # (S,), upper bounds of r
+    coefficients: csr_array  # (n, S + R * K), coefficients of r, then of x, in each constraint
+    right_sides: Floats  # (n,), right sides: coupling @ (r, x) <= sides, or == sides
 
 
 class Optimum(NamedTuple):
     """Solution of a linear program, and its dual variables."""
 
-    weights: Floats  # (S,), realisation weights of sequences
-    rows: Floats  # (R, K), probabilities
+    sequence_weights: Floats  # (S,), realisation weights of sequences
+    row_probabilities: Floats  # (R, K), probabilities
     value: float
-    opponent: Floats  # the opponent's weights of sequences, a mixture
-    coupled: Floats  # (n,), dual prices of the constraints that couple weights and rows
-    equal: Floats  # (E,), dual prices of the equations of weights and of rows
+    opponent_weights: Floats  # the opponent's weights of sequences, a mixture
+    coupling_prices: Floats  # (n,), dual prices of the constraints that couple weights and rows
+    equation_prices: Floats  # (E,), dual prices of the equations of weights and of rows
 
 
 class Bounded(NamedTuple):

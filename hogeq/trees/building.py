@@ -18,15 +18,7 @@ from hogeq.support.progress import phase
 from hogeq.support.short_fractions import short_fraction
 from hogeq.support.workers import memory
 from hogeq.trees.exact_numbers import MOST_EXACT, are_held, is_held
-from hogeq.trees.flat import (
-    CHANCE,
-    IN_RANGE,
-    LARGEST,
-    TERMINAL,
-    FlatTree,
-    Forget,
-    HistoryStep,
-)
+from hogeq.trees.flat import CHANCE, IN_RANGE, LARGEST, TERMINAL, FlatTree, Forget, HistoryStep
 from hogeq.trees.lasting_names import NoLastingNameError, lasting
 from hogeq.trees.rows import ROW_SUM
 from hogeq.trees.teams import Known, Sides, paid_to, teams_of
@@ -448,12 +440,12 @@ class _Walk(InformationSets):
             player=player,
             parent=parent,
             row=row,
-            paid=payoffs,
+            terminal_payoffs=payoffs,
             seat=np.array(seat, np.int8),
             num_legal=num_legal,
-            moves=moves,
-            drawn=self.joined("drawn", np.int32),
-            odds=self.joined("chance", np.float64),
+            action_numbers=moves,
+            chance_numbers=self.joined("drawn", np.int32),
+            chance_probabilities=self.joined("chance", np.float64),
             names=names,
             describe=describe,
             num_players=self.num_players or 2,

@@ -11,22 +11,9 @@ from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.beliefs import (
-    BeliefDag,
-    Choices,
-    drawing,
-    remembering,
-    spanned,
-)
+from hogeq.trees.beliefs import BeliefDag, Choices, drawing, remembering, spanned
 from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, best_response
-from hogeq.trees.enclosures import (
-    Payoffs,
-    Plan,
-    fits,
-    plan_of,
-    plan_of_flow,
-    shortened,
-)
+from hogeq.trees.enclosures import Payoffs, Plan, fits, plan_of, plan_of_flow, shortened
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import LARGEST_GAP
 from hogeq.trees.restricted import Mixed, played, solve_restricted
@@ -38,12 +25,12 @@ from hogeq.trees.teams import side_names
 from hogeq.trees.whole_dags import bounding_dag, dags_of, require_dags
 
 LEAST_NEW: Final = CONVERGED_GAP / 8.0  # least gain of a response that is new
-SHARE: Final = 1 / 64  # of the gap: the gain at which an absent-minded player's search may end
-SPANNING: Final = 0.25  # share of the time left in which the part of a DAG is built
-DRAWN: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
+ENOUGH_SHARE: Final = 1 / 64  # of the gap: gain at which an absent-minded search may end
+SPANNING_SHARE: Final = 0.25  # share of the time left in which the part of a DAG is built
+DRAWING_SHARE: Final = 0.1  # share of all time in which strategies are drawn, even if none is left
 MOST_WEIGHED: Final = 5_000  # decisions of a player against whom a part gets new weights
-LONGEST: Final = 60.0  # seconds of the program that finds these weights
-RESPONDING: Final = 1.0  # seconds of a response to the strategies with old and with new weights
+MOST_PROGRAM_SECONDS: Final = 60.0  # seconds of the program that finds these weights
+RESPONSE_SECONDS: Final = 1.0  # of a response to the strategies with old and with new weights
 
 
 class Side:
@@ -55,16 +42,17 @@ class Side:
 
     def __init__(self, form: SequenceForm, whole: BeliefDag | None = None) -> None:
         self.form = form
-        self.whole = whole  # the whole DAG; None for a pool
-        self.kept: Choices | None = None  # choices of the whole DAG in the game; None for all
+        self.whole_dag = whole  # the whole DAG; None for a pool
+        self.kept_choices: Choices | None = None  # of the whole DAG in the game; None for all
         dtype = np.float64 if form.is_absent_minded else np.bool_
         self.pool: Floats = np.zeros((0, form.tree.num_rows, form.tree.num_actions), dtype)
-        self.dag = drawing(form, self.pool) if whole is None else whole  # of the restricted game
+        # Of the restricted game.
+        self.restricted_dag = drawing(form, self.pool) if whole is None else whole
 
     def restrict(self, kept: Choices) -> None:
         """Restrict the whole DAG to some of its choices, (C,)."""
-        assert self.whole is not None  # noqa: S101 - callers have it
-        self.kept, self.dag = kept, self.whole.restricted(kept)[0]
+        assert self.whole_dag is not None  # noqa: S101 - callers have it
+        self.kept_choices, self.restricted_dag = kept, self.whole_dag.restricted(kept)[0]
 
     def best(
         self,
@@ -82,29 +70,32 @@ class Side:
         """
         begin, enough = None, value + LEAST_NEW
         if self.form.is_absent_minded and len(self.pool):
-            payoffs_of_pool = (self.dag.sequences.T @ payoffs)[1:]  # choice 0 is the begin
+            payoffs_of_pool = (self.restricted_dag.plan_matrix.T @ payoffs)[1:]  # 0 is the begin
             begin = self.pool[payoffs_of_pool.argmax()]
-            enough = max(enough, value + SHARE * gap) if np.isfinite(gap) else -np.inf
+            enough = max(enough, value + ENOUGH_SHARE * gap) if np.isfinite(gap) else -np.inf
         return best_response(
-            self.form, payoffs, limit, begin, enough, self.whole, deadline or limit
+            self.form, payoffs, limit, begin, enough, self.whole_dag, deadline or limit
         )
 
     def add(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Add a response to the restricted game; return whether it is new there."""
-        if self.whole is None:
+        if self.whole_dag is None:
             if (self.pool == answer.strategy).all(axis=(1, 2)).any():
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
             # After a part that could not be built in time, larger ones are not tried.
-            is_drawing = self.dag.row[:1] < 0  # draws from the pool, in place of a part of a DAG
+            # Draws from the pool, in place of a part of a DAG.
+            is_drawing = self.restricted_dag.row_of_decision[:1] < 0
             if len(self.pool) == 1 or not is_drawing.any():
-                self.dag = spanned(self.form, self.pool, deadline)
+                self.restricted_dag = spanned(self.form, self.pool, deadline)
             else:
-                self.dag = drawing(self.form, self.pool)
+                self.restricted_dag = drawing(self.form, self.pool)
             return True
-        if self.kept is None or answer.choices is None or not (answer.choices & ~self.kept).any():
+        if self.kept_choices is None or answer.choices is None:
             return False
-        self.restrict(self.kept | answer.choices)
+        if not (answer.choices & ~self.kept_choices).any():
+            return False
+        self.restrict(self.kept_choices | answer.choices)
         return True
 
 
@@ -142,7 +133,7 @@ class Solving:
     @property
     def is_forgetful(self) -> bool:
         """Whether a player forgets more than inflation gives back."""
-        return any(len(form.inflated.shared) for form in self.forms)
+        return any(len(form.inflated.shared_rows) for form in self.forms)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -158,7 +149,7 @@ class Solving:
     def without_dags(self) -> list[Side]:
         """Make empty pools for players who forget, and whole sequence forms for others."""
         return [
-            Side(form, None if len(form.inflated.shared) else remembering(form))
+            Side(form, None if len(form.inflated.shared_rows) else remembering(form))
             for form in self.forms
         ]
 
@@ -190,9 +181,9 @@ class Solving:
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
-            side.add(answer, deadline.share(SPANNING))
+            side.add(answer, deadline.share(SPANNING_SHARE))
         mixed = None
-        if not self.has_begun and any(side.whole is None for side in sides):
+        if not self.has_begun and any(side.whole_dag is None for side in sides):
             mixed = self._full_memory_policies(deadline.share(0.25))
             self.has_begun = mixed is not None
         is_growing = True
@@ -211,7 +202,7 @@ class Solving:
                 answer = side.best(payoffs, value, response_limit, gap)
                 search = SearchBound(payoffs, answer.bound, answer.method)
                 self.learn(mixed, player, answer.bound, search)
-                growth_limit = deadline.share(SPANNING)
+                growth_limit = deadline.share(SPANNING_SHARE)
                 if answer.payoff - value > LEAST_NEW and side.add(answer, growth_limit):
                     is_growing = True
             # A search that ended at a share of the gap can go on if the gap is much smaller.
@@ -224,11 +215,11 @@ class Solving:
 
         If there are no mixtures at all so far, they are uniform then.
         """
-        dags = [side.dag for side in sides]
+        dags = [side.restricted_dag for side in sides]
         flows = solve_restricted(self.payoffs, dags, deadline)
         if flows is None and self.best:
             return []
-        weights = flows or [np.zeros(len(dag.allowed)) for dag in dags]
+        weights = flows or [np.zeros(dag.num_choices) for dag in dags]
         return [Mixed.of(dag, flow) for dag, flow in zip(dags, weights, strict=True)]
 
     def _full_memory_policies(self, deadline: Deadline) -> list[Mixed] | None:
@@ -257,8 +248,9 @@ class Solving:
         """
         deadline = self.deadline
         tree, best = self.tree, self.best
-        drawing_limit = Deadline(max(deadline.left, DRAWN * deadline.seconds), deadline.clock)
-        smaller_first = sorted((0, 1), key=lambda player: len(best[player].dag.row))
+        drawing_seconds = max(deadline.left, DRAWING_SHARE * deadline.seconds)
+        drawing_limit = Deadline(drawing_seconds, deadline.clock)
+        smaller_first = sorted((0, 1), key=lambda player: best[player].dag.num_decisions)
         half = drawing_limit.share(0.5)
         drawn_by_player = {player: best[player].strategies(half) for player in smaller_first}
         strategies = [drawn_by_player[player][0] for player in (0, 1)]
@@ -299,7 +291,7 @@ class Solving:
             effort={
                 "iterations": self.iterations,
                 "components": [len(strategy.weights) for strategy in strategies],
-                "decisions": [len(mixed.dag.row) for mixed in best],
+                "decisions": [mixed.dag.num_decisions for mixed in best],
                 **({"shares": shares} if min(shares) < 1.0 else {}),
             },
             seconds=self.deadline.spent,
@@ -338,18 +330,18 @@ class Solving:
         """
         payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
         is_certain = True
-        most = payoffs.most(remembering(other.form))  # for the other player
-        if len(other.form.inflated.shared):
-            dag = other.whole
+        most = payoffs.best_response_bound(remembering(other.form))  # for the other player
+        if len(other.form.inflated.shared_rows):
+            dag = other.whole_dag
             if dag is None and search is not None and search.method == INTEGER_PROGRAM:
                 dag = bounding_dag(other.form, deadline)
             if dag is not None:
-                most = min(most, payoffs.most(dag))
+                most = min(most, payoffs.best_response_bound(dag))
             elif search is not None:
-                search_most = payoffs.moved(search.payoffs, self.unit, search.bound)
+                search_most = payoffs.moved_bound(search.payoffs, self.unit, search.bound)
                 is_certain = search.method != INTEGER_PROGRAM or search_most >= most
                 most = min(most, search_most)
-        return (most if player else payoffs.total - most), is_certain
+        return (most if player else payoffs.payoff_sum - most), is_certain
 
     def _weighed(
         self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
@@ -362,15 +354,15 @@ class Solving:
         other = sides[1 - player]
         dag = drawing(self.forms[player], drawn.policies)
         candidates = [drawn.chances]
-        if len(other.dag.row) <= MOST_WEIGHED:
-            dags = [dag, other.dag] if player == 0 else [other.dag, dag]
-            flows = solve_restricted(self.payoffs, dags, deadline.within(LONGEST))
+        if other.restricted_dag.num_decisions <= MOST_WEIGHED:
+            dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
+            flows = solve_restricted(self.payoffs, dags, deadline.within(MOST_PROGRAM_SECONDS))
             if flows is not None:
                 candidates.append(Mixed.of(dag, flows[player]).flow[1:])
         searches: list[SearchBound] = []
         for weights in candidates:
-            payoffs = against(self.payoffs, dag.sequences @ np.append(1.0, weights), 1 - player)
-            answer = other.best(payoffs, np.inf, deadline.within(RESPONDING))
+            payoffs = against(self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player)
+            answer = other.best(payoffs, np.inf, deadline.within(RESPONSE_SECONDS))
             searches.append(SearchBound(payoffs, answer.bound, answer.method))
         best = int(np.argmin([search.bound for search in searches]))
         weights = candidates[best]

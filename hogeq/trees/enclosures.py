@@ -29,6 +29,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.short_fractions import short_fraction
+from hogeq.trees import flat
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
 from hogeq.trees.exact_numbers import MOST_EXACT, distribution, missed, paid_in
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
@@ -90,7 +91,7 @@ class Plan(NamedTuple):
     form: SequenceForm  # whose S sequences these are
     weights: Floats  # (S,), realisation weights in float64
     roundings: float  # of each weight: the relative error is gamma(roundings) at most
-    exact: Fractions | None = None  # (S,), the weights in fractions, if they were computed so
+    exact_weights: Fractions | None = None  # (S,), in fractions, if they were computed so
 
 
 def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER) -> Plan:
@@ -105,18 +106,19 @@ def plan_of(form: SequenceForm, strategy: Strategy, deadline: Deadline = FOREVER
     weights = np.asarray(
         sum(probability * form.realisation(policy) for probability, policy in components)
     )
-    work = len(strategy.chances) * max(len(form.row) * depth, form.size)
+    work = len(strategy.chances) * max(form.num_refined * depth, form.num_sequences)
     if fits(tree) and work <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(form, weights, 0, _exact_plan(form, strategy, deadline))
-    roundings_of_products = (3 + missed(tree, strategy)) * depth
-    return Plan(form, weights, roundings_of_products + 4 * len(strategy.chances) + 8)
+    roundings = (flat.MOVE_ROUNDINGS + missed(tree, strategy)) * depth
+    roundings += flat.COMPONENT_ROUNDINGS * len(strategy.chances) + flat.OTHER_ROUNDINGS
+    return Plan(form, weights, roundings)
 
 
 def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> Fractions:
     """Realisation weights (S,) of a strategy in fractions: products along the sequences."""
     zero = Fraction()
-    exact = [zero] * form.size
+    exact = [zero] * form.num_sequences
     num_legal = form.tree.num_legal.tolist()
     components = zip(distribution(strategy.chances.tolist()), strategy.policies, strict=True)
     for probability, policy in components:
@@ -125,7 +127,7 @@ def _exact_plan(form: SequenceForm, strategy: Strategy, deadline: Deadline) -> F
         rows = in_time(zip(policy.tolist(), num_legal, strict=True), deadline)
         action_probabilities = [distribution(row[:count]) for row, count in rows]
         weights = [Fraction(1)]  # of the empty sequence; those of each infoset are appended in turn
-        infosets = zip(form.before.tolist(), form.row.tolist(), strict=True)
+        infosets = zip(form.parent_sequence.tolist(), form.row_of_refined.tolist(), strict=True)
         for sequence_before, row in in_time(infosets, deadline):
             before, actions = weights[sequence_before], action_probabilities[row]
             weights += [before * action if before and action else zero for action in actions]
@@ -141,31 +143,32 @@ def plan_of_flow(dag: BeliefDag, flow: Floats, deadline: Deadline = FOREVER) -> 
     The plan is a fraction as well if the tree is small, time is left, and choices take whole
     sequences. Those of a draw of policies take shares of them.
     """
-    probabilities = dag.normalised(flow)
+    probabilities = dag.choice_probabilities(flow)
     tree = dag.form.tree
-    weights = dag.sequences @ dag.flow(probabilities)
-    takes_whole_sequences = bool((dag.sequences.data == 1.0).all())
-    if takes_whole_sequences and fits(tree) and len(dag.row) * len(tree.levels) <= MOST_WORK:
+    weights = dag.plan_matrix @ dag.flow(probabilities)
+    takes_whole_sequences = bool((dag.plan_matrix.data == 1.0).all())
+    if takes_whole_sequences and fits(tree) and dag.num_decisions * len(tree.levels) <= MOST_WORK:
         with suppress(TooSlowError):
             return Plan(dag.form, weights, 0, _exact_plan_of_shares(dag, probabilities, deadline))
     # A probability takes a sum and a quotient, a choice a sum and a product, a sequence a sum.
-    roundings = len(dag.source) + len(dag.allowed) + len(dag.row) * 4
-    return Plan(dag.form, weights, roundings + len(dag.row) + 3 * len(tree.levels) + 8)
+    roundings = len(dag.edge_source) + dag.num_choices + 5 * dag.num_decisions
+    roundings += flat.MOVE_ROUNDINGS * len(tree.levels) + flat.OTHER_ROUNDINGS
+    return Plan(dag.form, weights, roundings)
 
 
 def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) -> Fractions:
     """Realisation weights, (S,), in fractions, of probabilities of choices at decisions, (C,)."""
-    choices_into: list[list[int]] = [[] for _ in dag.row]
-    for choice, decision in zip(dag.source.tolist(), dag.target.tolist(), strict=True):
+    choices_into: list[list[int]] = [[] for _ in dag.row_of_decision]
+    for choice, decision in zip(dag.edge_source.tolist(), dag.edge_target.tolist(), strict=True):
         choices_into[decision].append(choice)
     flow = [Fraction(1)]  # of the first choice, the begin; those of each decision are appended
-    decisions = zip(choices_into, pairwise(dag.start.tolist()), strict=True)
+    decisions = zip(choices_into, pairwise(dag.choice_offsets.tolist()), strict=True)
     for sources, (begin, end) in in_time(decisions, deadline):
         inflow = sum((flow[choice] for choice in sources), Fraction())
         probabilities = distribution(shares[begin:end].tolist())
         flow += [inflow * probability for probability in probabilities]
-    weights = [Fraction()] * dag.sequences.shape[0]
-    entries = dag.sequences.tocoo()
+    weights = [Fraction()] * dag.plan_matrix.shape[0]
+    entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if flow[choice]:
@@ -179,9 +182,9 @@ def _exact_plan_of_shares(dag: BeliefDag, shares: Floats, deadline: Deadline) ->
 class Numbers(NamedTuple):
     """The numbers of a tree in fractions."""
 
-    chance: Fractions  # (E,), reach probability of each terminal node by the moves of chance
-    paid: Fractions  # (E,), payoff to player 0
-    total: Fraction  # sum of both players' payoffs
+    reach_by_chance: Fractions  # (E,), reach of each terminal node by the moves of chance
+    terminal_payoffs: Fractions  # (E,), payoff to player 0
+    payoff_sum: Fraction  # sum of both players' payoffs
 
 
 def fits(tree: FlatTree) -> bool:
@@ -200,13 +203,13 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
     offset = float(level)
     paid = [
         short_fraction(number + offset) if level else short_fraction(number)
-        for number in tree.paid.tolist()
+        for number in tree.terminal_payoffs.tolist()
     ]
     bits_of_play = _bits_of_denominators(probabilities) * len(tree.levels)
     if max(bits_of_play, _bits_of_denominators(paid)) > MOST_BITS:
         return None
     step = [Fraction(1)] * tree.num_nodes  # probability of chance's step to each node, else 1
-    for node, probability in zip(tree.after_chance.tolist(), probabilities, strict=True):
+    for node, probability in zip(tree.nodes_after_chance.tolist(), probabilities, strict=True):
         step[node] = probability
     reach_by_chance = step[:1]  # the root's; parents come before their children
     for node, parent in enumerate(tree.parent[1:].tolist(), 1):
@@ -218,9 +221,9 @@ def numbers_of(tree: FlatTree) -> Numbers | None:
 
 def _exact_chance(tree: FlatTree) -> Fractions:
     """Probabilities of the C steps of chance in fractions, of sum 1 at each node of chance."""
-    parents = tree.parent[tree.after_chance]
+    parents = tree.parent[tree.nodes_after_chance]
     first_of_node = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
-    odds = tree.odds.tolist()
+    odds = tree.chance_probabilities.tolist()
     exact: Fractions = []
     for begin, end in pairwise([*first_of_node, len(odds)]):
         exact += distribution(odds[begin:end])
@@ -238,9 +241,10 @@ class Payoffs:
     """Payoffs of a player's sequences against a plan of the other, in the game's own units.
 
     A strategy gets `level` plus the sum over its sequences of `unit` times a number between
-    `middle` - `radius` and `middle` + `radius`, (S,) each. In fractions, `exact` has the payoffs of
-    sequences, and `lost` what each sequence loses to the best one at its information set, (S,)
-    each; the level is then the payoff with perfect recall. Without time there are no fractions.
+    `midpoints` - `radii` and `midpoints` + `radii`, (S,) each. In fractions, (S,) each,
+    `exact_payoffs` are those of sequences, and `exact_losses` what they lose to the best one at
+    their information set; the level is then the payoff with perfect recall. Without time there are
+    no fractions.
     """
 
     def __init__(
@@ -255,33 +259,34 @@ class Payoffs:
         self.deadline = deadline
         self.form = form or solving_form(tree, player)
         numbers = numbers_of(tree)
-        self.total = 2 * Fraction(tree.shift) if numbers is None else numbers.total
-        self.exact: Fractions | None = None
-        if numbers is not None and plan.exact is not None and self.form.size <= MOST_WORK:
+        self.payoff_sum = 2 * Fraction(tree.shift) if numbers is None else numbers.payoff_sum
+        self.exact_payoffs: Fractions | None = None
+        is_small = self.form.num_sequences <= MOST_WORK
+        if numbers is not None and plan.exact_weights is not None and is_small:
             with suppress(TooSlowError):
-                self.exact = self._payoffs_in_fractions(numbers, player, plan)
-                self.lost = self._subtract_best(self.exact)
-                self.rescale(max(map(abs, self.lost)))
+                self.exact_payoffs = self._payoffs_in_fractions(numbers, player, plan)
+                self.exact_losses = self._subtract_best(self.exact_payoffs)
+                self.rescale(max(map(abs, self.exact_losses)))
                 return
-            self.exact = None
+            self.exact_payoffs = None
         self._set_intervals(tree, player, plan)
 
     def _payoffs_in_fractions(self, numbers: Numbers, player: int, plan: Plan) -> Fractions:
         """Compute the payoffs of sequences, (S,), in fractions, by the other's exact plan."""
-        payoffs, other_weights = [Fraction()] * self.form.size, plan.exact or []
+        payoffs, other_weights = [Fraction()] * self.form.num_sequences, plan.exact_weights or []
         sequences = [array.tolist() for array in self._sequences_at_ends(plan)]
-        ends = zip(*sequences, numbers.chance, numbers.paid, strict=True)
+        ends = zip(*sequences, numbers.reach_by_chance, numbers.terminal_payoffs, strict=True)
         for own_sequence, other_sequence, chance, paid in in_time(ends, self.deadline):
             weight = other_weights[other_sequence]
             if weight and chance:
-                own_payoff = paid if player == 0 else numbers.total - paid
+                own_payoff = paid if player == 0 else numbers.payoff_sum - paid
                 payoffs[own_sequence] += chance * weight * own_payoff
         return payoffs
 
     def _sequences_at_ends(self, plan: Plan) -> tuple[Ints, Ints]:
         """Sequences of the player and of the other's plan at the E terminal nodes, (E,) each."""
         ends = np.flatnonzero(self.form.tree.player == TERMINAL)
-        return self.form.at[ends], plan.form.at[ends]
+        return self.form.sequence_of_node[ends], plan.form.sequence_of_node[ends]
 
     def _subtract_best(self, payoffs: Fractions) -> Fractions:
         """Subtract from each sequence the best at its information set, by backward induction.
@@ -290,8 +295,8 @@ class Payoffs:
         with perfect recall, and a loss is left to each sequence, (S,): 0, or below 0.
         """
         losses = [*payoffs]
-        sequences = pairwise(self.form.start.tolist())  # of each: first, and one after the last
-        infosets = [*zip(self.form.before.tolist(), sequences, strict=True)]
+        sequences = pairwise(self.form.sequence_offsets.tolist())  # first, one after the last
+        infosets = [*zip(self.form.parent_sequence.tolist(), sequences, strict=True)]
         for sequence_before, (begin, end) in in_time(reversed(infosets), self.deadline):
             best = max(losses[begin:end])
             if best:
@@ -302,73 +307,76 @@ class Payoffs:
         return losses
 
     def _set_intervals(self, tree: FlatTree, player: int, plan: Plan) -> None:
-        """Set `level`, `unit`, `middle` and `radius`, which bounds the roundings of float64."""
-        size = self.form.size
+        """Set `level`, `unit`, `midpoints` and `radii`, which bound the roundings of float64."""
+        size = self.form.num_sequences
         ends = np.flatnonzero(tree.player == TERMINAL)
         own_sequence, other_sequence = self._sequences_at_ends(plan)
         sign = 1 - 2 * player  # the payoffs of the tree are player 0's
         by_chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)))
         # (E,), reach of terminal nodes by chance and the other player.
-        end_reach = np.where(tree.possible, by_chance, 0.0)[ends] * plan.weights[other_sequence]
+        end_reach = np.where(tree.is_possible, by_chance, 0.0)[ends] * plan.weights[other_sequence]
         self.level = Fraction(tree.shift) + sign * Fraction(tree.centre)
         by_chance_alone = np.flatnonzero((own_sequence == 0) & (other_sequence == 0))
         is_counted = np.ones(len(ends), bool)
         if not tree.is_rounded and len(by_chance_alone) <= MOST_EXACT:
             self.level += sign * paid_in(tree, by_chance_alone)
             is_counted[by_chance_alone] = False
-        self.unit = Fraction(tree.largest_payoff) * Fraction(tree.expected)
-        weighted_payoffs = sign * is_counted * end_reach * (tree.shares[ends] / tree.expected)
-        self.middle = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
+        self.unit = Fraction(tree.largest_payoff) * Fraction(tree.largest_expected_share)
+        payoffs = tree.payoff_shares[ends] / tree.largest_expected_share
+        weighted_payoffs = sign * is_counted * end_reach * payoffs
+        self.midpoints = np.bincount(own_sequence, weighted_payoffs, size).astype(np.float64)
         # Roundings of numbers, their sums, products and the quotient; then of those that add up.
         num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
-        roundings = (3 + tree.missed) * len(tree.levels) + plan.roundings + 8 + num_ends
+        roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
+        roundings += plan.roundings + flat.OTHER_ROUNDINGS
         relative_error = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
         sizes = np.bincount(own_sequence, np.abs(weighted_payoffs), size)
-        self.radius = relative_error * sizes + TINY * num_ends
+        self.radii = relative_error * sizes + TINY * num_ends
         level = abs(tree.shift) + abs(tree.centre)
         if level:  # centring had rounded some of each payoff away
-            missed_by_centring = 4.0 * ROUNDING * level / float(self.unit)
-            self.radius += missed_by_centring * np.bincount(own_sequence, end_reach, size)
-        self.radius *= SAFE
+            missed_by_centring = flat.CENTRING_ROUNDINGS * ROUNDING * level / float(self.unit)
+            self.radii += missed_by_centring * np.bincount(own_sequence, end_reach, size)
+        self.radii *= SAFE
 
     def rescale(self, unit: Fraction) -> None:
         """Convert the exact losses to doubles, in units of `unit`, cut off at two units.
 
-        Sets `middle` and `radius`, centre and half width of the interval of each loss. No sequence
+        Sets `midpoints` and `radii`, half the widths of the intervals of losses. No sequence
         of a pure strategy that loses a unit or less is cut off, and every other pure strategy still
         loses more than a unit.
         """
         self.unit = unit or Fraction(1)
         cut_off = -2 * self.unit
-        self.middle = np.array(
-            [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.lost]
+        self.midpoints = np.array(
+            [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.exact_losses]
         )
-        self.radius = 2.0 * ROUNDING * np.abs(self.middle) + (self.middle < 0.0) * TINY
-        self.radius[self.middle == -2.0] = 0.0  # cut off: the number is exact
+        self.radii = 2.0 * ROUNDING * np.abs(self.midpoints) + (self.midpoints < 0.0) * TINY
+        self.radii[self.midpoints == -2.0] = 0.0  # cut off: the number is exact
 
     @property
-    def most_each(self) -> Floats:
+    def upper_ends(self) -> Floats:
         """Upper ends of the payoffs of sequences, (S,)."""
-        upper = np.nextafter(self.middle + self.radius, np.inf)
-        return np.where(self.radius > 0.0, upper, self.middle)
+        upper = np.nextafter(self.midpoints + self.radii, np.inf)
+        return np.where(self.radii > 0.0, upper, self.midpoints)
 
     def payoff(self, share: float) -> Fraction:
         """Convert a number of units to a payoff in the game's own units."""
         return self.level + self.unit * Fraction(share)
 
-    def most(self, dag: BeliefDag) -> Fraction:
+    def best_response_bound(self, dag: BeliefDag) -> Fraction:
         """Bound from above the payoff of a best response among the mixtures of a belief DAG."""
-        if self.exact is not None and dag.sequences.nnz + len(dag.source) <= MOST_WORK // 4:
+        num_entries = dag.plan_matrix.nnz + len(dag.edge_source)
+        if self.exact_payoffs is not None and num_entries <= MOST_WORK // 4:
             with suppress(TooSlowError):
-                return self.level + _exact_best_response(dag, self.lost, self.deadline)
-        sequences = dag.sequences  # (S, C), by choices
+                return self.level + _exact_best_response(dag, self.exact_losses, self.deadline)
+        sequences = dag.plan_matrix  # (S, C), by choices
         # A choice sums so many products, each of which is rounded.
         num_products = int(np.bincount(sequences.indices, minlength=1).max(initial=1))
-        radius = self.radius + gamma(num_products + 2) * (np.abs(self.middle) + self.radius)
-        upper = np.nextafter(sequences.T @ self.middle + SAFE * (sequences.T @ radius), np.inf)
-        return self.payoff(dag.most(upper))
+        radius = self.radii + gamma(num_products + 2) * (np.abs(self.midpoints) + self.radii)
+        upper = np.nextafter(sequences.T @ self.midpoints + SAFE * (sequences.T @ radius), np.inf)
+        return self.payoff(dag.upper_bound(upper))
 
-    def moved(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
+    def moved_bound(self, payoffs: Floats, unit: float, bound: float) -> Fraction:
         """Bound the payoff of any strategy by a `bound` that holds for other payoffs of sequences.
 
         These, (S,), and their bound are in units of `unit`. For no strategy do the two payoffs
@@ -376,9 +384,10 @@ class Payoffs:
         added to the bound.
         """
         exact_unit = Fraction(unit)
-        if self.exact is not None:  # these payoffs contain the level
+        if self.exact_payoffs is not None:  # these payoffs contain the level
             with suppress(TooSlowError):
-                pairs = in_time(zip(self.exact, payoffs.tolist(), strict=True), self.deadline)
+                both = zip(self.exact_payoffs, payoffs.tolist(), strict=True)
+                pairs = in_time(both, self.deadline)
                 differences = [
                     exact - exact_unit * Fraction(payoff) if exact or payoff else exact
                     for exact, payoff in pairs
@@ -386,13 +395,14 @@ class Payoffs:
                 most = _exact_best_response(remembering(self.form), differences, self.deadline)
                 return most + exact_unit * Fraction(bound)
         ratio = float(self.unit / exact_unit)
-        middle = ratio * self.middle
-        sizes = np.abs(middle) + np.abs(payoffs) + ratio * self.radius
-        margin = SAFE * (ratio * self.radius + 6.0 * ROUNDING * sizes)
-        most_apart = Fraction(self.form.most(middle - payoffs + margin + TINY))
+        middle = ratio * self.midpoints
+        sizes = np.abs(middle) + np.abs(payoffs) + ratio * self.radii
+        # The ratio, its products, the sums and the margin itself: six roundings of these sizes.
+        margin = SAFE * (ratio * self.radii + 6.0 * ROUNDING * sizes)
+        most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
         return self.level + exact_unit * (most_apart + Fraction(bound))
 
-    def least_of(self, plan: Plan) -> Fraction:
+    def least_payoff(self, plan: Plan) -> Fraction:
         """Bound from below the payoff that the player's own plan gets."""
         return self.payoff_bounds(plan)[0]
 
@@ -401,20 +411,21 @@ class Payoffs:
 
         Without an exact plan, losses must not be cut off: those of a copy are converted anew.
         """
-        if self.exact is not None and plan.exact is not None:
+        if self.exact_payoffs is not None and plan.exact_weights is not None:
             with suppress(TooSlowError):
-                pairs = in_time(zip(self.lost, plan.exact, strict=True), self.deadline)
+                both = zip(self.exact_losses, plan.exact_weights, strict=True)
+                pairs = in_time(both, self.deadline)
                 products = (loss * weight for loss, weight in pairs if loss and weight)
                 value = self.level + sum(products, Fraction())
                 return value, value
-        if self.exact is not None:
+        if self.exact_payoffs is not None:
             without_cut_off = copy(self)
-            without_cut_off.rescale(max(map(abs, self.lost)))
-            without_cut_off.exact = None
+            without_cut_off.rescale(max(map(abs, self.exact_losses)))
+            without_cut_off.exact_payoffs = None
             return without_cut_off.payoff_bounds(plan)
         is_played = plan.weights > 0.0
         weights = plan.weights[is_played]
-        middle, radius = self.middle[is_played], self.radius[is_played]
+        middle, radius = self.midpoints[is_played], self.radii[is_played]
         value_in_units = math.fsum((weights * middle).tolist())
         error = math.fsum((weights * radius).tolist())
         sizes = math.fsum((weights * (np.abs(middle) + radius)).tolist())
@@ -432,15 +443,17 @@ def _exact_best_response(dag: BeliefDag, payoffs: Fractions, deadline: Deadline)
     2. From the last decision to the first, the best choice of a decision is added to each choice
        that leads there. Choice 0 is the begin, so it has the value at last.
     """
-    values = [Fraction()] * len(dag.allowed)  # of each choice, with all that follows it
-    entries = dag.sequences.tocoo()
+    values = [Fraction()] * dag.num_choices  # of each choice, with all that follows it
+    entries = dag.plan_matrix.tocoo()
     pairs = zip(entries.row.tolist(), entries.col.tolist(), strict=True)
     for sequence, choice in in_time(pairs, deadline):
         if payoffs[sequence]:
             values[choice] += payoffs[sequence]
-    allowed, sources = dag.allowed.tolist(), dag.source.tolist()
+    allowed, sources = dag.allowed_choices.tolist(), dag.edge_source.tolist()
     # Of each decision its choices, and the edges to it: the first, and the one after the last.
-    decisions = [*zip(pairwise(dag.start.tolist()), pairwise(dag.ends.tolist()), strict=True)]
+    choices = pairwise(dag.choice_offsets.tolist())
+    edges = pairwise(dag.kernel_dag.edge_offsets.tolist())
+    decisions = [*zip(choices, edges, strict=True)]
     for (begin, end), (first_edge, end_edge) in in_time(reversed(decisions), deadline):
         best = max(values[choice] for choice in range(begin, end) if allowed[choice])
         if best:

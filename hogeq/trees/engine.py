@@ -22,6 +22,7 @@ from hogeq.model.rows import spread_illegal
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.packed import first_entries
 from hogeq.trees.sequences import sequence_form
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class TreeEngine(PlainEngine):
         """Rank the rows of a tree; refuse absent-mindedness, and rows without an order in plays."""
         self.tree = tree
         self.forms = sequence_form(tree, 0), sequence_form(tree, 1)
-        first_rank, second_rank = (form.rank for form in self.forms)
+        first_rank, second_rank = (form.rank_of_row for form in self.forms)
         for form in self.forms:
             form.require_once()
         if first_rank is None or second_rank is None:
@@ -63,7 +64,7 @@ class TreeEngine(PlainEngine):
     @property
     def has_memory(self) -> bool:
         """Whether some row joins different pasts of its player."""
-        return any(len(form.shared) for form in self.forms)
+        return any(len(form.shared_rows) for form in self.forms)
 
     def legal(self, policy: Floats) -> Floats:
         """Spread the probabilities of illegal actions evenly over the legal ones of their rows."""
@@ -95,51 +96,53 @@ class TreeEngine(PlainEngine):
 
         tree, forms = self.tree, self.forms
         # Sort the refined information sets, (J,), by seat, rank and row.
-        row = np.concatenate([form.row for form in forms])
-        order = np.lexsort((row, self.rank[row], tree.seat[row]))
+        row_of_refined = np.concatenate([form.row_of_refined for form in forms])
+        ranks = self.rank[row_of_refined]
+        order = np.lexsort((row_of_refined, ranks, tree.seat[row_of_refined]))
         new_number = np.argsort(order)  # of each, by its number in the forms
-        row = row[order]
-        legal, seat = tree.num_legal[row], tree.seat[row]
-        members = np.flatnonzero(np.diff(row, prepend=-1))  # first refined set of each row
-        first = 1 + seat + np.cumsum(legal) - legal  # (J,), first sequence; after the empty ones
-        roots = np.array([0, 1 + legal[seat == 0].sum(), 2 + legal.sum()])  # empty ones; number
-        before, at, refined = [], [], []
-        new_numbers = np.split(new_number, [len(forms[0].row)])
-        for form, root, new_refined in zip(forms, roots, new_numbers, strict=False):
+        row_of_refined = row_of_refined[order]
+        num_legal, seat = tree.num_legal[row_of_refined], tree.seat[row_of_refined]
+        first_refined = np.flatnonzero(np.diff(row_of_refined, prepend=-1))  # of each row
+        # (J,); before the sequences of a player comes its empty one.
+        first_sequence = 1 + seat + first_entries(num_legal)
+        num_sequences = 2 + num_legal.sum()
+        root_sequences = np.array([0, 1 + num_legal[seat == 0].sum(), num_sequences])
+        parent_sequence, sequence_of_node, refined_of_node = [], [], []
+        new_numbers = np.split(new_number, [forms[0].num_refined])
+        for form, root, new_refined in zip(forms, root_sequences, new_numbers, strict=False):
             # From the numbers of sequences in the form, (S,), to those of the kernels.
-            shift = np.append(root, first[new_refined] - form.start[:-1])
-            new_sequence = shift[1 + form.owner] + np.arange(form.size)
-            before.append(new_sequence[form.before])
-            at.append(new_sequence[form.at])
-            refined.append(np.append(new_refined, -1)[form.refined])  # -1 stays -1
+            shift = np.append(root, first_sequence[new_refined] - form.sequence_offsets[:-1])
+            new_sequence = shift[1 + form.refined_of_sequence] + np.arange(form.num_sequences)
+            parent_sequence.append(new_sequence[form.parent_sequence])
+            sequence_of_node.append(new_sequence[form.sequence_of_node])
+            refined_of_node.append(np.append(new_refined, -1)[form.refined_of_node])  # -1 stays -1
         chance = reach(tree, np.ones(self.shape))  # by the moves of chance alone
-        ends = np.flatnonzero((tree.player == TERMINAL) & (tree.shares != 0.0))
-        payoffs = csr_array(
-            (chance[ends] * tree.shares[ends], (at[0][ends], at[1][ends])), (roots[2], roots[2])
-        )
+        ends = np.flatnonzero((tree.player == TERMINAL) & (tree.payoff_shares != 0.0))
+        expected = chance[ends] * tree.payoff_shares[ends]
+        both = sequence_of_node[0][ends], sequence_of_node[1][ends]
+        payoffs = csr_array((expected, both), (num_sequences, num_sequences))
         payoffs = csr_array(payoffs - payoffs.T)  # of both players, each against the other
         # Reach of each refined information set, by chance, with each sequence of the other player.
         nodes = [np.flatnonzero((tree.player == player) & (chance > 0.0)) for player in (0, 1)]
-        at_refined = np.concatenate([refined[0][nodes[0]], refined[1][nodes[1]]])
-        at_other = np.concatenate([at[1][nodes[0]], at[0][nodes[1]]])
-        meetings = csr_array(
-            (chance[np.concatenate(nodes)], (at_refined, at_other)), (len(row), roots[2])
-        )
+        refined = np.concatenate([refined_of_node[own][nodes[own]] for own in (0, 1)])
+        others = np.concatenate([sequence_of_node[1 - own][nodes[own]] for own in (0, 1)])
+        chances = chance[np.concatenate(nodes)]
+        meetings = csr_array((chances, (refined, others)), (len(row_of_refined), num_sequences))
         index = np.int32
         return Sequences(
-            row=row[members].astype(index),
-            legal=legal[members].astype(index),
-            members=np.append(members, len(row)).astype(index),
-            before=np.concatenate(before)[order].astype(index),
-            first=first.astype(index),
-            seats=np.array([0, self.seat_rows[0].stop, tree.num_rows], index),
-            roots=roots.astype(index),
-            end=payoffs.indptr.astype(index),
-            end_other=payoffs.indices.astype(index),
-            payoff=payoffs.data,
-            node=meetings.indptr.astype(index),
-            node_other=meetings.indices.astype(index),
-            chance=meetings.data,
+            policy_row=row_of_refined[first_refined].astype(index),
+            num_legal=num_legal[first_refined].astype(index),
+            refined_offsets=np.append(first_refined, len(row_of_refined)).astype(index),
+            parent_sequence=np.concatenate(parent_sequence)[order].astype(index),
+            first_sequence=first_sequence.astype(index),
+            player_row_offsets=np.array([0, self.seat_rows[0].stop, tree.num_rows], index),
+            root_sequences=root_sequences.astype(index),
+            terminal_offsets=payoffs.indptr.astype(index),
+            terminal_other_sequence=payoffs.indices.astype(index),
+            terminal_payoff=payoffs.data,
+            meeting_offsets=meetings.indptr.astype(index),
+            meeting_other_sequence=meetings.indices.astype(index),
+            meeting_chance=meetings.data,
         )
 
 

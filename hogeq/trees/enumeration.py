@@ -10,16 +10,12 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.trees.enclosures import gamma
 from hogeq.trees.sequences import LEAST_GAIN, SequenceForm
 
-PARTS: Final = 2**22  # most nodes of a search tree: about a second
-SLICE: Final = 2**23  # numbers to be set, R * K for a node, before the time is looked at
+MOST_SEARCH_NODES: Final = 2**22  # most nodes of a search tree: about a second
+ENTRIES_PER_LOOK: Final = 2**23  # numbers to be set, R * K for a node, before the time is looked at
 
 
 def enumerated(
-    form: SequenceForm,
-    payoffs: Floats,
-    response: Ints,
-    value: float,
-    deadline: Deadline = FOREVER,
+    form: SequenceForm, payoffs: Floats, response: Ints, value: float, deadline: Deadline = FOREVER
 ) -> tuple[Ints, float, float]:
     """Improve a pure response, (R,), by enumeration; return it, its payoff and a bound on all.
 
@@ -38,28 +34,31 @@ def enumerated(
     terms are payoffs of one plan of a player with perfect recall, added up in fewer than four steps
     for each of the plan's refined information sets and two for each row.
     """
-    plays = form.plays
-    num_rows, num_actions = len(plays.rows), form.tree.num_actions
-    remembered = form.remember(payoffs)[0]  # (S,), most that a player can get after each sequence
-    size = float(form.remember(np.abs(payoffs))[0][0])  # bounds the payoffs of a plan, by size
-    margin = 2.0 * gamma(4 * len(form.row) + 2 * num_rows + 8) * size
+    treeplex = form.treeplex
+    num_refined = form.num_refined
+    num_rows, num_actions = len(treeplex.policy_row), form.tree.num_actions
+    remembered, _ = form.perfect_recall_values(payoffs)  # (S,), most after each sequence
+    sizes, _ = form.perfect_recall_values(np.abs(payoffs))
+    # The error of a sum by the number of its roundings, relative to its size; twice that, since
+    # what is compared was computed, too.
+    margin = 2.0 * gamma(4 * num_refined + 2 * num_rows + 8) * float(sizes[0])
     while True:
         progress = Progress(
-            np.zeros(len(plays.row), np.int64),
-            np.zeros((num_rows + 1, num_rows), np.int64),
-            np.zeros((num_rows + 1, num_rows, num_actions)),
-            np.zeros(num_rows + 1),
+            reached=np.zeros(num_refined, np.int64),
+            num_reached=np.zeros((num_rows + 1, num_rows), np.int64),
+            action_values=np.zeros((num_rows + 1, num_rows, num_actions)),
+            settled_payoff=np.zeros(num_rows + 1),
         )
         chosen = np.full(num_rows, -1)  # changed by the search: a better response
         bound = np.full(1, -np.inf)  # changed by the search: bound on the responses left out
         target = value + LEAST_GAIN
         rows_set = -1  # to begin a search; -1 again when all responses are bounded
-        nodes_left = PARTS
-        nodes_in_slice = max(1, SLICE // (num_rows * num_actions))
+        nodes_left = MOST_SEARCH_NODES
+        nodes_in_slice = max(1, ENTRIES_PER_LOOK // (num_rows * num_actions))
         while nodes_left > 0:
             num_nodes = min(nodes_in_slice, nodes_left)
             rows_set = search_rows(
-                plays, progress, payoffs, remembered, chosen, bound, target, rows_set, num_nodes
+                treeplex, progress, payoffs, remembered, chosen, bound, target, rows_set, num_nodes
             )
             if rows_set < 0 or rows_set == num_rows or deadline.is_over:
                 break
@@ -68,8 +67,8 @@ def enumerated(
             highest = float(bound[0]) + margin if rows_set < 0 else np.inf
             return response, value, max(value, highest)
         better = response.copy()
-        better[plays.rows] = chosen
-        better_value = float(form.pure(better) @ payoffs)
+        better[treeplex.policy_row] = chosen
+        better_value = float(form.pure_realisation(better) @ payoffs)
         if better_value <= value:  # it was above the target by rounding alone
             return response, value, np.inf
         response, value = better, better_value

@@ -65,7 +65,7 @@ def missed(tree: FlatTree, strategy: Strategy) -> float:
     Rows of zeros are left out: a realisation plan never comes to them.
     """
     sums = strategy.policies.sum(axis=2)
-    return tree.missed_by(sums[sums > 0.0])
+    return tree.sum_error(sums[sums > 0.0])
 
 
 class ExactReach:
@@ -126,7 +126,7 @@ def paid_in(tree: FlatTree, plays: Ints, *strategies: Strategy) -> Fraction:
         reaches = [ExactReach(tree, player, policy) for policy in strategy.policies]
         movers.append([*zip(weights, reaches, strict=True)])
     total = Fraction()
-    for end, paid in zip(ends.tolist(), tree.paid[plays].tolist(), strict=True):
+    for end, paid in zip(ends.tolist(), tree.terminal_payoffs[plays].tolist(), strict=True):
         probability = Fraction(1)
         for components in movers:
             if probability:

@@ -34,6 +34,13 @@ IN_RANGE: Final = f"allowed: numbers from -{LARGEST:g} to {LARGEST:g}"
 MANY: Final = 10_000  # nodes from which on payoffs are added up by numpy's pairwise summation
 PAIRWISE: Final = 64  # most roundings of a pairwise sum
 
+# Roundings of numbers, which bounds count. By n of them a product, or a sum by the sizes of its
+# terms, is off by gamma(n) at most: Higham, "Accuracy and stability", 2nd ed., lemma 3.1.
+MOVE_ROUNDINGS: Final = 3  # of a move: its number, its row's sum, and a product
+COMPONENT_ROUNDINGS: Final = 4  # of a component: its weight, the weights' sum, a product, a sum
+OTHER_ROUNDINGS: Final = 8  # more than the products and quotients outside of moves and sums
+CENTRING_ROUNDINGS: Final = 4  # of the level of payoffs: it is a sum, taken off and added again
+
 Indices = NDArray[np.int32]
 
 
@@ -105,12 +112,12 @@ class FlatTree(Rows):
     player: NDArray[np.int8]  # (N,), who moves: 0, 1, CHANCE or TERMINAL
     parent: Indices  # (N,), the node before, -1 for the root
     row: Indices  # (N,), information set of the player to move, -1 if no player moves
-    paid: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
+    terminal_payoffs: Floats  # (E,), payoffs to player 0 at the E terminal nodes, in their order
     seat: NDArray[np.int8]  # (R,), player of each row
     num_legal: Ints  # (R,), number of actions of each row
-    moves: Indices  # (R, K), numbers of actions in the game that the tree was made of
-    drawn: Indices  # (C,), such numbers of the C steps of chance, in the order of the nodes
-    odds: Floats  # (C,), probabilities of the steps of chance
+    action_numbers: Indices  # (R, K), numbers of actions in the game that the tree was made of
+    chance_numbers: Indices  # (C,), such numbers of the C moves of chance, in the order of nodes
+    chance_probabilities: Floats  # (C,), probabilities of the moves of chance
     names: Sequence[Any]  # (R,), what the player knows, in the game's words
     describe: Callable[[Sequence[int]], list[str]]  # writes the moves of a history in words
     states: Sequence[str] | None = None  # (R,), OpenSpiel's names, if others
@@ -132,7 +139,7 @@ class FlatTree(Rows):
 
     def numbers_of_moves(self, row: int) -> list[int]:
         """Give the numbers of a row's actions in the game that the tree was made of."""
-        moves: list[int] = self.moves[row, : self.num_legal[row]].tolist()
+        moves: list[int] = self.action_numbers[row, : self.num_legal[row]].tolist()
         # OpenSpiel 2.0.2 gives the actions of a file's node their numbers in rising order.
         return moves if self.states is None else sorted(moves)
 
@@ -151,7 +158,7 @@ class FlatTree(Rows):
         return [slice(*pair) for pair in pairwise(starts)]
 
     @cached_property
-    def families(self) -> list[tuple[slice, Ints, Indices]]:
+    def siblings_by_level(self) -> list[tuple[slice, Ints, Indices]]:
         """Levels below the root's, from top to bottom: the nodes, first siblings, and parents.
 
         First siblings are indices into the level, where the children of the next parent begin.
@@ -171,52 +178,55 @@ class FlatTree(Rows):
         return nodes - np.maximum.accumulate(first)
 
     @cached_property
-    def edge(self) -> Indices:
+    def incoming_move(self) -> Indices:
         """Number of the move into each node, (N,): row * K + action of a player's move.
 
         The C moves of chance have R * K and the numbers after it; R * K + C stands for the root.
         """
         num_cells, by_chance = prod(self.shape), self.mover == CHANCE
-        edge = self.row[self.parent] * np.int32(self.num_actions) + self.action
+        move = self.row[self.parent] * np.int32(self.num_actions) + self.action
         # Chance counts as mover of the root, which is the first: so its own moves begin one lower.
-        edge[by_chance] = num_cells - 1 + np.arange(np.count_nonzero(by_chance))
-        edge[0] = num_cells + len(self.odds)
-        return edge
+        move[by_chance] = num_cells - 1 + np.arange(np.count_nonzero(by_chance))
+        move[0] = num_cells + len(self.chance_probabilities)
+        return move
 
-    def by_step(self, chosen: NDArray[Any], drawn: NDArray[Any], root: float) -> NDArray[Any]:
+    def by_incoming_move(
+        self, of_players: NDArray[Any], of_chance: NDArray[Any], of_root: float
+    ) -> NDArray[Any]:
         """Give each node the number of the move into it, (N,).
 
         Moves of players have numbers (R, K), those of chance (C,); the root has one of its own.
         """
-        return np.concatenate([chosen.ravel(), drawn, np.full(1, root, drawn.dtype)])[self.edge]
+        root = np.full(1, of_root, of_chance.dtype)
+        return np.concatenate([of_players.ravel(), of_chance, root])[self.incoming_move]
 
     @cached_property
-    def move(self) -> Indices:
+    def incoming_number(self) -> Indices:
         """Number of the step to each node in the game that the tree was made of; 0 for the root."""
-        return self.by_step(self.moves, self.drawn, 0)
+        return self.by_incoming_move(self.action_numbers, self.chance_numbers, 0)
 
     @cached_property
-    def after_chance(self) -> Ints:
+    def nodes_after_chance(self) -> Ints:
         """Nodes to which chance moved, (C,)."""
         return np.flatnonzero(self.mover == CHANCE)[1:]  # all but the root
 
     @cached_property
     def chance(self) -> Floats:
         """Probability of the step to each node that chance makes, 1 elsewhere, (N,)."""
-        return self.by_step(np.ones(self.shape), self.odds, 1.0)
+        return self.by_incoming_move(np.ones(self.shape), self.chance_probabilities, 1.0)
 
     @cached_property
     def payoff(self) -> Floats:
         """Payoff to player 0 at terminal nodes, 0 elsewhere, (N,)."""
         payoff = np.zeros(self.num_nodes)
-        payoff[self.player == TERMINAL] = self.paid
+        payoff[self.player == TERMINAL] = self.terminal_payoffs
         return payoff
 
     @cached_property
-    def possible(self) -> NDArray[np.bool_]:
+    def is_possible(self) -> NDArray[np.bool_]:
         """Whether chance lets play come to each node, (N,)."""
         possible = np.ones(self.num_nodes, np.bool_)
-        possible[self.after_chance] = self.odds > 0.0
+        possible[self.nodes_after_chance] = self.chance_probabilities > 0.0
         for level in self.levels[1:]:
             possible[level] &= possible[self.parent[level]]
         return possible
@@ -224,24 +234,24 @@ class FlatTree(Rows):
     @cached_property
     def largest_payoff(self) -> float:
         """Largest possible payoff to either player; 1 if all are 0."""
-        possible = self.possible[self.player == TERMINAL]
-        return float(np.abs(self.paid).max(where=possible, initial=0.0)) or 1.0
+        possible = self.is_possible[self.player == TERMINAL]
+        return float(np.abs(self.terminal_payoffs).max(where=possible, initial=0.0)) or 1.0
 
     @cached_property
-    def shares(self) -> Floats:
+    def payoff_shares(self) -> Floats:
         """Payoffs as shares of the largest, (N,): comparisons and programs use these."""
-        return np.where(self.possible, self.payoff, 0.0) / self.largest_payoff
+        return np.where(self.is_possible, self.payoff, 0.0) / self.largest_payoff
 
     @cached_property
-    def expected(self) -> float:
+    def largest_expected_share(self) -> float:
         """Largest expected size of a payoff that players can affect, as a share of the largest.
 
         Both players choose what makes it large. A lottery after the last decision counts by its
         mean; plays in which nobody decides count by 0. It is 1 if all is 0.
         """
-        mean = self.shares.copy()  # (N,), expected payoff after the last decision
+        mean = self.payoff_shares.copy()  # (N,), expected payoff after the last decision
         decides_below = self.row >= 0  # (N,), at the node or below
-        for level, first_siblings, parents in reversed(self.families):
+        for level, first_siblings, parents in reversed(self.siblings_by_level):
             drawn = np.add.reduceat(self.chance[level] * mean[level], first_siblings)
             mean[parents] = np.where(self.player[parents] == CHANCE, drawn, 0.0)
             decides_below[parents] |= np.logical_or.reduceat(decides_below[level], first_siblings)
@@ -250,48 +260,49 @@ class FlatTree(Rows):
             decides_above[level] |= decides_above[self.parent[level]]
         # From the last decisions up: sizes of means, drawn by chance and chosen by players.
         size = np.where(decides_below | ~decides_above, 0.0, np.abs(mean))
-        for level, first_siblings, parents in reversed(self.families):
+        for level, first_siblings, parents in reversed(self.siblings_by_level):
             drawn = np.add.reduceat(self.chance[level] * size[level], first_siblings)
             chosen = np.maximum.reduceat(size[level], first_siblings)
             most = np.where(self.player[parents] == CHANCE, drawn, chosen)
             size[parents] = np.where(decides_below[parents], most, size[parents])
         # Payoffs whose share of the largest underflows to 0 are still worth something.
-        underflows = (self.shares == 0.0) & (self.payoff != 0.0) & self.possible
+        underflows = (self.payoff_shares == 0.0) & (self.payoff != 0.0) & self.is_possible
         return float(size[0]) or (1.0 / LARGEST if underflows.any() else 1.0)
 
     @property
     def scale(self) -> float:
         """Most that players can expect together, by which figures are written."""
-        return self.largest_payoff * self.expected
+        return self.largest_payoff * self.largest_expected_share
 
     @cached_property
-    def widest(self) -> int:
+    def most_moves(self) -> int:
         """Most moves of a node, of players or of chance."""
         first = np.flatnonzero(np.diff(self.parent, prepend=-2))
         return int(np.diff(first, append=self.num_nodes).max())
 
     @cached_property
-    def missed(self) -> float:
+    def chance_sum_error(self) -> float:
         """Bound, in roundings of 2**-53, on how far a node's chances may be from the sum 1."""
-        starts = np.flatnonzero(np.diff(self.parent[self.after_chance], prepend=-1))
-        sums = np.add.reduceat(self.odds, starts) if len(starts) else np.ones(1)
-        return self.missed_by(sums)
+        starts = np.flatnonzero(np.diff(self.parent[self.nodes_after_chance], prepend=-1))
+        sums = np.add.reduceat(self.chance_probabilities, starts) if len(starts) else np.ones(1)
+        return self.sum_error(sums)
 
-    def missed_by(self, sums: Floats) -> float:
+    def sum_error(self, sums: Floats) -> float:
         """Bound, in roundings of 2**-53, how far exact sums are from 1, by sums in float64."""
-        return float(np.abs(sums - 1.0).max(initial=0.0)) * 2.0**53 + min(self.widest, PAIRWISE)
+        return float(np.abs(sums - 1.0).max(initial=0.0)) * 2.0**53 + min(self.most_moves, PAIRWISE)
 
     @cached_property
-    def rounding(self) -> tuple[int, float]:
+    def payoff_rounding(self) -> tuple[int, float]:
         """Most roundings that make a payoff of two policies, and the largest error of one.
 
         ``docs/theory.md`` counts them.
         """
-        of_sum = PAIRWISE if self.num_nodes > MANY else len(self.paid)
-        misses = max(2 * self.widest, math.ceil(self.missed))
-        count = len(self.levels) * (misses + 4) + of_sum + 16
-        size = self.largest_payoff + 4.0 * (abs(self.shift) + abs(self.centre))
-        return count, 2.0**-53 * size * (1.0 + 1e-6)
+        of_sum = PAIRWISE if self.num_nodes > MANY else len(self.terminal_payoffs)
+        misses = max(2 * self.most_moves, math.ceil(self.chance_sum_error))
+        # One rounding more for each move, since rows are scaled; and twice those of the rest.
+        count = len(self.levels) * (misses + MOVE_ROUNDINGS + 1) + of_sum + 2 * OTHER_ROUNDINGS
+        size = self.largest_payoff + CENTRING_ROUNDINGS * (abs(self.shift) + abs(self.centre))
+        return count, 2.0**-53 * size * (1.0 + 1e-6)  # the factor: roundings of this product
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:
@@ -308,7 +319,7 @@ class FlatTree(Rows):
         return np.array([name.player for name in self.names], np.int32)  # of many players
 
     @cached_property
-    def moved(self) -> NDArray[np.signedinteger[Any]]:
+    def moving_member(self) -> NDArray[np.signedinteger[Any]]:
         """Player, of a team the member, that moved to each node, (N,); `CHANCE` for the root."""
         row = np.where(self.mover == CHANCE, -1, self.row[self.parent])
         return np.append(self.member, np.int8(CHANCE))[row]
@@ -322,19 +333,20 @@ class FlatTree(Rows):
     def labels(self) -> list[list[str]]:
         """Names of each row's actions, (R, number of its actions)."""
         labels: list[list[str]] = [[] for _ in range(self.num_rows)]
-        nodes = self.first_after  # by row, then by action
+        nodes = self.first_node_after_action  # by row, then by action
         number, words = self.words(nodes)
         for row, word in zip(self.row[self.parent[nodes]].tolist(), number.tolist(), strict=True):
             labels[row].append(words[word])
         return labels
 
     @property
-    def first_after(self) -> Indices:
+    def first_node_after_action(self) -> Indices:
         """First node after each legal action of each row, row by row."""
-        first = np.full(self.moves.size + len(self.odds) + 1, -1, np.int32)
+        num_cells = self.action_numbers.size
+        first = np.full(num_cells + len(self.chance_probabilities) + 1, -1, np.int32)
         # Assigned from the last node to the first: of many after one action the first stays.
-        first[self.edge[::-1]] = np.arange(self.num_nodes)[::-1]
-        return first[: self.moves.size][self.legal.ravel()]
+        first[self.incoming_move[::-1]] = np.arange(self.num_nodes)[::-1]
+        return first[:num_cells][self.legal.ravel()]
 
     def words(self, nodes: Ints | Indices) -> tuple[Indices, list[str]]:
         """Name the moves into nodes, (n,): the index of a word for each, (n,), and all words."""
@@ -348,7 +360,7 @@ class FlatTree(Rows):
                 if number[node] < 0:
                     # Words that do not depend on the moves before are asked for once.
                     path = _path(self.parent, node, None if separate is None else number)
-                    moves = self.move[path].tolist()
+                    moves = self.incoming_number[path].tolist()
                     path_words = (
                         separate.of_steps(moves, path) if separate else self.describe(moves)
                     )
@@ -382,8 +394,9 @@ class FlatTree(Rows):
         """List the moves to a node, in the game's words."""
         path = _path(self.parent, node)
         steps = []
-        for child, action in zip(path, self.describe(self.move[path].tolist()), strict=True):
-            mover, row = int(self.moved[child]), int(self.row[self.parent[child]])
+        actions = self.describe(self.incoming_number[path].tolist())
+        for child, action in zip(path, actions, strict=True):
+            mover, row = int(self.moving_member[child]), int(self.row[self.parent[child]])
             if mover == CHANCE:
                 steps.append(HistoryStep(None, None, action))
             else:
@@ -408,7 +421,7 @@ def reach(tree: FlatTree, joint: Floats, player: int | None = None) -> Floats:
 
     With a `player` its own actions count 1: this is the player's counterfactual reach.
     """
-    probability = tree.by_step(joint, tree.odds, 1.0)  # at first of the last step alone
+    probability = tree.by_incoming_move(joint, tree.chance_probabilities, 1.0)  # of one move
     if player is not None:
         probability[tree.mover == player] = 1.0
     for level in tree.levels[1:]:

@@ -26,11 +26,13 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         return tree
     remember = _remember(forget)
     histories: list[tuple[Move, ...]] = [()]  # by node, the root first
-    steps = zip(tree.parent.tolist(), tree.moved.tolist(), tree.move.tolist(), strict=True)
+    arrays = tree.parent, tree.moving_member, tree.incoming_number
+    steps = zip(*(array.tolist() for array in arrays), strict=True)
     for node, (parent, mover, move) in enumerate(steps):
         if node:
             histories.append((*histories[parent], (mover, move)))
-    legal = [tuple(tree.moves[row, :count].tolist()) for row, count in enumerate(tree.num_legal)]
+    pairs = zip(tree.action_numbers, tree.num_legal, strict=True)
+    legal = [tuple(numbers[:count].tolist()) for numbers, count in pairs]
     # Number what is remembered at each node of a player, with the player and the actions.
     numbers: dict[Hashable, int] = {}
     nodes = np.flatnonzero(tree.player >= 0)
@@ -63,7 +65,7 @@ def coarser(tree: FlatTree, forget: str | Forget | None) -> FlatTree:
         row=new_row[tree.row],
         seat=tree.seat[first],
         num_legal=tree.num_legal[first],
-        moves=tree.moves[first],
+        action_numbers=tree.action_numbers[first],
         names=names,
         states=None,
     )

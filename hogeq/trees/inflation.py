@@ -14,11 +14,11 @@ from hogeq.support.deadline import Deadline
 CELLS_PER_ENTRY: Final = 10  # of a dense table, made in the time of one entry of a sparse one
 
 
-def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tuple[Ints, bool]:
+def parts_of_rows(row: Ints, parent: Ints, action: Ints, deadline: Deadline) -> tuple[Ints, bool]:
     """Split the pasts of each row into inseparable parts, numbered from 0, (J,).
 
-    `row`, `above` and `act`, (J,), are the row of each past, the past before it, -1 for none, and
-    the action there. Returns also whether there was time for all rows.
+    Of each past, (J,), are given the row, the past before it, -1 for none, and the action there.
+    Returns also whether there was time for all rows.
     """
     parts, is_complete = np.zeros(len(row), np.int64), True
     by_row = np.argsort(row, kind="stable")
@@ -26,7 +26,7 @@ def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tupl
         if len(pasts) > 1:
             if deadline.is_over:
                 return parts, False
-            indices, met_rows, acts = _earlier_steps(pasts, row, above, act)
+            indices, met_rows, acts = _earlier_steps(pasts, row, parent, action)
             rows, columns = np.unique(met_rows, return_inverse=True)
             if not deadline.allows(len(pasts) * len(rows) / CELLS_PER_ENTRY):
                 is_complete = False
@@ -38,7 +38,7 @@ def parts_of_rows(row: Ints, above: Ints, act: Ints, deadline: Deadline) -> tupl
     return parts, is_complete and not deadline.is_over
 
 
-def _earlier_steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints, Ints, Ints]:
+def _earlier_steps(pasts: Ints, row: Ints, parent: Ints, action: Ints) -> tuple[Ints, Ints, Ints]:
     """List the own steps before each past: index of the past, row met, and action there.
 
     Arguments after `pasts` are as for `parts_of_rows`. All pasts go up at once, a step at a time.
@@ -46,12 +46,12 @@ def _earlier_steps(pasts: Ints, row: Ints, above: Ints, act: Ints) -> tuple[Ints
     index, current = np.arange(len(pasts)), pasts
     steps = []
     while len(index):
-        has_earlier = above[current] >= 0
+        has_earlier = parent[current] >= 0
         index, current = index[has_earlier], current[has_earlier]
-        steps.append((index, row[above[current]], act[current]))  # `act` is that taken at `above`
-        current = above[current]
-    past_index, met_row, action = map(np.concatenate, zip(*steps, strict=True))
-    return past_index, met_row, action
+        steps.append((index, row[parent[current]], action[current]))
+        current = parent[current]
+    past_index, met_row, met_action = map(np.concatenate, zip(*steps, strict=True))
+    return past_index, met_row, met_action
 
 
 def _inseparable(acts: Ints, deadline: Deadline) -> Iterator[Ints]:

@@ -10,12 +10,13 @@ from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import remembering
-from hogeq.trees.sequences import SequenceForm, first_of_most, ranges
+from hogeq.trees.packed import first_entries, first_of_most, ranges
+from hogeq.trees.sequences import SequenceForm
 
-FINE: Final = 2.0**16
+PROGRAM_SCALE: Final = 2.0**16
 """Factor of payoffs for HiGHS, whose tolerances are absolute: it ends a search at a gap of 1e-6,
 and takes coefficients below 1e-9 for 0."""
-CHAINING: Final = 0.5  # share of a program's time for finding chains of pasts
+CHAINING_SHARE: Final = 0.5  # share of a program's time for finding chains of pasts
 PRESOLVED: Final = 16  # presolving takes the time of so many sparse entries for each sequence
 SOLVED: Final = 0  # a status of HiGHS
 ENDED: Final = (SOLVED, 1)  # 1: at the limit of time
@@ -36,13 +37,13 @@ def by_program(
 
     Without time there are no actions, None, and the bound may be infinite.
     """
-    shared = form.shared
+    shared = form.shared_rows
     num_sequences = len(payoffs)
     counts = form.tree.num_legal[shared]
-    first = np.cumsum(counts) - counts  # first binary of each shared row
+    first = first_entries(counts)  # first binary of each shared row
     num_binaries = int(counts.sum())
     limit = Deadline.of(limit)
-    chains = form.chains_within(limit.share(CHAINING))
+    chains = form.chains_within(limit.share(CHAINING_SHARE))
     if limit.is_over or chains is None or not limit.allows(PRESOLVED * num_sequences):
         return None, np.inf
     flow = remembering(form).equations()
@@ -55,11 +56,11 @@ def by_program(
         shape = len(shared), num_sequences + num_binaries
         of_rows = csr_array((np.ones(num_binaries), entries), shape)
         # An inequality for each action of each chain.
-        chain_row = np.searchsorted(shared, [form.row[chain[0]] for chain in chains])
+        chain_row = np.searchsorted(shared, [form.row_of_refined[chain[0]] for chain in chains])
         chain_of_past = np.repeat(np.arange(len(chains)), [len(chain) for chain in chains])
         sizes = counts[chain_row]  # inequalities of each chain
-        inequality = ranges((np.cumsum(sizes) - sizes)[chain_of_past], sizes[chain_of_past])
-        sequence = ranges(form.start[np.concatenate(chains)], sizes[chain_of_past])
+        inequality = ranges(first_entries(sizes)[chain_of_past], sizes[chain_of_past])
+        sequence = ranges(form.sequence_offsets[np.concatenate(chains)], sizes[chain_of_past])
         binary = ranges(first[chain_row], sizes)
         size = len(binary)
         ones = np.ones(len(inequality))
@@ -70,7 +71,7 @@ def by_program(
         constraints.append(LinearConstraint(of_chains, -np.inf, 0.0))
     answer = interruptible(
         milp,
-        np.concatenate([-FINE * payoffs, np.zeros(num_binaries)]),
+        np.concatenate([-PROGRAM_SCALE * payoffs, np.zeros(num_binaries)]),
         integrality=(np.arange(num_sequences + num_binaries) >= num_sequences).astype(int),
         bounds=Bounds(0.0, 1.0),
         constraints=constraints,
@@ -79,11 +80,11 @@ def by_program(
     # At the limit of time HiGHS may have no solution, or no bound.
     bound = np.inf
     if answer.status in ENDED and answer.mip_dual_bound is not None:
-        bound = -float(answer.mip_dual_bound) / FINE
+        bound = -float(answer.mip_dual_bound) / PROGRAM_SCALE
     bound = bound if np.isfinite(bound) else np.inf
     solution = answer.x
     if solution is None or not np.isfinite(solution).all():
         return None, bound
-    actions = form.acts(solution[:num_sequences])
+    actions = form.likeliest_actions(solution[:num_sequences])
     actions[shared] = first_of_most(solution[num_sequences:], first) - first
     return actions, bound

@@ -36,7 +36,7 @@ from hogeq.trees.beliefs import BeliefDag
 from hogeq.trees.boxes import Bounded, Box, Coupled, Optimum, Solved, next_step
 from hogeq.trees.columns import Side
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import FINE, SOLVED
+from hogeq.trees.integer_program import PROGRAM_SCALE, SOLVED
 from hogeq.trees.restricted import Mixed, played
 from hogeq.trees.sequence_payoffs import sequence_payoffs
 from hogeq.trees.shuffling import solving_form
@@ -61,7 +61,7 @@ class Maxmin:
 
     def __init__(self, tree: FlatTree, player: int, limit: float | Deadline) -> None:
         self.tree, self.deadline = tree, Deadline.of(limit)
-        self.own = tree.seat == player  # (R,), which rows are this side's
+        self.is_own_row = tree.seat == player  # (R,), which rows are this side's
         form = self.form = solving_form(tree, player)
         opponent_form = solving_form(tree, 1 - player)
         payoffs = sequence_payoffs(solving_form(tree, 0), solving_form(tree, 1))
@@ -70,20 +70,22 @@ class Maxmin:
         time_to_build = self.deadline.share(DAG_TIME_SHARE)
         self.opponent = Side(opponent_form, whole_dag(opponent_form, deadline=time_to_build))
         # The last steps of all sequences but the empty one: n = S - 1 actions at pasts.
-        refined = form.owner[1:]
-        self.after = np.arange(1, form.size)  # (n,), sequence with the step
-        self.before = form.before[refined]  # (n,), sequence without it
-        self.cell = np.flatnonzero(tree.legal)[form.cells]  # (n,), row * K + action of the step
+        refined = form.refined_of_sequence[1:]
+        self.sequence_of_step = np.arange(1, form.num_sequences)  # (n,), sequence with the step
+        self.parent_of_step = form.parent_sequence[refined]  # (n,), sequence without it
+        # (n,), row * K + action of the step.
+        self.cell_of_step = np.flatnonzero(tree.legal)[form.legal_action_of_sequence]
         # (n,): whether the step's row joins several pasts, so that r(sa) = r(s) x(I, a) must hold.
-        self.is_shared = np.isin(form.row, form.shared)[refined]
-        self.sizes = form.size, tree.legal.size  # S and R * K, numbers of variables r and x
+        self.is_shared = np.isin(form.row_of_refined, form.shared_rows)[refined]
+        self.num_variables = form.num_sequences, tree.legal.size  # S of r, R * K of x
         self.equations, self.equation_sides = self._equations()
-        num_terms = sum(self.sizes) + sum(self.payoffs.shape) + 8 * len(self.after)
-        # Relative error of the sums that bounds are made of, by rounding.
-        self.rounding = 4.0 * np.finfo(float).eps * (num_terms + 8 * len(tree.levels))
-        self.best = -np.inf  # most that a policy is known to secure
-        self.policy = tree.uniform()  # the policy that secures it
-        self.programs = 0  # linear programs solved
+        num_terms = sum(self.num_variables) + sum(self.payoffs.shape) + 8 * len(refined)
+        # Relative error of the sums that bounds are made of. By n roundings, of 2**-53 each, it is
+        # gamma(n) (Higham, "Accuracy and stability", 2nd ed., lemma 3.1); this is 8 times as much.
+        self.relative_error = 4.0 * np.finfo(float).eps * (num_terms + 8 * len(tree.levels))
+        self.best_value = -np.inf  # most that a policy is known to secure
+        self.best_policy = tree.uniform()  # the policy that secures it
+        self.num_programs = 0  # linear programs solved
         self.responses_added = 0  # responses that the opponent's part has grown by
         self.random = np.random.default_rng(0)
         self._program_dag: BeliefDag | None = None
@@ -93,9 +95,9 @@ class Maxmin:
         response = self.opponent.best(
             against_uniform, -np.inf, Deadline(0.0), deadline=self.deadline
         )
-        if self.opponent.whole is None:
+        if self.opponent.whole_dag is None:
             self.opponent.add(response, self.deadline.share(DAG_TIME_SHARE))
-        elif len(opponent_form.inflated.shared) and response.choices is not None:
+        elif len(opponent_form.inflated.shared_rows) and response.choices is not None:
             self.opponent.restrict(response.choices)
 
     def _equations(self) -> tuple[csr_array, Floats]:
@@ -110,13 +112,13 @@ class Maxmin:
         """
         form = self.form
         num_actions = self.tree.num_actions
-        sequences, cells = self.sizes
-        num_refined = len(form.row)
-        own_rows = np.flatnonzero(self.own)
+        sequences, cells = self.num_variables
+        num_refined = form.num_refined
+        own_rows = np.flatnonzero(self.is_own_row)
         width = sequences + cells
         # Equations 1 and 2. The empty sequence has owner -1, so that its equation is line 0.
-        lines = np.append(1 + form.owner, 1 + np.arange(num_refined))
-        columns = np.append(np.arange(sequences), form.before)
+        lines = np.append(1 + form.refined_of_sequence, 1 + np.arange(num_refined))
+        columns = np.append(np.arange(sequences), form.parent_sequence)
         signs = np.append(np.ones(sequences), -np.ones(num_refined))
         flow = csr_array((signs, (lines, columns)), (1 + num_refined, width))
         # Equations 3.
@@ -131,18 +133,19 @@ class Maxmin:
 
         A sequence counts at all its steps, not at the last only. Returns (R * K,).
         """
-        sequences, cells = self.sizes
+        sequences, cells = self.num_variables
         # totals[s] = figures[s] + the totals of all sequences one step longer.
-        one_step = np.ones(len(self.after)), (self.before, self.after)
+        one_step = np.ones(len(self.sequence_of_step)), (self.parent_of_step, self.sequence_of_step)
         system = eye_array(sequences, format="csr") - csr_array(one_step, (sequences, sequences))
         totals = spsolve_triangular(system, figures, lower=False, unit_diagonal=True)
-        return np.asarray(np.bincount(self.cell, totals[self.after], cells), np.float64)
+        by_cell = np.bincount(self.cell_of_step, totals[self.sequence_of_step], cells)
+        return np.asarray(by_cell, np.float64)
 
     def normalised(self, policy: Floats) -> Floats:
         """Own rows of a policy, each with sum 1; the opponent's are uniform and not used."""
         rows = np.where(self.tree.legal, np.maximum(policy, 0.0), 0.0)
         total = rows.sum(axis=1, keepdims=True)
-        is_used = self.own[:, None] & (total > 0.0)
+        is_used = self.is_own_row[:, None] & (total > 0.0)
         return np.where(is_used, rows / np.where(total > 0.0, total, 1.0), self.tree.uniform())
 
     def secured(self, policy: Floats) -> float:
@@ -151,11 +154,12 @@ class Maxmin:
         The bound is by the opponent's best response, which is also added to the opponent's part.
         """
         program_limit = self.deadline.share(0.25)  # if the response needs an integer program
-        response = self.opponent.best(self._response_payoffs(policy), -self.best, program_limit)
+        payoffs = self._response_payoffs(policy)
+        response = self.opponent.best(payoffs, -self.best_value, program_limit)
         self.responses_added += self.opponent.add(response, self.deadline)
-        value = float(-response.bound - self.rounding)
-        if value > self.best:
-            self.best, self.policy = value, policy
+        value = float(-response.bound - self.relative_error)
+        if value > self.best_value:
+            self.best_value, self.best_policy = value, policy
         return value
 
     def _response_payoffs(self, policy: Floats) -> Floats:
@@ -184,14 +188,14 @@ class Maxmin:
             promised = optimum.value - value
             if promised < LEAST_GAIN:
                 break
-            candidate = self.normalised(optimum.rows)
+            candidate = self.normalised(optimum.row_probabilities)
             responses_before = self.responses_added
             gained = self.secured(candidate) - value
             if gained > 0.0:
                 policy, value = candidate, value + gained
             if self.responses_added > responses_before and gained < promised / 2.0:
                 continue  # the program lacked that response: solve it again, with the same step
-            if gained <= 0.0 and optimum.value <= self.best + LEAST_IMPROVEMENT:
+            if gained <= 0.0 and optimum.value <= self.best_value + LEAST_IMPROVEMENT:
                 break  # nothing nearby can be better than the best policy so far
             step = next_step(step, gained, promised)
         return value
@@ -202,14 +206,14 @@ class Maxmin:
         Near r', x' the product r(sa) = r(s) x(I, a) becomes
         r(sa) - x'(I, a) r(s) - r'(s) x(I, a) = -r'(s) x'(I, a).
         """
-        weights = self.form.realisation(policy)[self.before]  # r'
-        probabilities = policy.ravel()[self.cell]  # x'
+        weights = self.form.realisation(policy)[self.parent_of_step]  # r'
+        probabilities = policy.ravel()[self.cell_of_step]  # x'
         every_step = np.arange(len(probabilities))
         ones = np.ones(len(probabilities))
         coupling = self._coupling(every_step, ones, -probabilities, -weights)
-        legal = self.own[:, None] & self.tree.legal
+        legal = self.is_own_row[:, None] & self.tree.legal
         near = Box(np.clip(policy - step, 0.0, legal), np.clip(policy + step, 0.0, legal))
-        no_weight = np.zeros(self.sizes[0])
+        no_weight = np.zeros(self.num_variables[0])
         coupled = Coupled(near, no_weight, no_weight + 1.0, coupling, -weights * probabilities)
         return self._program(coupled, is_equal=True)
 
@@ -229,12 +233,13 @@ class Maxmin:
         if optimum is None:
             return None
         bound, slopes = self._lagrangian_maximum(relaxation, optimum)
-        policy = self.normalised(played(self.form, optimum.weights))
+        policy = self.normalised(played(self.form, optimum.sequence_weights))
         # At true products an inequality has slack; times its multiplier, that raised the bound.
         point = np.append(self.form.realisation(policy), policy)
-        slack = np.maximum(relaxation.sides - relaxation.coupling @ point, 0.0)
-        gaps = np.bincount(after, optimum.coupled * slack, self.sizes[0]).astype(np.float64)
-        return Bounded(bound, slopes, policy, gaps)
+        slack = np.maximum(relaxation.right_sides - relaxation.coefficients @ point, 0.0)
+        num_sequences, _ = self.num_variables
+        gaps = np.bincount(after, optimum.coupling_prices * slack, num_sequences)
+        return Bounded(bound, slopes, policy, gaps.astype(np.float64))
 
     def _lagrangian_maximum(self, relaxation: Coupled, optimum: Optimum) -> tuple[float, Floats]:
         """Maximise the Lagrangian of a program's multipliers over a box.
@@ -245,20 +250,21 @@ class Maxmin:
         Returns the maximum, rounded up, and the slopes of x, (R, K).
         """
         box, least, most, coupling, right_sides = relaxation
-        sequences, cells = self.sizes
-        coupled_prices, equal_prices = optimum.coupled, optimum.equal
-        slopes = np.append(self.payoffs @ optimum.opponent, np.zeros(cells))
+        sequences, cells = self.num_variables
+        coupled_prices, equal_prices = optimum.coupling_prices, optimum.equation_prices
+        slopes = np.append(self.payoffs @ optimum.opponent_weights, np.zeros(cells))
         slopes -= coupling.T @ coupled_prices
         slopes -= self.equations.T @ equal_prices
         lower, upper = np.append(least, box.lower), np.append(most, box.upper)
         bound = np.where(slopes > 0.0, upper, lower) @ slopes
         bound += coupled_prices @ right_sides + equal_prices @ self.equation_sides
         # The same sums with absolute values: the rounding error is a share of this size.
-        sizes = np.append(abs(self.payoffs) @ optimum.opponent, np.zeros(cells))
+        sizes = np.append(abs(self.payoffs) @ optimum.opponent_weights, np.zeros(cells))
         sizes += abs(coupling).T @ coupled_prices + abs(self.equations).T @ abs(equal_prices)
         size = sizes @ upper + coupled_prices @ abs(right_sides)
         size += abs(equal_prices) @ self.equation_sides
-        return float(bound + self.rounding * size), slopes[sequences:].reshape(box.lower.shape)
+        slopes_of_rows = slopes[sequences:].reshape(box.lower.shape)
+        return float(bound + self.relative_error * size), slopes_of_rows
 
     def _mccormick(self, box: Box) -> tuple[Coupled, Ints]:
         """Relax r(sa) = r(s) x(I, a) over a box to McCormick's inequalities.
@@ -269,10 +275,10 @@ class Maxmin:
         lower, upper = box.lower.ravel(), box.upper.ravel()
         # At rows that join several pasts: l and u bound x(I, a), L and U bound r(s).
         shared = np.flatnonzero(self.is_shared)
-        low = lower[self.cell[shared]]
-        high = upper[self.cell[shared]]
-        least = least_weight[self.before[shared]]
-        most = most_weight[self.before[shared]]
+        low = lower[self.cell_of_step[shared]]
+        high = upper[self.cell_of_step[shared]]
+        least = least_weight[self.parent_of_step[shared]]
+        most = most_weight[self.parent_of_step[shared]]
         ones = np.ones(len(low))
         blocks = [
             self._coupling(shared, -ones, low, least),  # (r - L)(x - l) >= 0
@@ -281,15 +287,15 @@ class Maxmin:
             self._coupling(shared, ones, -low, -most),  # (U - r)(x - l) >= 0
         ]
         right_sides = [least * low, most * high, -least * high, -most * low]
-        after = [self.after[shared]] * 4
+        after = [self.sequence_of_step[shared]] * 4
         # A row of one past needs no x: l r(s) <= r(sa) <= u r(s), unless l is 0 or u is 1.
         for sign, ends, trivial_end in ((-1.0, lower, 0.0), (1.0, upper, 1.0)):
-            steps = np.flatnonzero(~self.is_shared & (ends[self.cell] != trivial_end))
+            steps = np.flatnonzero(~self.is_shared & (ends[self.cell_of_step] != trivial_end))
             zeros = np.zeros(len(steps))
-            before_terms = -sign * ends[self.cell[steps]]
+            before_terms = -sign * ends[self.cell_of_step[steps]]
             blocks.append(self._coupling(steps, zeros + sign, before_terms, zeros))
             right_sides.append(zeros)
-            after.append(self.after[steps])
+            after.append(self.sequence_of_step[steps])
         coupling = csr_array(vstack(blocks))
         relaxation = Coupled(box, least_weight, most_weight, coupling, np.concatenate(right_sides))
         return relaxation, np.concatenate(after)
@@ -300,9 +306,9 @@ class Maxmin:
         The program then holds mixtures of this response and of those it had.
         """
         opponent = self.opponent
-        if opponent.whole is not None and opponent.kept is None:
+        if opponent.whole_dag is not None and opponent.kept_choices is None:
             return False  # its whole belief DAG is in the program, with all mixtures
-        payoffs, value = -(self.payoffs.T @ optimum.weights), -optimum.value  # to the opponent
+        payoffs, value = -(self.payoffs.T @ optimum.sequence_weights), -optimum.value  # its own
         # No time for an integer program: a heuristic response will do.
         response = opponent.best(payoffs, value, Deadline(0.0), deadline=self.deadline)
         if response.payoff <= LEAST_GAIN + value or not opponent.add(response, self.deadline):
@@ -312,6 +318,7 @@ class Maxmin:
 
     def _weight_bounds(self, box: Box) -> tuple[Floats, Floats]:
         """Least and most realisation weight of each sequence in a box, (S,), rounded outward."""
+        # A product for each level, of two roundings at most; twice that.
         margin = 2.0 * len(self.tree.levels) * np.finfo(float).eps
         least, most = self.form.realisation(box.lower), self.form.realisation(box.upper)
         return least * (1.0 - margin), np.minimum(most * (1.0 + margin), 1.0)
@@ -323,7 +330,7 @@ class Maxmin:
         value. Returns None if the box has no policy that may be better.
         """
         slopes = bounded.slopes
-        slack = (bounded.bound - self.best) * (1.0 + 1e-9)
+        slack = (bounded.bound - self.best_value) * (1.0 + 1e-9)  # its roundings are far smaller
         width = np.where(slopes == 0.0, np.inf, slack / np.maximum(abs(slopes), 1e-300))
         lower = np.where(slopes > 0.0, box.upper - width, box.lower)
         upper = np.where(slopes < 0.0, box.lower + width, box.upper)
@@ -331,8 +338,8 @@ class Maxmin:
         # Rows sum to 1: each probability is 1 minus the sum of the others.
         least_by_sum = 1.0 - upper.sum(axis=1, keepdims=True) + upper
         most_by_sum = 1.0 - lower.sum(axis=1, keepdims=True) + lower
-        rounding = 4.0 * np.finfo(float).eps * lower.shape[1]
-        is_own = self.own[:, None]
+        rounding = 4.0 * np.finfo(float).eps * lower.shape[1]  # K sums of numbers up to 1, 8-fold
+        is_own = self.is_own_row[:, None]
         lower = np.where(is_own, np.maximum(lower, least_by_sum - rounding), box.lower)
         upper = np.where(is_own, np.minimum(upper, most_by_sum + rounding), box.upper)
         return None if (lower > upper).any() else Box(lower, upper)
@@ -347,16 +354,18 @@ class Maxmin:
         for start in starts:
             if not self.deadline.is_over:
                 self.secured(self.normalised(start))
-        if self.best + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
-            self.ascend(self.policy)
-        legal = (self.tree.legal & self.own[:, None]).astype(float)
+        if self.best_value + LEAST_IMPROVEMENT < ceiling and not self.deadline.is_over:
+            self.ascend(self.best_policy)
+        legal = (self.tree.legal & self.is_own_row[:, None]).astype(float)
         root = Box(np.zeros_like(legal), legal)
         # A heap of boxes: smallest negated bound first, then the order in which they were made.
         waiting: list[tuple[float, int, Box]] = [(-ceiling, 0, root)]
         closed_bound = -np.inf  # largest bound of the boxes that are not split
         number = boxes = 0
         while (
-            waiting and -waiting[0][0] > self.best + LEAST_IMPROVEMENT and not self.deadline.is_over
+            waiting
+            and -waiting[0][0] > self.best_value + LEAST_IMPROVEMENT
+            and not self.deadline.is_over
         ):
             negated_bound, _, box = heappop(waiting)
             boxes += 1
@@ -367,8 +376,8 @@ class Maxmin:
                 number += 1
                 heappush(waiting, (-bound, number, half))
         open_bound = -waiting[0][0] if waiting else -np.inf
-        bound = max(self.best, closed_bound, open_bound)
-        return Solved(self.policy, self.best, bound, boxes, self.programs)
+        bound = max(self.best_value, closed_bound, open_bound)
+        return Solved(self.best_policy, self.best_value, bound, boxes, self.num_programs)
 
     def _bound_and_halve(self, box: Box, bound: float, boxes: int) -> tuple[float, list[Box]]:
         """Bound, narrow and halve a box; return its bound, and no halves if it need not be split.
@@ -383,13 +392,13 @@ class Maxmin:
             if bounded is None:
                 break
             bound = min(bound, bounded.bound)
-            best_before = self.best
+            best_before = self.best_value
             if self.secured(bounded.policy) > best_before or is_power_of_two:
                 self.ascend(bounded.policy)
             narrower = self.narrowed(box, bounded)
             if narrower is None:
                 return -np.inf, []  # no policy of the box is better than the best
-            if bound <= self.best + LEAST_IMPROVEMENT:
+            if bound <= self.best_value + LEAST_IMPROVEMENT:
                 return bound, []
             shrinking = (box.upper - box.lower) - (narrower.upper - narrower.lower)
             box = narrower
@@ -431,11 +440,11 @@ class Maxmin:
 
         The arguments are the coefficients, (n,), of r(sa), r(s) and x(I, a) of each step.
         """
-        after, before = self.after[steps], self.before[steps]
-        columns = np.concatenate([after, before, self.sizes[0] + self.cell[steps]])
+        after, before = self.sequence_of_step[steps], self.parent_of_step[steps]
+        columns = np.concatenate([after, before, self.num_variables[0] + self.cell_of_step[steps]])
         lines = np.tile(np.arange(len(after)), 3)
         terms = np.concatenate([after_terms, before_terms, cell_terms])
-        return csr_array((terms, (lines, columns)), (len(after), sum(self.sizes)))
+        return csr_array((terms, (lines, columns)), (len(after), sum(self.num_variables)))
 
     def _program(self, constraints: Coupled, *, is_equal: bool = False) -> Optimum | None:
         """Maximise by a linear program what weights r and rows x secure.
@@ -446,15 +455,15 @@ class Maxmin:
         equations if `is_equal`. Returns None if the solver fails or is not done in time.
         """
         box, least, most, coupling, coupling_sides = constraints
-        dag, time_left = self.opponent.dag, self.deadline.left
+        dag, time_left = self.opponent.restricted_dag, self.deadline.left
         if time_left <= 0.0:
             return None
         if dag is not self._program_dag:
             self._program_dag = dag
-            choice_payoffs = (self.payoffs @ dag.sequences).T
-            self._choice_losses = csr_array(-choice_payoffs)[dag.allowed]
-            self._duals = csr_array(dag.equations().T)[dag.allowed]
-        sequences, cells = self.sizes
+            choice_payoffs = (self.payoffs @ dag.plan_matrix).T
+            self._choice_losses = csr_array(-choice_payoffs)[dag.allowed_choices]
+            self._duals = csr_array(dag.equations().T)[dag.allowed_choices]
+        sequences, cells = self.num_variables
         choices, values = self._duals.shape
         # No choice of the opponent gains: its value, by the duals, less the payoff is at most 0.
         responses = hstack([self._choice_losses, csr_array((choices, cells)), self._duals])
@@ -469,7 +478,7 @@ class Maxmin:
             at_most = vstack([at_most, coupled])
             at_most_sides = np.append(at_most_sides, coupling_sides)
         goal = np.zeros(sequences + cells + values)
-        goal[sequences + cells] = -FINE  # linprog minimises; this is the value at the root
+        goal[sequences + cells] = -PROGRAM_SCALE  # linprog minimises; this is the value at the root
         lower = np.concatenate([least, box.lower.ravel(), np.full(values, -np.inf)])
         upper = np.concatenate([most, box.upper.ravel(), np.full(values, np.inf)])
         answer = interruptible(
@@ -483,19 +492,19 @@ class Maxmin:
             method="highs",
             options={"time_limit": time_left},
         )
-        self.programs += 1
+        self.num_programs += 1
         if answer.status != SOLVED:
             return None
-        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / FINE
-        opponent_choices = np.zeros(len(dag.allowed))
-        opponent_choices[dag.allowed] = multipliers[:choices]
-        prices = -answer.eqlin.marginals / FINE
+        multipliers = np.maximum(-answer.ineqlin.marginals, 0.0) / PROGRAM_SCALE
+        opponent_choices = np.zeros(dag.num_choices)
+        opponent_choices[dag.allowed_choices] = multipliers[:choices]
+        prices = -answer.eqlin.marginals / PROGRAM_SCALE
         optimum = Optimum(
-            weights=answer.x[:sequences],
-            rows=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
-            value=-answer.fun / FINE,
-            opponent=Mixed.of(dag, opponent_choices).plan,
-            coupled=multipliers[choices:],
-            equal=prices[-len(self.equation_sides) :],
+            sequence_weights=answer.x[:sequences],
+            row_probabilities=answer.x[sequences : sequences + cells].reshape(box.lower.shape),
+            value=-answer.fun / PROGRAM_SCALE,
+            opponent_weights=Mixed.of(dag, opponent_choices).plan,
+            coupling_prices=multipliers[choices:],
+            equation_prices=prices[-len(self.equation_sides) :],
         )
         return optimum if all(np.isfinite(part).all() for part in optimum) else None

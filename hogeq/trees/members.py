@@ -111,8 +111,8 @@ def _deviation(tree: FlatTree, target: Strategy, player: int, limit: Deadline) -
     payoffs = Payoffs(two_player_tree, side, others_plan, limit)
     least_now, most_now = payoffs.payoff_bounds(plan_of(payoffs.form, target, limit))
     best = settle(payoffs, limit, deadline=limit)
-    lower = max(0.0, below(best.least - most_now))
-    upper = max(0.0, above(best.most - least_now))
+    lower = max(0.0, below(best.response_payoff - most_now))
+    upper = max(0.0, above(best.upper_bound - least_now))
     return Deviation(player, lower, upper)
 
 

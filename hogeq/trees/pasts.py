@@ -20,6 +20,7 @@ from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 2_000_000  # of a tree whose pasts are listed
 UNIT_ROUNDOFF: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
+MARGIN: Final = 8.0  # factor of the bound on errors, which counts them to first order
 
 
 def problems(tree: FlatTree, target: Strategy) -> list[Problem]:
@@ -49,10 +50,10 @@ def _problem(tree: FlatTree, target: Strategy, player: int) -> Problem:
 class _Outcomes(NamedTuple):
     """What can follow each sequence, by sequence."""
 
-    sequence: Ints  # (n,), ascending
-    past: Ints  # (n,), the past that is met next, or -1 for the end of the game
-    mass: Floats  # (n,), probability by chance and the other player
-    paid: Floats  # (S,), mean payoff where a sequence is the last
+    parent_sequence: Ints  # (n,), ascending
+    next_past: Ints  # (n,), the past that is met next, or -1 for the end of the game
+    probability: Floats  # (n,), probability by chance and the other player
+    mean_payoff: Floats  # (S,), mean payoff where a sequence is the last
 
 
 def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
@@ -63,23 +64,24 @@ def _outcomes(form: SequenceForm, others_reach: Floats) -> _Outcomes:
     tree = form.tree
     sign = 1.0 if form.player == 0 else -1.0
     is_end = tree.player == TERMINAL
-    is_own = form.refined >= 0
-    mass_of_ends = np.bincount(form.at[is_end], others_reach[is_end], form.size)
+    is_own = form.refined_of_node >= 0
+    last_sequence = form.sequence_of_node[is_end]
+    reach_of_ends = np.bincount(last_sequence, others_reach[is_end], form.num_sequences)
     payoffs = sign * others_reach[is_end] * tree.payoff[is_end]
-    sum_of_payoffs = np.bincount(form.at[is_end], payoffs, form.size)
-    mass_of_pasts = np.bincount(form.refined[is_own], others_reach[is_own], len(form.row))
-    pasts = np.flatnonzero(mass_of_pasts > 0.0)
-    final = np.flatnonzero(mass_of_ends > 0.0)  # sequences that can be the last
-    sequence = np.concatenate([form.before[pasts], final])
+    sum_of_payoffs = np.bincount(last_sequence, payoffs, form.num_sequences)
+    past = form.refined_of_node[is_own]
+    reach_of_pasts = np.bincount(past, others_reach[is_own], form.num_refined)
+    pasts = np.flatnonzero(reach_of_pasts > 0.0)
+    final = np.flatnonzero(reach_of_ends > 0.0)  # sequences that can be the last
+    sequence = np.concatenate([form.parent_sequence[pasts], final])
     order = np.argsort(sequence, kind="stable")
+    mean = sum_of_payoffs / np.where(reach_of_ends > 0.0, reach_of_ends, 1.0)
     largest = np.abs(tree.payoff).max()  # a mean is no larger; rounding must not make it so
     return _Outcomes(
-        sequence=sequence[order],
-        past=np.concatenate([pasts, np.full(len(final), -1)])[order],
-        mass=np.concatenate([mass_of_pasts[pasts], mass_of_ends[final]])[order],
-        paid=np.clip(
-            sum_of_payoffs / np.where(mass_of_ends > 0.0, mass_of_ends, 1.0), -largest, largest
-        ),
+        parent_sequence=sequence[order],
+        next_past=np.concatenate([pasts, np.full(len(final), -1)])[order],
+        probability=np.concatenate([reach_of_pasts[pasts], reach_of_ends[final]])[order],
+        mean_payoff=np.clip(mean, -largest, largest),
     )
 
 
@@ -93,37 +95,37 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
     Raises `HogeqError` if the probability of all that follows a sequence rounds to 0.
     """
     actions = form.tree.num_actions
-    is_reached = np.zeros(len(form.row), bool)
-    is_reached[outcomes.past[outcomes.past >= 0]] = True
-    levels = [level[is_reached[level]] for level in form.levels]
+    is_reached = np.zeros(form.num_refined, bool)
+    is_reached[outcomes.next_past[outcomes.next_past >= 0]] = True
+    levels = [level[is_reached[level]] for level in form.refined_by_depth]
     pasts = np.concatenate([*levels, np.zeros(0, np.int64)]).astype(np.int64)
     # Position of each past. The last entry is that of past -1, which stands for the end.
-    position = np.full(len(form.row) + 1, -1)
+    position = np.full(form.num_refined + 1, -1)
     position[pasts] = 1 + np.arange(len(pasts))
     # Sequences, position by position: the empty one, then those of each past.
-    start = form.start[pasts]
-    num_legal = form.tree.num_legal[form.row[pasts]]
+    start = form.sequence_offsets[pasts]
+    num_legal = form.tree.num_legal[form.row_of_refined[pasts]]
     sequences = np.append(0, spans(start, start + num_legal))
     num_ways = np.append(1, num_legal)
-    begin = np.searchsorted(outcomes.sequence, sequences)
-    end = np.searchsorted(outcomes.sequence, sequences, "right")
+    begin = np.searchsorted(outcomes.parent_sequence, sequences)
+    end = np.searchsorted(outcomes.parent_sequence, sequences, "right")
     if (begin == end).any():
         raise HogeqError(f"{form.tree.name}: has chances that are too small for a certificate")
     by_way = spans(begin, end)  # outcomes, way by way
     first_outcome = np.append(0, np.cumsum(end - begin))  # of each way
-    mass = outcomes.mass[by_way]
+    mass = outcomes.probability[by_way]
     way_of_outcome = np.repeat(np.arange(len(sequences)), end - begin)
     first_way = np.cumsum(num_ways) - num_ways  # of each position
     first_move = first_outcome[first_way]  # of each position
     num_moves = np.add.reduceat(end - begin, first_way)
-    next_position = position[outcomes.past[by_way]]
-    is_end = outcomes.past[by_way] < 0
-    payoff_code = -1 - outcomes.sequence[by_way]  # -1 - t stands for the end with payoff t
+    next_position = position[outcomes.next_past[by_way]]
+    is_end = outcomes.next_past[by_way] < 0
+    payoff_code = -1 - outcomes.parent_sequence[by_way]  # -1 - t stands for the end with payoff t
     way = first_way[:, None] + np.arange(actions)
     arrays: dict[str, Any] = {
         "level": np.cumsum([0, 1, *(len(level) for level in levels if len(level))]),
         "player": np.append(NATURE, np.zeros(len(pasts))),
-        "row": np.append(0, form.row[pasts]),
+        "row": np.append(0, form.row_of_refined[pasts]),
         "fixed": np.eye(1, actions),
         "situation": np.arange(1 + len(pasts)),
         "way": np.where(np.arange(actions) < num_ways[:, None], way, -1)[:, None],
@@ -135,7 +137,7 @@ def _graph(form: SequenceForm, outcomes: _Outcomes) -> Graph:
         "place": first_move,
         "next": np.where(is_end, payoff_code, next_position),
         "label": np.zeros(len(by_way)),
-        "payoff": outcomes.paid,
+        "payoff": outcomes.mean_payoff,
         "start": np.zeros((1, 2)),
         "start_chance": np.ones(1),
     }
@@ -147,11 +149,11 @@ def _error(tree: FlatTree, target: Strategy, graph: Graph) -> float:
 
     The reach probability of a node has a relative error for each move to it, and a sum over nodes
     one for each node. A conditional probability is a quotient of two, a mean payoff another. The
-    errors of all levels add up. A factor of 8 leaves a margin.
+    errors of all levels add up. `MARGIN` covers the products of errors.
     """
     worst_row_error = np.abs(target.policies.sum(axis=2) - 1.0).max(initial=0.0) + UNIT_ROUNDOFF
     error_of_move = (tree.num_actions + 2) * worst_row_error + 4.0 * UNIT_ROUNDOFF
     num_terms = tree.num_nodes + len(target.chances)
     relative_error = len(tree.levels) * error_of_move + num_terms * UNIT_ROUNDOFF
     largest_payoff = float(np.abs(tree.payoff).max()) + abs(tree.shift) + abs(tree.centre)
-    return float(8.0 * (len(graph.level) + 1) * relative_error * largest_payoff)
+    return float(MARGIN * (len(graph.level) + 1) * relative_error * largest_payoff)

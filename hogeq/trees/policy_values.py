@@ -12,7 +12,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import ROUNDING, Payoffs, numbers_of, plan_of
-from hogeq.trees.flat import FlatTree
+from hogeq.trees.flat import CENTRING_ROUNDINGS, FlatTree
 from hogeq.trees.maxmin import SMALL_GAP, Maxmin
 from hogeq.trees.responses import settle
 from hogeq.trees.restricted import averaged
@@ -34,7 +34,7 @@ def in_policies(tree: FlatTree, solved: Equilibrium, limit: float | Deadline) ->
     if not tree.num_rows:
         raise HogeqError(f"{tree.name}: nobody decides; allowed: games with decisions")
     deadline = Deadline.of(limit)
-    num_forgetful = [len(solving_form(tree, player).shared) for player in (0, 1)]
+    num_forgetful = [len(solving_form(tree, player).shared_rows) for player in (0, 1)]
     first = int(num_forgetful[1] < num_forgetful[0])  # it forgets less, and may leave time over
     first_value = one_side(tree, solved, first, deadline.share(0.5))
     # The value in mixtures is no worse for a side than what it secures by a policy.
@@ -82,13 +82,13 @@ def one_side(
     # The search leaves out payoffs that come without a move: its bounds are widened by these.
     unmoved_ends = unmoved(solving_form(tree, 0), solving_form(tree, 1))
     worst_unmoved, best_unmoved = unmoved_ends if player == 0 else unmoved_ends[::-1]
-    ceiling = sign * (known_bound - level - float(worst_unmoved)) / unit + search.rounding
+    ceiling = sign * (known_bound - level - float(worst_unmoved)) / unit + search.relative_error
     result = search.solve(starts[::-1], ceiling)
     # The opponent's best response to the policy, rounded outward.
     policy = Strategy.unchecked(result.policy)
     payoffs = Payoffs(tree, 1 - player, plan_of(search.form, policy, deadline), deadline)
-    most = settle(payoffs, deadline, dag=search.opponent.whole, deadline=deadline).most
-    secured = most if player == 1 else payoffs.total - most
+    most = settle(payoffs, deadline, dag=search.opponent.whole_dag, deadline=deadline).upper_bound
+    secured = most if player == 1 else payoffs.payoff_sum - most
     bound = Fraction(level) + best_unmoved + int(sign) * Fraction(unit) * Fraction(result.upper)
     least, greatest = sorted((secured, bound + int(sign) * _missed_by_centring(tree)))
     return InPolicies(
@@ -109,9 +109,9 @@ def _missed_by_centring(tree: FlatTree) -> Fraction:
     level = Fraction(tree.shift + tree.centre)
     numbers = numbers_of(tree)
     if numbers is not None:
-        pairs = zip(numbers.paid, tree.paid.tolist(), strict=True)
+        pairs = zip(numbers.terminal_payoffs, tree.terminal_payoffs.tolist(), strict=True)
         return max(abs(given - level - Fraction(paid)) for given, paid in pairs)
-    missed = 4.0 * ROUNDING * (abs(tree.shift) + abs(tree.centre))
-    if tree.is_rounded:
+    missed = CENTRING_ROUNDINGS * ROUNDING * (abs(tree.shift) + abs(tree.centre))
+    if tree.is_rounded:  # each payoff stands for one within a rounding of it; twice that
         missed += 2.0 * ROUNDING * (abs(float(level)) + tree.largest_payoff)
     return Fraction(missed)

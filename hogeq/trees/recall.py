@@ -248,7 +248,7 @@ class Recall:
             self.depth[level] = number
         # Refined information sets (own pasts) of every row, those of the shortest histories first.
         self.parts: dict[int, list[int]] = defaultdict(list)
-        for refined, row in enumerate(self.form.row.tolist()):
+        for refined, row in enumerate(self.form.row_of_refined.tolist()):
             self.parts[row].append(refined)
         # The rows that forget something: they join several own pasts.
         self.shared = {row: parts for row, parts in self.parts.items() if len(parts) > 1}
@@ -275,7 +275,8 @@ class Recall:
         for name, finding in zip(kinds, self._well_formed(whole=whole, ranked=ranked), strict=True):
             is_unproved = finding.holds and self.form.is_absent_minded
             findings[name] = Finding(None, None, ONCE) if is_unproved else finding
-        visits = sorted(zip(self.form.visits.tolist(), self.form.row.tolist(), strict=True))
+        rows = self.form.row_of_refined.tolist()
+        visits = sorted(zip(self.form.visits.tolist(), rows, strict=True))
         return Audit(
             player=self.player,
             infosets=self._names(np.flatnonzero(self.tree.seat == self.player).tolist()),
@@ -303,8 +304,8 @@ class Recall:
         if in_some_order is not None and in_some_order.holds:
             return {*self.shared}
         inflated = self.form.inflated
-        still_joined = np.isin(inflated.row, inflated.shared)
-        return {*self.shared} - {*self.form.row[still_joined].tolist()}
+        still_joined = np.isin(inflated.row_of_refined, inflated.shared_rows)
+        return {*self.shared} - {*self.form.row_of_refined[still_joined].tolist()}
 
     def pair(self, first: int, second: int, note: str = "") -> Pair:
         """Pair two nodes."""
@@ -339,7 +340,7 @@ class Recall:
     def _pairs_of_pasts(self) -> Iterator[Pair]:
         """Pair shortest histories with different own pasts, for each row that joins some."""
         for parts in self.shared.values():
-            yield self.pair(*self.form.first[parts[:2]].tolist())
+            yield self.pair(*self.form.first_node[parts[:2]].tolist())
 
     def _untraced(self) -> Pair | None:
         """Find the shortest pair of histories that refutes A-loss recall; None if it holds.
@@ -351,12 +352,12 @@ class Recall:
         """
         best: Pair | None = None
         for parts in self.shared.values():
-            nodes = self.form.first[parts].tolist()  # the shortest histories first
+            nodes = self.form.first_node[parts].tolist()  # the shortest histories first
             groups: dict[frozenset[int], _PastsOfRows] = {}  # by the rows that pasts met
             for number, node in enumerate(nodes):
                 if best is not None and self.pair(nodes[0], node).moves >= best.moves:
                     break  # this pair and all later ones are no shorter
-                actions = dict(self.form.steps(int(self.form.before[parts[number]])))
+                actions = dict(self.form.steps(int(self.form.parent_sequence[parts[number]])))
                 alike = [group.first_alike(actions) for group in groups.values()]
                 earlier = [past for past in alike if past is not None]
                 if earlier:
@@ -372,7 +373,7 @@ class Recall:
         """
         tree = self.tree
         fewest_moves = tree.num_nodes  # of a pair so far; at first more than any node is deep
-        for later in self.form.first[self.form.visits > 1].tolist():
+        for later in self.form.first_node[self.form.visits > 1].tolist():
             if self.depth[later] >= fewest_moves:  # those that follow are as deep
                 return
             first = later
@@ -410,7 +411,7 @@ class Recall:
             return [Finding(None, None, too_many)] * num_kinds
         if refuted is None:
             plays = Plays.of(self.form, self.other)
-            endings = plays.forms(self.form.refined[plays.node], ENDINGS)
+            endings = plays.forms(self.form.refined_of_node[plays.history_node], ENDINGS)
             refuted = self._differing(endings, NO_PLAY)
         if refuted is not None:
             return [Finding(False, self.witness(refuted), EVERY)] * num_kinds
@@ -429,13 +430,15 @@ class Recall:
 
         `kind` is 0 for well-formed, 1 for skew well-formed, 2 for chance-relaxed skew well-formed.
         """
-        refuted = self._differing(plays.forms(self.form.refined[plays.node], kind), "")
+        refuted = self._differing(
+            plays.forms(self.form.refined_of_node[plays.history_node], kind), ""
+        )
         if refuted is None:
             return Finding(True, None, COARSEST)
         histories = int((self.tree.player == self.player).sum())
-        if histories == len(self.form.row):  # it is the finest as well
+        if histories == self.form.num_refined:  # it is the finest as well
             return Finding(False, self.witness(refuted), EVERY)
-        if self._matched_singly(plays.forms(plays.node, kind)):
+        if self._matched_singly(plays.forms(plays.history_node, kind)):
             return Finding(True, None, FINEST)
         return Finding(None, self.witness(refuted), NEITHER)
 
@@ -456,7 +459,7 @@ class Recall:
                 first_part.setdefault(forms[part], part)
             if len(first_part) > 1:
                 differing_parts = list(first_part.values())[:2]
-                first, second = self.form.first[differing_parts].tolist()
+                first, second = self.form.first_node[differing_parts].tolist()
                 pairs.append(self.pair(first, second, note))
         return smallest(pairs)
 
@@ -470,16 +473,16 @@ class Recall:
         # By refined information set, then by the opponent's past: the first node with both.
         node_by_past: dict[int, dict[int, int]] = defaultdict(dict)
         own_nodes = np.flatnonzero(self.tree.player == self.player)
-        refined = self.form.refined[own_nodes].tolist()
-        opponent_pasts = self.other.at[own_nodes].tolist()
+        refined = self.form.refined_of_node[own_nodes].tolist()
+        opponent_pasts = self.other.sequence_of_node[own_nodes].tolist()
         for node, part, past in zip(own_nodes.tolist(), refined, opponent_pasts, strict=True):
             node_by_past[part].setdefault(past, node)
         for parts in self.shared.values():
             best: Pair | None = None
             for second_part in parts:
-                second_node = int(self.form.first[second_part])
+                second_node = int(self.form.first_node[second_part])
                 for first_part in parts:  # those of the shortest histories first
-                    shortest = self.pair(int(self.form.first[first_part]), second_node)
+                    shortest = self.pair(int(self.form.first_node[first_part]), second_node)
                     if best and shortest.moves >= best.moves:
                         break  # later ones are no shorter
                     for past, node in node_by_past[first_part].items():

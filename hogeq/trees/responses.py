@@ -34,18 +34,18 @@ from hogeq.trees.whole_dags import bounding_dag
 
 LARGEST_GAP: Final = 1e-9  # between bounds that count as equal, a share of the stakes
 RESCALING_RATIO: Final = 1000  # rescale payoffs whose unit exceeds the loss by more than that
-SEARCHING: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
+SEARCH_SHARE: Final = 0.9  # share of the time for the search; the rest is for exact payoffs
 
 
 class Settled(NamedTuple):
     """A response, and bounds between which the best payoff lies."""
 
     answer: Answer
-    least: Fraction  # payoff of the response, rounded down
-    most: Fraction  # upper bound on the payoff of any response
-    full_memory: Fraction  # upper bound on the payoff of a player with perfect recall
-    is_certain: bool  # whether `most` is proved; otherwise it is what the solver HiGHS reports
-    method: str  # how `most` was found, one of `BOUND_METHODS`
+    response_payoff: Fraction  # payoff of the response, rounded down
+    upper_bound: Fraction  # upper bound on the payoff of any response
+    full_memory_bound: Fraction  # upper bound on the payoff of a player with perfect recall
+    is_certain: bool  # whether `upper_bound` is proved; otherwise HiGHS reports it
+    bound_method: str  # how `upper_bound` was found, one of `BOUND_METHODS`
 
 
 def settle(
@@ -63,34 +63,25 @@ def settle(
     2. Search for a response.
     3. Compute its payoff anew, rounded down, and an upper bound, rounded up.
 
-    Parameters
-    ----------
-    payoffs : Payoffs
-        Payoffs of the responder's sequences against the strategy. They may be rescaled in place.
-    limit : float or Deadline
-        Time for a program or branch and bound.
-    begin : (R, K), optional
-        Strategy from which an ascent begins.
-    dag : BeliefDag, optional
-        Belief DAG of the responder, by which the response is exact without a search.
-    deadline : Deadline
-        End of all searches but those that have the `limit`.
-    finer : float
-        For an absent-minded player: largest gap of the bounds, a share of the usual one.
+    `payoffs` are those of the responder's sequences against the strategy, and may be rescaled in
+    place. A program or branch and bound ends by the `limit`, all other searches by the `deadline`.
+    An ascent begins at the strategy `begin`, (R, K). By the responder's `dag` the response is exact
+    without a search. `finer`, for an absent-minded player, is the largest gap of the bounds, as a
+    share of the usual one.
     """
     form = payoffs.form
     limit = Deadline.of(limit)
-    full_memory_payoff = payoffs.most(remembering(form))
+    full_memory_payoff = payoffs.best_response_bound(remembering(form))
 
     def proved_payoff(strategy: Floats) -> Fraction:
         """Payoff of a strategy, (R, K), rounded down."""
-        return payoffs.least_of(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
+        return payoffs.least_payoff(plan_of(form, Strategy.unchecked(strategy), payoffs.deadline))
 
-    can_rescale = payoffs.exact is not None and dag is None and not form.is_absent_minded
+    can_rescale = payoffs.exact_payoffs is not None and dag is None and not form.is_absent_minded
     # Cut off losses larger than what an ascent loses to full memory, as long as that is far less.
     while can_rescale and not deadline.is_over:
-        acts = by_ascent(form, payoffs.most_each, begin, deadline)[1]
-        begin = pure_rows(form, form.inflated.pure(acts))
+        acts = by_ascent(form, payoffs.upper_ends, begin, deadline)[1]
+        begin = pure_rows(form, form.inflated.pure_realisation(acts))
         loss = full_memory_payoff - proved_payoff(begin)
         if not 0 < RESCALING_RATIO * loss < payoffs.unit:
             break
@@ -99,16 +90,16 @@ def settle(
         solved, least, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
         answer = Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     else:
-        answer = best_response(form, payoffs.most_each, limit, begin, dag=dag, deadline=deadline)
+        answer = best_response(form, payoffs.upper_ends, limit, begin, dag=dag, deadline=deadline)
         least = proved_payoff(answer.strategy)
     most, is_certain, method = full_memory_payoff, True, FULL_MEMORY
     if dag is not None:
-        most, method = payoffs.most(dag), BELIEF_DAG
+        most, method = payoffs.best_response_bound(dag), BELIEF_DAG
     elif least < full_memory_payoff and answer.method == INTEGER_PROGRAM:
         whole_dag = bounding_dag(form, limit)
         is_certain = whole_dag is not None
         if whole_dag is not None:
-            most, method = payoffs.most(whole_dag), BELIEF_DAG
+            most, method = payoffs.best_response_bound(whole_dag), BELIEF_DAG
         else:  # no proof in time: the bound that HiGHS reports
             most, method = payoffs.payoff(answer.bound), INTEGER_PROGRAM
     elif least < full_memory_payoff and answer.method != FULL_MEMORY:
@@ -131,19 +122,9 @@ def enclosed_response(
     If bounds of single seats print as one number but those of the mean do not, branch and bound is
     repeated for a gap that is 16 times smaller.
 
-    Parameters
-    ----------
-    tree : FlatTree
-    given : Strategy or (R, K)
-        Strategy to respond to.
-    limit : float or Deadline
-        Time for programs and branch and bound, of both seats together.
-    begin : (R, K), optional
-        Strategy from which ascents begin.
-    wholes : pair of BeliefDag or None
-        Belief DAG of each player; a player with one needs no program.
-    deadline : Deadline
-        End of all searches but those that have the `limit`.
+    `given` is a strategy, or a policy (R, K); ascents begin at the strategy `begin`, (R, K). The
+    `limit` is for programs and branch and bound of both seats together, the `deadline` for all
+    other searches. `wholes` are belief DAGs of the players: one who has it needs no program.
     """
     target = tree_strategy(tree, given)
     unit = stakes(tree)
@@ -159,38 +140,40 @@ def enclosed_response(
         seat_limit = deadline.share(1.0 / seats_left)
         plan = plan_of(solving_form(tree, 1 - player), target, seat_limit)
         payoffs = Payoffs(tree, player, plan, seat_limit)
-        search_limit = seat_limit.share(SEARCHING)
+        search_limit = seat_limit.share(SEARCH_SHARE)
         result = settle(payoffs, program_limit, begin, wholes[player], search_limit, finer)
         if form is unshuffled_form:
             return result
         # Perfect recall refers to the order in which the game itself asks the player.
         in_game_order = Payoffs(tree, player, plan, deadline, unshuffled_form)
-        return result._replace(full_memory=in_game_order.most(remembering(unshuffled_form)))
+        full_memory_bound = in_game_order.best_response_bound(remembering(unshuffled_form))
+        return result._replace(full_memory_bound=full_memory_bound)
 
     finer = 1.0
     while True:
         first, second = (in_seat(player, begin, finer) for player in (0, 1))
         rows = np.where(tree.seat[:, None] == 0, first.answer.strategy, second.answer.strategy)
-        value = (first.least + second.least) / 2
-        bound = (first.most + second.most) / 2
+        value = (first.response_payoff + second.response_payoff) / 2
+        bound = (first.upper_bound + second.upper_bound) / 2
         is_met = bound - value <= LARGEST_GAP * Fraction(unit)
         are_alike = tree.units.are_one(below(value), above(bound))  # whether they print alike
-        can_be_finer = BRANCH_AND_BOUND in (first.method, second.method) and finer > FINEST
+        methods = first.bound_method, second.bound_method
+        can_be_finer = BRANCH_AND_BOUND in methods and finer > FINEST
         if are_alike or not is_met or not can_be_finer or limit.is_over:
             break
         finer /= 16.0
         begin = rows
     is_pure = bool((rows.max(axis=1, initial=0.0) == 1.0).all())
-    seats = below(first.least), below(second.least)
-    seat_bounds = above(first.most), above(second.most)
+    seats = below(first.response_payoff), below(second.response_payoff)
+    seat_bounds = above(first.upper_bound), above(second.upper_bound)
     is_proved = first.is_certain and second.is_certain and is_met and are_alike
     return Response(
         strategy=tree_strategy(tree, rows.argmax(axis=1) if is_pure else rows),
         value=below(value),
         bound=above(bound),
-        full_memory=above((first.full_memory + second.full_memory) / 2),
+        full_memory=above((first.full_memory_bound + second.full_memory_bound) / 2),
         is_proved=is_proved and all(map(tree.units.are_one, seats, seat_bounds)),
-        method=max((first.method, second.method), key=BOUND_METHODS.index),
+        method=max(methods, key=BOUND_METHODS.index),
         seconds=limit.spent,
         seats=seats,
         seat_bounds=seat_bounds,
@@ -204,5 +187,5 @@ def full_memory(tree: FlatTree, target: Strategy) -> float:
     sum_of_seats = Fraction()
     for player, form in enumerate(forms):
         payoffs = Payoffs(tree, player, plan_of(forms[1 - player], target), FOREVER, form)
-        sum_of_seats += payoffs.most(remembering(form))
+        sum_of_seats += payoffs.best_response_bound(remembering(form))
     return above(sum_of_seats / 2)

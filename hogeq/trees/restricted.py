@@ -13,10 +13,11 @@ from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.workers import interruptible
 from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag
-from hogeq.trees.integer_program import ENDED, FINE, SOLVED
+from hogeq.trees.integer_program import ENDED, PROGRAM_SCALE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
 
+LEAST_REACH: Final = 1e-14  # of a row: no more is rounding of weights that sum to 1
 TIME_PER_ENTRY: Final = 4  # time to build a linear program, per entry of the arrays it is made of
 
 
@@ -29,12 +30,12 @@ class Mixed(NamedTuple):
     @classmethod
     def of(cls, dag: BeliefDag, weights: Floats) -> "Mixed":
         """Make one of weights of choices, which need not be a flow."""
-        return cls(dag, dag.flow(dag.normalised(weights)))
+        return cls(dag, dag.flow(dag.choice_probabilities(weights)))
 
     @property
     def plan(self) -> Floats:
         """Weights of sequences, (S,)."""
-        return np.asarray(self.dag.sequences @ self.flow)
+        return np.asarray(self.dag.plan_matrix @ self.flow)
 
     def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
         """Decompose the flow into strategies and the probabilities of drawing them.
@@ -60,9 +61,10 @@ def played(form: SequenceForm, plan: Floats) -> Floats:
     The opponent's rows, and rows of no weight that is more than rounding, are uniform.
     """
     weights = np.zeros(form.tree.shape)  # (R, K)
-    weights[form.tree.legal] = form.by_actions(plan)
+    weights[form.tree.legal] = form.action_weights(plan)
     total = weights.sum(axis=1, keepdims=True)
-    return np.where(total > 1e-14, weights / np.maximum(total, 1e-14), form.tree.uniform())
+    is_reached = total > LEAST_REACH
+    return np.where(is_reached, weights / np.maximum(total, LEAST_REACH), form.tree.uniform())
 
 
 def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
@@ -86,35 +88,35 @@ def solve_restricted(
     players, or None if HiGHS fails or is not done in time.
     """
     first, second = dags
-    if not len(second.row):  # the second player decides nothing: its flow is 1 at the root
-        choices = first.respond(against(payoffs, second.sequences @ np.ones(1), 0))[1]
+    if not second.num_decisions:  # the second player decides nothing: its flow is 1 at the root
+        choices = first.respond(against(payoffs, second.plan_matrix @ np.ones(1), 0))[1]
         return first.flow(choices), np.ones(1)
-    if not len(first.row):
-        choices = second.respond(against(payoffs, first.sequences @ np.ones(1), 1))[1]
+    if not first.num_decisions:
+        choices = second.respond(against(payoffs, first.plan_matrix @ np.ones(1), 1))[1]
         return np.ones(1), second.flow(choices)
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
-    size = sum(len(dag.allowed) + dag.sequences.nnz for dag in dags) + payoffs.nnz
+    size = sum(dag.num_choices + dag.plan_matrix.nnz for dag in dags) + payoffs.nnz
     if deadline.is_over or not deadline.allows(TIME_PER_ENTRY * size):
         return None
     # Payoffs by the first player's choices and the second's sequences, then by both's choices.
-    by_sequence = csr_array(FINE * (first.sequences.T @ payoffs))
+    by_sequence = csr_array(PROGRAM_SCALE * (first.plan_matrix.T @ payoffs))
     first_equations, second_equations = first.equations(), second.equations()
     # Right sides of the equations of a flow: it is 1 at the root, the first equation.
     first_sides, second_sides = (
         (np.arange(equations.shape[0]) == 0).astype(float)
         for equations in (first_equations, second_equations)
     )
-    allowed = second.allowed
+    allowed = second.allowed_choices
     entries_by_sequence = np.bincount(by_sequence.indices, minlength=by_sequence.shape[1])
-    num_entries = entries_by_sequence @ np.diff(second.sequences.indptr)
+    num_entries = entries_by_sequence @ np.diff(second.plan_matrix.indptr)
     if not deadline.allows(TIME_PER_ENTRY * float(num_entries)):
         return None
-    by_choice = (by_sequence @ second.sequences).T
+    by_choice = (by_sequence @ second.plan_matrix).T
     # Transposed equations times values are at most the payoffs, for each choice of the second.
     upper = block_array([[-by_choice, second_equations.T]]).tocsr()[allowed]
     free = np.full(second_equations.shape[0], np.inf)  # values have no bounds
-    lower = np.append(np.zeros(len(first.allowed)), -free)
-    upper_bounds = np.append(np.where(first.allowed, np.inf, 0.0), free)
+    lower = np.append(np.zeros(first.num_choices), -free)
+    upper_bounds = np.append(np.where(first.allowed_choices, np.inf, 0.0), free)
     no_values = csr_array((first_equations.shape[0], second_equations.shape[0]))
     solve = partial(
         interruptible,

@@ -65,8 +65,8 @@ Arrays = dict[str, NDArray[Any]]
 
 def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
     """Write a tree to a file, whole or not at all; the tree read from it has the same hash."""
-    after_actions = tree.first_after  # a node after each action of each information set
-    word, words = tree.words(np.concatenate([after_actions, tree.after_chance]))
+    after_actions = tree.first_node_after_action  # a node after each action of each information set
+    word, words = tree.words(np.concatenate([after_actions, tree.nodes_after_chance]))
     _require_names(tree.seat, [*map(str, tree.names)], f"{tree.name}: ")
     texts = [tree.name, *map(str, tree.names), *map(str, tree.states or ()), *words]
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -78,13 +78,13 @@ def save_tree(tree: FlatTree, path: str | os.PathLike[str]) -> None:
         "units": [tree.shift, tree.centre],
         "parent": tree.parent,
         "row": tree.row,
-        "chance": tree.odds,
-        "drawn": tree.drawn,
+        "chance": tree.chance_probabilities,
+        "drawn": tree.chance_numbers,
         "said": word[len(after_actions) :],
-        "payoff": tree.paid,
+        "payoff": tree.terminal_payoffs,
         "seat": tree.seat,
         "num_legal": tree.num_legal,
-        "moves": tree.moves[tree.legal] if tree.num_rows else [],
+        "moves": tree.action_numbers[tree.legal] if tree.num_rows else [],
         "labels": word[: len(after_actions)],
         "text": np.frombuffer(b"".join(encoded), np.uint8),
         "ends": np.cumsum([len(text) for text in encoded]),
@@ -179,12 +179,12 @@ def _tree(arrays: Arrays) -> FlatTree:
         player=player,
         parent=parent,
         row=row,
-        paid=arrays["payoff"],
+        terminal_payoffs=arrays["payoff"],
         seat=seat,
         num_legal=num_legal,
-        moves=moves,
-        drawn=arrays["drawn"],
-        odds=arrays["chance"],
+        action_numbers=moves,
+        chance_numbers=arrays["drawn"],
+        chance_probabilities=arrays["chance"],
         names=infosets,
         describe=labels,
         states=texts[1 + rows : 1 + 2 * rows] if has_states else None,
@@ -347,15 +347,15 @@ class _Labels(MoveNames):
     @cached_property
     def word(self) -> Indices:
         """Which word names the step to each node."""
-        labels = np.zeros(self.tree.moves.shape, np.int32)
+        labels = np.zeros(self.tree.action_numbers.shape, np.int32)
         labels[self.tree.legal] = self.labels
-        return self.tree.by_step(labels, self.said, 0)
+        return self.tree.by_incoming_move(labels, self.said, 0)
 
     @cached_property
     def children(self) -> tuple[Ints, Indices]:
         """Nodes by their parents and then by the moves that lead to them, and those moves."""
-        nodes = np.lexsort((self.tree.move, self.tree.parent))
-        return nodes, self.tree.move[nodes]
+        nodes = np.lexsort((self.tree.incoming_number, self.tree.parent))
+        return nodes, self.tree.incoming_number[nodes]
 
     def __call__(self, moves: Sequence[int]) -> list[str]:
         """Follow the moves of a history from the root; return the word of each."""

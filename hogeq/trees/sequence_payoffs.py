@@ -11,12 +11,10 @@ from hogeq.support.aliases import Floats
 from hogeq.support.messages import HogeqError
 from hogeq.trees.enclosures import fits, gamma, numbers_of
 from hogeq.trees.exact_numbers import MOST_EXACT, paid_in
-from hogeq.trees.flat import TERMINAL, FlatTree, reach
+from hogeq.trees.flat import MOVE_ROUNDINGS, OTHER_ROUNDINGS, TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm
 
-LEAST_STAKES: Final = (
-    1e-150  # as a share of the largest payoff: what is divided by it keeps its digits
-)
+LEAST_STAKES: Final = 1e-150  # share of the largest payoff: a quotient by it keeps its digits
 
 
 def stakes(tree: FlatTree) -> float:
@@ -24,12 +22,12 @@ def stakes(tree: FlatTree) -> float:
 
     Raises `HogeqError` if that is too small a part of the largest payoff for floating point.
     """
-    if tree.expected < LEAST_STAKES and not fits(tree):
+    if tree.largest_expected_share < LEAST_STAKES and not fits(tree):
         raise HogeqError(
-            f"{tree.name}: players can expect {tree.expected:g} of the largest payoff at most;"
-            f" allowed: {LEAST_STAKES:g} of it or more"
+            f"{tree.name}: players can expect {tree.largest_expected_share:g} of the largest payoff"
+            f" at most; allowed: {LEAST_STAKES:g} of it or more"
         )
-    return tree.expected * tree.largest_payoff
+    return tree.scale
 
 
 def against(payoffs: csr_array, plan: Floats, player: int) -> Floats:
@@ -47,14 +45,15 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     tree = first.tree
     exact = numbers_of(tree)
     ends = np.flatnonzero(tree.player == TERMINAL)
-    shape = first.size, second.size
-    moved_ends = ends[(first.at[ends] > 0) | (second.at[ends] > 0)]  # after a move of a player
-    first_sequences = first.at[moved_ends]
-    second_sequences = second.at[moved_ends]
+    shape = first.num_sequences, second.num_sequences
+    is_moved = (first.sequence_of_node[ends] > 0) | (second.sequence_of_node[ends] > 0)
+    moved_ends = ends[is_moved]  # after a move of a player
+    first_sequences = first.sequence_of_node[moved_ends]
+    second_sequences = second.sequence_of_node[moved_ends]
     if exact is None:
         # Probability by chance alone: all actions of both players count 1.
         chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
-        payoffs = (chance * tree.shares)[moved_ends] / tree.expected
+        payoffs = (chance * tree.payoff_shares)[moved_ends] / tree.largest_expected_share
         return csr_array((payoffs, (first_sequences, second_sequences)), shape)
     sums: dict[tuple[int, int], Fraction] = {}  # by both sequences
     level = Fraction(tree.shift + tree.centre)  # payoffs are relative to it
@@ -62,7 +61,7 @@ def sequence_payoffs(first: SequenceForm, second: SequenceForm) -> csr_array:
     end_numbers = np.searchsorted(ends, moved_ends).tolist()
     pairs = zip(first_sequences.tolist(), second_sequences.tolist(), strict=True)
     for end, pair in zip(end_numbers, pairs, strict=True):
-        payoff = exact.chance[end] * (exact.paid[end] - level)
+        payoff = exact.reach_by_chance[end] * (exact.terminal_payoffs[end] - level)
         sums[pair] = sums.get(pair, Fraction()) + payoff
     rows, columns = np.array([*sums], np.int64).reshape(-1, 2).T
     shares = np.array([float(payoff / unit) for payoff in sums.values()])
@@ -77,15 +76,16 @@ def unmoved(first: SequenceForm, second: SequenceForm) -> tuple[Fraction, Fracti
     """
     tree = first.tree
     ends = np.flatnonzero(tree.player == TERMINAL)
-    unmoved_ends = np.flatnonzero((first.at[ends] == 0) & (second.at[ends] == 0))  # numbers of ends
+    is_unmoved = (first.sequence_of_node[ends] == 0) & (second.sequence_of_node[ends] == 0)
+    unmoved_ends = np.flatnonzero(is_unmoved)  # numbers of ends
     if not tree.is_rounded and len(unmoved_ends) <= MOST_EXACT:
         total = paid_in(tree, unmoved_ends)
         return total, total
     chance = reach(tree, np.ones((tree.num_rows, tree.num_actions)), 0)
-    shares = (chance * tree.shares)[ends[unmoved_ends]]
+    shares = (chance * tree.payoff_shares)[ends[unmoved_ends]]
     middle = math.fsum(shares.tolist())
     size = math.fsum(np.abs(shares).tolist())
-    # Relative rounding error: some for each level's chance, 8 more for the product and the sum.
-    error = Fraction(gamma((3 + tree.missed) * len(tree.levels) + 8) * size)
+    num_roundings = (MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + OTHER_ROUNDINGS
+    error = Fraction(gamma(num_roundings) * size)
     largest = Fraction(tree.largest_payoff)
     return largest * (Fraction(middle) - error), largest * (Fraction(middle) + error)

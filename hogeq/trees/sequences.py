@@ -27,94 +27,116 @@ from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.inflation import parts_of_rows
+from hogeq.trees.packed import first_entries, first_of_most, offsets, ranges
 from hogeq.trees.teams import side_names
 
 if TYPE_CHECKING:
-    from hogeq.kernels.row_search import Plays
+    from hogeq.kernels.dag_flows import Dag
+    from hogeq.kernels.row_search import Treeplex
 
 LEAST_GAIN: Final = 1e-12  # by which a change of a row must improve a response
-INFLATING: Final = 0.5  # share of the time for inflation
+INFLATION_SHARE: Final = 0.5  # share of the time for inflation
 FORMS_CACHED: Final = 6  # in the cache: of a game, and of it where either player remembers
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """Sequences of one player, S of them: 0 is the empty one, start[j] + a takes action a at j."""
+    """Sequences of one player, S of them, and its refined information sets, J of them.
+
+    Sequence 0 is the empty one; ``sequence_offsets[j] + a`` takes action a at refined information
+    set j.
+    """
 
     tree: FlatTree
     player: int
-    row: Ints  # (J,), row of every refined information set
-    before: Ints  # (J,), sequence that leads to it
-    at: Ints  # (N,), sequence at every node, before the player's action there
-    first: Ints  # (J,), a shortest node of every refined information set
-    refined: Ints  # (N,), refined information set at the player's nodes, -1 elsewhere
-    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """Cache of results that take time: chains, the inflated form, the belief DAG."""
+    row_of_refined: Ints  # (J,), row of every refined information set
+    parent_sequence: Ints  # (J,), sequence that leads to it
+    sequence_of_node: Ints  # (N,), sequence at every node, before the player's action there
+    first_node: Ints  # (J,), a shortest node of every refined information set
+    refined_of_node: Ints  # (N,), refined information set at the player's nodes, -1 elsewhere
+    cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """Results that take time: chains, the inflated form, the belief DAG."""
 
     def steps(self, sequence: int) -> list[tuple[int, int]]:
         """Rows and actions of a sequence, first to last."""
         steps = []
         while sequence:  # 0 is the empty sequence
-            refined = self.owner[sequence]
-            steps.append((int(self.row[refined]), int(sequence - self.start[refined])))
-            sequence = int(self.before[refined])
+            refined = self.refined_of_sequence[sequence]
+            row, action = self.row_of_refined[refined], self.action_of_sequence[sequence]
+            steps.append((int(row), int(action)))
+            sequence = int(self.parent_sequence[refined])
         return steps[::-1]
 
     @cached_property
-    def start(self) -> Ints:
+    def sequence_offsets(self) -> Ints:
         """First sequence of each refined information set; then their number, S, (J + 1,)."""
-        return 1 + np.append(0, np.cumsum(self.tree.num_legal[self.row]))
+        return 1 + offsets(self.tree.num_legal[self.row_of_refined])  # after the empty sequence
 
     @property
-    def size(self) -> int:
+    def num_sequences(self) -> int:
         """Number of sequences, S."""
-        return int(self.start[-1])
+        return int(self.sequence_offsets[-1])
+
+    @property
+    def num_refined(self) -> int:
+        """Number of refined information sets, J."""
+        return len(self.row_of_refined)
 
     @cached_property
-    def owner(self) -> Ints:
+    def refined_of_sequence(self) -> Ints:
         """Refined information set at which each sequence ends, -1 for the empty one, (S,)."""
-        return np.repeat(np.arange(-1, len(self.row)), np.diff(self.start, prepend=0))
+        num_sequences = np.diff(self.sequence_offsets, prepend=0)  # the empty one, of each
+        return np.repeat(np.arange(-1, self.num_refined), num_sequences)
 
     @cached_property
-    def cells(self) -> Ints:
+    def action_of_sequence(self) -> Ints:
+        """Last action of each sequence, (S,); below 0 for the empty one, which has none."""
+        return np.arange(self.num_sequences) - self.sequence_offsets[self.refined_of_sequence]
+
+    @cached_property
+    def legal_action_of_sequence(self) -> Ints:
         """Last action of all sequences but the empty one, (S - 1,).
 
         It is an index into the list of the legal actions of all rows, row by row.
         """
-        num_legal, refined = self.tree.num_legal, self.owner[1:]
-        first_action = (np.cumsum(num_legal) - num_legal)[self.row]  # (J,), of each one's row
-        return (first_action - self.start[:-1])[refined] + np.arange(1, self.size)
+        row = self.row_of_refined[self.refined_of_sequence[1:]]
+        return first_entries(self.tree.num_legal)[row] + self.action_of_sequence[1:]
 
     @cached_property
-    def above(self) -> Ints:
+    def parent_refined(self) -> Ints:
         """Refined information set at which the sequence before each ends, -1 for none, (J,)."""
-        return self.owner[self.before]
-
-    @property
-    def ends(self) -> Ints:
-        """First index in `before` of each refined information set, (J + 1,): each has one."""
-        return np.arange(1 + len(self.row))  # kernels serve DAGs too, where it may follow several
+        return self.refined_of_sequence[self.parent_sequence]
 
     @cached_property
-    def levels(self) -> list[Ints]:
+    def kernel_dag(self) -> "Dag":
+        """The form as a DAG: a refined information set is a decision, with one edge into it."""
+        from hogeq.kernels.dag_flows import Dag
+
+        edge_offsets = np.arange(1 + self.num_refined)
+        return Dag(edge_offsets, self.parent_sequence, self.sequence_offsets)
+
+    @cached_property
+    def refined_by_depth(self) -> list[Ints]:
         """Refined information sets by the number of own actions before them, the fewest first."""
-        depth = np.zeros(len(self.row), np.int64)
-        for refined, above in enumerate(self.above.tolist()):  # `above` has a smaller number
-            if above >= 0:
-                depth[refined] = depth[above] + 1
+        depth = np.zeros(self.num_refined, np.int64)
+        for refined, parent in enumerate(self.parent_refined.tolist()):  # the parent comes before
+            if parent >= 0:
+                depth[refined] = depth[parent] + 1
         order = np.argsort(depth, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(order) else []
 
     @cached_property
-    def rank(self) -> Ints | None:
+    def rank_of_row(self) -> Ints | None:
         """Order of rows in plays, (R,); None if two come in either order, or one comes twice.
 
         It is a topological order: a row has a rank when all rows that can come before it do.
         """
         if self.is_absent_minded:
             return None
-        rows, later = self.tree.num_rows, np.flatnonzero(self.before)  # after an own action
-        pairs = np.unique(self.row[self.above[later]] * rows + self.row[later])  # as one number
+        rows = self.tree.num_rows
+        later = np.flatnonzero(self.parent_sequence)  # after an own action
+        row_before = self.row_of_refined[self.parent_refined[later]]
+        pairs = np.unique(row_before * rows + self.row_of_refined[later])  # each as one number
         before, after = np.divmod(pairs, rows)
         links = csr_array((np.ones(len(before)), (before, after)), (rows, rows))
         unranked_before = np.bincount(after, minlength=rows)  # rows before each without a rank yet
@@ -129,7 +151,7 @@ class SequenceForm:
             number += 1
         return None if unranked_before.any() else rank
 
-    def payoffs(self, joint: Floats) -> Floats:
+    def payoffs_against(self, joint: Floats) -> Floats:
         """Payoff at the ends of each sequence, (S,), as a share of the largest payoff.
 
         `joint`, (R, K), holds the rows of the other player; own rows are not used.
@@ -137,53 +159,56 @@ class SequenceForm:
         others_reach = reach(self.tree, joint, self.player)
         ends = self.tree.player == TERMINAL
         sign = 1.0 if self.player == 0 else -1.0
-        payoffs = sign * others_reach[ends] * self.tree.shares[ends]
-        return np.bincount(self.at[ends], payoffs, self.size).astype(np.float64)
+        payoffs = sign * others_reach[ends] * self.tree.payoff_shares[ends]
+        sums = np.bincount(self.sequence_of_node[ends], payoffs, self.num_sequences)
+        return sums.astype(np.float64)
 
-    def remember(self, payoffs: Floats) -> tuple[Floats, Ints]:
+    def perfect_recall_values(self, payoffs: Floats) -> tuple[Floats, Ints]:
         """Best payoff after each sequence with perfect recall, (S,), and best actions, (J,)."""
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.size, bool)
-        best_sequences = self.start[:-1].copy()  # filled in place, and so are values
-        dag_flows.rise_best(self.ends, self.before, self.start, allowed, values, best_sequences)
-        return values, best_sequences - self.start[:-1]
+        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        best_sequences = self.sequence_offsets[:-1].copy()  # filled in place, and so are values
+        dag_flows.rise_best(self.kernel_dag, allowed, values, best_sequences)
+        return values, best_sequences - self.sequence_offsets[:-1]
 
-    def most(self, payoffs: Floats) -> float:
+    def upper_bound(self, payoffs: Floats) -> float:
         """Most that a player with perfect recall gets, every sum rounded upward."""
         from hogeq.kernels import dag_flows
 
-        values, allowed = payoffs.copy(), np.ones(self.size, bool)
-        dag_flows.rise_above(self.ends, self.before, self.start, allowed, values)
+        values, allowed = payoffs.copy(), np.ones(self.num_sequences, bool)
+        dag_flows.rise_above(self.kernel_dag, allowed, values)
         return float(values[0])
 
     def realisation(self, strategy: Floats) -> Floats:
         """Probability of every sequence by the own actions of a strategy, (R, K); (S,)."""
         from hogeq.kernels import dag_flows
 
-        chances, first_cells = np.ravel(strategy), self.row * strategy.shape[1]
-        weights = np.ones(self.size)
-        dag_flows.flow_on(self.ends, self.before, self.start, chances, first_cells, weights)
+        first_cells = self.row_of_refined * strategy.shape[1]  # in the flat strategy
+        weights = np.ones(self.num_sequences)
+        dag_flows.flow_on(self.kernel_dag, np.ravel(strategy), first_cells, weights)
         return weights
 
-    def pure(self, acts: Ints) -> Floats:
+    def pure_realisation(self, acts: Ints) -> Floats:
         """Weight of every sequence, 0 or 1, by the actions of a pure strategy, (R,); (S,)."""
         from hogeq.kernels import dag_flows
 
-        chances, weights = np.zeros(self.size), np.ones(self.size)
-        chances[self.start[:-1] + acts[self.row]] = 1.0
-        dag_flows.flow_on(self.ends, self.before, self.start, chances, self.start, weights)
+        probabilities, weights = np.zeros(self.num_sequences), np.ones(self.num_sequences)
+        probabilities[self.sequence_offsets[:-1] + acts[self.row_of_refined]] = 1.0
+        dag_flows.flow_on(self.kernel_dag, probabilities, self.sequence_offsets, weights)
         return weights
 
-    def by_actions(self, plan: Floats) -> Floats:
+    def action_weights(self, plan: Floats) -> Floats:
         """Sum the weights of a plan over pasts, for each legal action, row by row."""
         weights = np.maximum(plan[1:], 0.0)
-        return np.bincount(self.cells, weights, self.tree.num_legal.sum()).astype(np.float64)
+        num_legal_actions = self.tree.num_legal.sum()
+        sums = np.bincount(self.legal_action_of_sequence, weights, num_legal_actions)
+        return sums.astype(np.float64)
 
-    def acts(self, plan: Floats) -> Ints:
+    def likeliest_actions(self, plan: Floats) -> Ints:
         """Give the action of most weight in each row, the first of some that tie, (R,)."""
-        first = np.cumsum(self.tree.num_legal) - self.tree.num_legal
-        return first_of_most(self.by_actions(plan), first) - first
+        first = first_entries(self.tree.num_legal)  # legal action of each row
+        return first_of_most(self.action_weights(plan), first) - first
 
     def chains_within(self, deadline: Deadline) -> list[Ints] | None:
         """List the chains of all shared rows: pasts of a row of which a play meets one at most.
@@ -192,18 +217,18 @@ class SequenceForm:
         met, the own actions pick one. They are such a chain. Chains of most pasts come first. The
         result is cached; it is None if there is no time for all rows.
         """
-        if "chains" not in self.known:
-            by_row = np.argsort(self.row, kind="stable")
-            ends = np.searchsorted(self.row[by_row], np.arange(1 + self.tree.num_rows))
+        if "chains" not in self.cache:
+            refined_by_row = np.argsort(self.row_of_refined, kind="stable")
+            row_offsets = offsets(np.bincount(self.row_of_refined, minlength=self.tree.num_rows))
             chains: list[Ints] = []
-            for row in self.shared.tolist():
+            for row in self.shared_rows.tolist():
                 if deadline.is_over:
                     return None
-                pasts = by_row[ends[row] : ends[row + 1]].tolist()
-                row_chains = _chains_of(pasts, self.before, self.above)
+                pasts = refined_by_row[row_offsets[row] : row_offsets[row + 1]].tolist()
+                row_chains = _chains_of(pasts, self.parent_sequence, self.parent_refined)
                 chains += [np.array(sorted(chain)) for chain in row_chains]
-            self.known["chains"] = chains
-        return cast("list[Ints]", self.known["chains"])
+            self.cache["chains"] = chains
+        return cast("list[Ints]", self.cache["chains"])
 
     @property
     def inflated(self) -> "SequenceForm":
@@ -219,71 +244,72 @@ class SequenceForm:
 
         Rows that there is no time for are not split: slower, but not wrong.
         """
-        if "inflated" not in self.known:
+        if "inflated" not in self.cache:
             seconds = deadline.left
             inflated, is_complete = self._split(deadline)
-            inflated.known["inflated"] = inflated  # its rows cannot be split further
-            self.known["inflated"] = inflated
+            inflated.cache["inflated"] = inflated  # its rows cannot be split further
+            self.cache["inflated"] = inflated
             # Time that it had: `inflated_forms` inflates again if there is more.
-            self.known["seconds"] = inf if is_complete else seconds
-        return cast("SequenceForm", self.known["inflated"])
+            self.cache["seconds"] = inf if is_complete else seconds
+        return cast("SequenceForm", self.cache["inflated"])
 
     def _split(self, deadline: Deadline) -> tuple["SequenceForm", bool]:
         """Split rows whose pasts exclude each other; return also whether there was time for all."""
-        if self.is_absent_minded or not len(self.shared):
+        if self.is_absent_minded or not len(self.shared_rows):
             return self, True
         tree = self.tree
-        acts = self.before - self.start[self.above]  # last action before; of none, not used
-        parts, is_complete = parts_of_rows(self.row, self.above, acts, deadline)
+        acts = self.action_of_sequence[self.parent_sequence]  # last one before; below 0 if none is
+        rows = self.row_of_refined
+        parts, is_complete = parts_of_rows(rows, self.parent_refined, acts, deadline)
         # Part 0 of a row keeps its number; other parts become new rows.
-        most_parts = parts.max() + 1
-        pairs, pair_of_past = np.unique(self.row * most_parts + parts, return_inverse=True)
-        old_row, part = np.divmod(pairs, most_parts)
+        num_parts = parts.max() + 1
+        pairs, pair_of_refined = np.unique(rows * num_parts + parts, return_inverse=True)
+        old_row, part = np.divmod(pairs, num_parts)
         new_row, added = old_row.copy(), np.flatnonzero(part)
         new_row[added] = tree.num_rows + np.arange(len(added))
+        new_row_of_refined = new_row[pair_of_refined]
         origin = np.append(np.arange(tree.num_rows), old_row[added])
-        row, own = tree.row.copy(), self.refined >= 0
-        row[own] = new_row[pair_of_past][self.refined[own]]
+        row_of_node, is_own = tree.row.copy(), self.refined_of_node >= 0
+        row_of_node[is_own] = new_row_of_refined[self.refined_of_node[is_own]]
         split = replace(
             tree,
-            row=row,
+            row=row_of_node,
             seat=tree.seat[origin],
             num_legal=tree.num_legal[origin],
             names=[tree.names[old] for old in origin.tolist()],
             states=None,
         )
-        return replace(self, tree=split, row=new_row[pair_of_past]), is_complete
+        return replace(self, tree=split, row_of_refined=new_row_of_refined), is_complete
 
     @cached_property
-    def origin(self) -> Ints:
+    def original_row(self) -> Ints:
         """Row that each row after inflation is a part of."""
         origin = np.arange(len(self.inflated.tree.seat))
-        origin[self.inflated.row] = self.row
+        origin[self.inflated.row_of_refined] = self.row_of_refined
         return origin
 
     @cached_property
-    def plays(self) -> "Plays":
+    def treeplex(self) -> "Treeplex":
         """Arrays for the kernels that search over rows; rows must have an order in plays."""
-        from hogeq.kernels.row_search import Plays
+        from hogeq.kernels.row_search import Treeplex
 
-        assert self.rank is not None  # noqa: S101 - callers ask
-        rows = np.unique(self.row)
-        rows = rows[np.argsort(self.rank[rows], kind="stable")]
+        assert self.rank_of_row is not None  # noqa: S101 - callers ask
+        rows = np.unique(self.row_of_refined)
+        rows = rows[np.argsort(self.rank_of_row[rows], kind="stable")]
         place_in_order = np.zeros(self.tree.num_rows, np.int64)
         place_in_order[rows] = np.arange(len(rows))
-        row = place_in_order[self.row]
-        follows = np.argsort(self.before, kind="stable")  # sorted by the sequence before
-        return Plays(
-            rows=rows,
-            row=row,
-            before=self.before,
-            above=self.above,
-            start=self.start,
-            members=np.argsort(row, kind="stable"),
-            begins=np.searchsorted(np.sort(row), np.arange(1 + len(rows))),
-            follows=follows,
-            ends=np.searchsorted(self.before[follows], np.arange(1 + self.size)),
-            legal=self.tree.num_legal[rows],
+        row_of_refined = place_in_order[self.row_of_refined]
+        return Treeplex(
+            policy_row=rows,
+            num_legal=self.tree.num_legal[rows],
+            row_of_refined=row_of_refined,
+            parent_sequence=self.parent_sequence,
+            parent_refined=self.parent_refined,
+            first_sequence=self.sequence_offsets,
+            refined_by_row=np.argsort(row_of_refined, kind="stable"),
+            row_offsets=offsets(np.bincount(row_of_refined, minlength=len(rows))),
+            refined_by_parent=np.argsort(self.parent_sequence, kind="stable"),
+            child_offsets=offsets(np.bincount(self.parent_sequence, minlength=self.num_sequences)),
         )
 
     def ascend(self, start: Ints, payoffs: Floats, deadline: Deadline = FOREVER) -> Ints:
@@ -294,13 +320,14 @@ class SequenceForm:
         from hogeq.kernels import row_search
 
         acts = start.copy()
-        if self.rank is not None:
-            chosen = acts[self.plays.rows]  # improved in place, a pass over all rows at a time
-            weights, values = np.ones(len(self.row)), payoffs.copy()  # scratch space
-            while row_search.ascend(self.plays, payoffs, LEAST_GAIN, chosen, weights, values):
+        if self.rank_of_row is not None:
+            # Improved in place, a pass over all rows at a time.
+            chosen = acts[self.treeplex.policy_row]
+            weights, values = np.ones(self.num_refined), payoffs.copy()  # scratch space
+            while row_search.ascend(self.treeplex, payoffs, LEAST_GAIN, chosen, weights, values):
                 if deadline.is_over:
                     break
-            acts[self.plays.rows] = chosen
+            acts[self.treeplex.policy_row] = chosen
         return acts
 
     def anneal(
@@ -308,32 +335,33 @@ class SequenceForm:
     ) -> None:
         """Anneal: walk at random from the pure strategy `chosen`, and store the best one in `best`.
 
-        Both hold actions of the rows, in the order of `plays`, and are changed in place. `drawn`,
-        (n, 5), are random numbers for n steps, `temperatures`, (2,), the first and the last one.
+        Both hold actions of the rows, in the order of `treeplex`, and are changed in place.
+        `drawn`, (n, 5), are random numbers for n steps, `temperatures`, (2,), the first and the
+        last one.
         """
         from hogeq.kernels import row_search
 
-        stack = np.zeros(len(self.row) + 1, np.int64)
-        row_search.anneal(self.plays, payoffs, drawn, temperatures, chosen, best, stack)
+        stack = np.zeros(self.num_refined + 1, np.int64)
+        row_search.anneal(self.treeplex, payoffs, drawn, temperatures, chosen, best, stack)
 
     @cached_property
-    def shared(self) -> Ints:
+    def shared_rows(self) -> Ints:
         """Rows that join several refined information sets."""
-        return np.flatnonzero(np.bincount(self.row, minlength=self.tree.num_rows) > 1)
+        return np.flatnonzero(np.bincount(self.row_of_refined, minlength=self.tree.num_rows) > 1)
 
     @cached_property
     def visits(self) -> Ints:
         """Visits of a play to the row of each refined information set, up to this one, (J,)."""
-        visits = np.ones(len(self.row), np.int64)
+        visits = np.ones(self.num_refined, np.int64)
         # A row that is met again joins two pasts. From all of such rows at once, go up to the one
         # before, and so on.
-        refined = np.flatnonzero(np.isin(self.row, self.shared))
-        earlier = self.above[refined]
+        refined = np.flatnonzero(np.isin(self.row_of_refined, self.shared_rows))
+        earlier = self.parent_refined[refined]
         while len(refined):
             has_earlier = earlier >= 0
             refined, earlier = refined[has_earlier], earlier[has_earlier]
-            visits[refined] += self.row[earlier] == self.row[refined]
-            earlier = self.above[earlier]
+            visits[refined] += self.row_of_refined[earlier] == self.row_of_refined[refined]
+            earlier = self.parent_refined[earlier]
         return visits
 
     @property
@@ -363,18 +391,20 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
 
     Refined information sets are numbered level by level, in the order of their first nodes.
     """
-    at, refined = np.zeros(tree.num_nodes, np.int64), np.full(tree.num_nodes, -1)
-    numbers: dict[int, int] = {}  # of refined information sets, by sequence before * R + row
-    first, action = [np.zeros(0, np.int64)], tree.action
-    # First sequence of each refined information set, as in the form; room for one at each node.
-    start = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
+    sequence_of_node = np.zeros(tree.num_nodes, np.int64)
+    refined_of_node = np.full(tree.num_nodes, -1)
+    numbers: dict[int, int] = {}  # of refined information sets, by parent sequence * R + row
+    first_nodes, action = [np.zeros(0, np.int64)], tree.action
+    # As in the form, with room for one refined information set at each node.
+    sequence_offsets = np.ones(1 + np.count_nonzero(tree.player == player), np.int64)
     for level in tree.levels:
         nodes = np.arange(level.start, level.stop)
         parent = np.maximum(tree.parent[nodes], 0)
-        longer_sequence = start[refined[parent]] + action[nodes]
-        at[nodes] = np.where(tree.mover[nodes] == player, longer_sequence, at[parent])
+        longer_sequence = sequence_offsets[refined_of_node[parent]] + action[nodes]
+        is_after_own = tree.mover[nodes] == player
+        sequence_of_node[nodes] = np.where(is_after_own, longer_sequence, sequence_of_node[parent])
         own = nodes[tree.player[nodes] == player]
-        pairs = at[own] * tree.num_rows + tree.row[own]
+        pairs = sequence_of_node[own] * tree.num_rows + tree.row[own]
         distinct, first_index, inverse = np.unique(pairs, return_index=True, return_inverse=True)
         order = np.argsort(first_index)  # pairs by their first nodes
         num_before = len(numbers)
@@ -384,12 +414,15 @@ def _listed(tree: FlatTree, player: int) -> SequenceForm:
         ]
         is_new = number_of_pair[order] >= num_before
         new_nodes = own[first_index[order[is_new]]]
-        sequences_added = np.cumsum(tree.num_legal[tree.row[new_nodes]])
-        start[num_before + 1 : len(numbers) + 1] = start[num_before] + sequences_added
-        first.append(new_nodes)
-        refined[own] = number_of_pair[inverse]
-    before, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
-    return SequenceForm(tree, player, rows, before, at, np.concatenate(first), refined)
+        new_sequences = np.cumsum(tree.num_legal[tree.row[new_nodes]])
+        new_offsets = sequence_offsets[num_before] + new_sequences
+        sequence_offsets[num_before + 1 : len(numbers) + 1] = new_offsets
+        first_nodes.append(new_nodes)
+        refined_of_node[own] = number_of_pair[inverse]
+    parent_sequence, rows = np.divmod(np.array([*numbers], np.int64), tree.num_rows)
+    first_node = np.concatenate(first_nodes)
+    of_refined_and_nodes = rows, parent_sequence, sequence_of_node, first_node, refined_of_node
+    return SequenceForm(tree, player, *of_refined_and_nodes)
 
 
 def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, SequenceForm]:
@@ -398,36 +431,22 @@ def inflated_forms(tree: FlatTree, deadline: Deadline) -> tuple[SequenceForm, Se
     Forms whose inflation an earlier deadline cut short are inflated anew if there is more time now.
     """
     forms = [sequence_form(tree, player) for player in (0, 1)]
-    seconds_for_each = INFLATING * deadline.left / 2.0
-    if any(form.known.get("seconds", inf) < seconds_for_each for form in forms):
+    seconds_for_each = INFLATION_SHARE * deadline.left / 2.0
+    if any(form.cache.get("seconds", inf) < seconds_for_each for form in forms):
         sequence_form.cache_clear()
         forms = [sequence_form(tree, player) for player in (0, 1)]
     for player, form in enumerate(forms):
-        form.inflate(deadline.share(INFLATING / (2 - player)))
+        form.inflate(deadline.share(INFLATION_SHARE / (2 - player)))
     return forms[0], forms[1]
 
 
-def ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Concatenate ranges of whole numbers, each from a start on, of a size."""
-    shifts = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    return np.arange(len(shifts)) + shifts
-
-
-def first_of_most(values: Floats, starts: Ints) -> Ints:
-    """Index of the largest value of each segment, the first if several tie.
-
-    A segment goes from one of `starts` to before the next.
-    """
-    largest = np.repeat(np.maximum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    indices = np.flatnonzero(values == largest)
-    return indices[np.searchsorted(indices, starts)]
-
-
-def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int]]:
+def _chains_of(
+    pasts: Sequence[int], parent_sequence: Ints, parent_refined: Ints
+) -> list[list[int]]:
     """List the chains of one row, those of most pasts first: no play meets two pasts of a chain.
 
-    Goes up from the last past, by `before` and `above` of the form, and lists the chains after each
-    sequence:
+    Goes up from the last past, by the parents of refined information sets, and lists the chains
+    after each sequence:
 
     1. A past of the row that no other follows is a chain by itself.
     2. At a past that others follow, own actions exclude each other. So the longest chains after
@@ -448,9 +467,9 @@ def _chains_of(pasts: Sequence[int], before: Ints, above: Ints) -> list[list[int
         by_action = [[met for *_, met in action_chains] for action_chains in sorted_chains]
         by_place = zip_longest(*by_action, fillvalue=[])
         chains = [[*chain.from_iterable(parts)] for parts in by_place] or [[past]]
-        sequence = int(before[past])
+        sequence = int(parent_sequence[past])
         if sequence and sequence not in chains_after:
-            earlier = int(above[past])
+            earlier = int(parent_refined[past])
             if earlier not in sequences:
                 sequences[earlier] = []
                 heappush(heap, -earlier)

@@ -30,18 +30,19 @@ Acts: TypeAlias = dict[int, int]
 def solving_form(tree: FlatTree, player: int) -> SequenceForm:
     """Make the sequence form of a player, with own actions in an order of A-loss recall if any.
 
-    After a reordering the form's `at` has a meaning at terminal nodes only; rows and payoffs are
-    the same. A game too large for the search for an order, which nothing interrupts, keeps its own.
+    After a reordering `sequence_of_node` of the form has a meaning at terminal nodes only; rows and
+    payoffs are the same. A game too large for the search for an order, which nothing interrupts,
+    keeps its own.
     """
     form = sequence_form(tree, player)
-    if form.is_absent_minded or not len(form.inflated.shared) or is_too_large(form):
+    if form.is_absent_minded or not len(form.inflated.shared_rows) or is_too_large(form):
         return form
     return shuffled(form) or form
 
 
 def is_too_large(form: SequenceForm) -> bool:
     """Whether an order might take long to find: each of its rows is taken from all plays by it."""
-    return form.size * len(form.tree.levels) ** 2 > MOST_STEPS
+    return form.num_sequences * len(form.tree.levels) ** 2 > MOST_STEPS
 
 
 def shuffled(form: SequenceForm) -> SequenceForm | None:
@@ -54,18 +55,23 @@ def shuffled(form: SequenceForm) -> SequenceForm | None:
     """
     form.require_once()
     ends = np.flatnonzero(form.tree.player == TERMINAL)
-    sequences, sequence_of_end = np.unique(form.at[ends], return_inverse=True)
+    sequences, sequence_of_end = np.unique(form.sequence_of_node[ends], return_inverse=True)
     plays = [dict(form.steps(sequence)) for sequence in sequences.tolist()]
     ordered = order(plays, form.tree.num_legal)
     if ordered is None:
         return None
-    rows, before, new_sequences = ordered
-    at = np.zeros_like(form.at)
-    at[ends] = new_sequences[sequence_of_end]
-    # Nodes before the ends follow the old order: they have no refined information sets any more.
-    no_node = np.full(len(rows), -1)
-    no_refined = np.full_like(at, -1)
-    return replace(form, row=rows, before=before, at=at, first=no_node, refined=no_refined)
+    rows, parent_sequence, new_sequences = ordered
+    sequence_of_node = np.zeros_like(form.sequence_of_node)
+    sequence_of_node[ends] = new_sequences[sequence_of_end]
+    return replace(
+        form,
+        row_of_refined=rows,
+        parent_sequence=parent_sequence,
+        sequence_of_node=sequence_of_node,
+        # Nodes before the ends follow the old order: they have no refined information sets now.
+        first_node=np.full(len(rows), -1),
+        refined_of_node=np.full_like(sequence_of_node, -1),
+    )
 
 
 def order(plays: list[Acts], num_legal: Ints) -> tuple[Ints, Ints, Ints] | None:

@@ -207,7 +207,7 @@ def order_of_rows(tree: FlatTree) -> Ints:
     for level in reversed(tree.levels[1:]):
         np.add.at(subtree_size, tree.parent[level], subtree_size[level])
     visit = np.zeros(tree.num_nodes, int)  # position of each node in the walk
-    for level, first_siblings, _ in tree.families:
+    for level, first_siblings, _ in tree.siblings_by_level:
         sizes = subtree_size[level]
         before = np.cumsum(sizes) - sizes  # nodes at or below those to the left, in the level
         family_size = np.diff(first_siblings, append=len(before))
@@ -293,7 +293,7 @@ def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
     for player in (0, 1):
         form = sequence_form(tree, player)
         own_nodes = np.flatnonzero(tree.player == player)
-        first_visits = own_nodes[form.visits[form.refined[own_nodes]] == 1]
+        first_visits = own_nodes[form.visits[form.refined_of_node[own_nodes]] == 1]
         rows = tree.row[first_visits]
         probability += np.bincount(rows, reach_probability[first_visits], tree.num_rows)
     return probability
@@ -301,10 +301,11 @@ def met(tree: FlatTree, a: Strategy, b: Strategy) -> Floats:
 
 def _node_values(tree: FlatTree, policy: Floats, player: int) -> Floats:
     """Compute the expected payoff to a player from each node on, (N,), if all play by a policy."""
-    step = tree.by_step(policy, tree.odds, 1.0)  # (N,), probability of the step to each node
+    # (N,), probability of the step to each node.
+    step = tree.by_incoming_move(policy, tree.chance_probabilities, 1.0)
     sign = 1.0 if player == 0 else -1.0
     values = np.zeros(tree.num_nodes)
-    values[tree.player == TERMINAL] = sign * (tree.paid + tree.centre) + tree.shift
+    values[tree.player == TERMINAL] = sign * (tree.terminal_payoffs + tree.centre) + tree.shift
     for level in reversed(tree.levels[1:]):
         np.add.at(values, tree.parent[level], step[level] * values[level])
     return values

@@ -18,6 +18,7 @@ from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.short_fractions import short_fraction
+from hogeq.trees import flat
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
 from hogeq.trees.flat import PAIRWISE, TERMINAL, FlatTree, payoff, reach
 
@@ -39,7 +40,7 @@ def value(tree: FlatTree, a: Strategy, b: Strategy) -> Value:
             first += a_weight * b_weight * payoff(tree, a_policy, b_policy)
             second += a_weight * b_weight * (2.0 * tree.shift - payoff(tree, b_policy, a_policy))
     mean = (first + second) / 2.0
-    num_roundings, unit = tree.rounding
+    num_roundings, unit = tree.payoff_rounding
     error = unit * (num_roundings + _mixing(a, b))
     result = Value(float(mean), float(first), float(second))
     smallest = min(abs(mean), abs(first), abs(second))
@@ -62,7 +63,8 @@ def _enclosed_value(tree: FlatTree, a: Strategy, b: Strategy, least: float) -> V
 
 def _mixing(a: Strategy, b: Strategy) -> int:
     """Bound the number of roundings by which components are weighed and added up."""
-    return len(a.chances) * len(b.chances) + 4 * (len(a.chances) + len(b.chances))
+    num_pairs = len(a.chances) * len(b.chances)
+    return num_pairs + flat.COMPONENT_ROUNDINGS * (len(a.chances) + len(b.chances))
 
 
 def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Value:
@@ -71,7 +73,7 @@ def _between(tree: FlatTree, a: Strategy, b: Strategy, tolerance: float) -> Valu
     first = enclosed(tree, a, b, tolerance)
     is_same = np.array_equal(a.chances, b.chances) and np.array_equal(a.policies, b.policies)
     lower, upper = first if is_same else enclosed(tree, b, a, tolerance)  # of `b` in seat 0
-    total_error = Fraction(tree.rounding[1]) if tree.is_rounded else 0
+    total_error = Fraction(tree.payoff_rounding[1]) if tree.is_rounded else 0
     second = total - upper - total_error, total - lower + total_error
     # A strategy gets half of the total against itself.
     mean = ((total - total_error) / 2, (total + total_error) / 2) if is_same else None
@@ -93,15 +95,16 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
         for second_weight, second_policy in zip(second.chances, second.policies, strict=True):
             joint = np.where(tree.seat[:, None] == 0, first_policy, second_policy)
             probability += first_weight * second_weight * reach(tree, joint)[ends]
-    probability[~tree.possible[ends]] = 0.0
-    terms = probability * tree.paid
-    # Roundings: for each move its number, its row's sum, and a product; then the sum of all plays.
-    roundings_of_move = 3 + max(tree.missed, missed(tree, first), missed(tree, second))
-    num_roundings = len(tree.levels) * roundings_of_move + _mixing(first, second) + PAIRWISE + 8
+    probability[~tree.is_possible[ends]] = 0.0
+    terms = probability * tree.terminal_payoffs
+    misses = max(tree.chance_sum_error, missed(tree, first), missed(tree, second))
+    num_roundings = len(tree.levels) * (flat.MOVE_ROUNDINGS + misses) + _mixing(first, second)
+    num_roundings += PAIRWISE + flat.OTHER_ROUNDINGS  # the sum of all plays, and the rest
     level = abs(tree.shift) + abs(tree.centre)
     # Of each term: its relative error, what centring payoffs rounded away, and underflow.
-    errors = gamma(num_roundings) * np.abs(terms) + 4.0 * ROUNDING * level * probability
-    errors = SAFE * (errors + TINY * tree.largest_payoff * tree.possible[ends])
+    missed_by_centring = flat.CENTRING_ROUNDINGS * ROUNDING * level * probability
+    errors = gamma(num_roundings) * np.abs(terms) + missed_by_centring
+    errors = SAFE * (errors + TINY * tree.largest_payoff * tree.is_possible[ends])
     order = np.argsort(-errors, kind="stable")  # the largest errors first
     # Sum of the errors from each term, in this order, to the last.
     errors_from = np.append(SAFE * np.cumsum(errors[order][::-1])[::-1], 0.0)
@@ -126,11 +129,13 @@ def gains_between(
     Given are the gains of mean payoff, (R,), on average against rivals, as float64 has them. Where
     rounding may show they are taken again in fractions: of all plays through the row.
     """
-    count, unit = tree.rounding
+    count, unit = tree.payoff_rounding
     misses = max(missed(tree, one) for one in (first, second, *rivals))
     mixing = sum(_mixing(first, rival) for rival in rivals)
     # Reach, values, their products with the change, and sums; each is in units of a payoff.
-    off = 4.0 * unit * (count + len(tree.levels) * misses + mixing + 2 * tree.num_actions + 16)
+    roundings = count + len(tree.levels) * misses + mixing
+    roundings += 2 * tree.num_actions + 2 * flat.OTHER_ROUNDINGS
+    off = 4.0 * unit * roundings  # two policies, each by its reach and its values
     found, plays_left = dict[int, tuple[float, float]](), MOST_EXACT
     for row in rows:
         gain = float(gains[row])

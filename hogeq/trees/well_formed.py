@@ -26,10 +26,10 @@ ENDINGS: Final = 3  # sequences, but not how many plays have them
 class Plays(NamedTuple):
     """Whole plays, once for each history of a player on their way."""
 
-    node: Ints  # (P,), the history
-    theirs: Ints  # (P,), what the opponent met and did in the whole play, numbered
-    mine: Ints  # (P,), what the player meets and does from the history on, numbered
-    chance: Floats  # (P,), logarithm of the play's probability by chance
+    history_node: Ints  # (P,), the history
+    opponent_sequence: Ints  # (P,), what the opponent met and did in the whole play, numbered
+    own_future: Ints  # (P,), what the player meets and does from the history on, numbered
+    log_chance: Floats  # (P,), logarithm of the play's probability by chance
     payoff: Floats  # (P,)
 
     @classmethod
@@ -58,14 +58,16 @@ class Plays(NamedTuple):
             before = np.maximum(tree.parent[at], 0).astype(np.int64)
             own = np.flatnonzero((at > 0) & (tree.mover[at] == form.player))
             if len(own):
-                step = tree.edge[at[own]] + tree.num_rows * tree.num_actions * later_moves[own]
+                num_cells = tree.num_rows * tree.num_actions
+                step = tree.incoming_move[at[own]] + num_cells * later_moves[own]
                 distinct, inverse = np.unique(step, return_inverse=True)
                 codes = [numbers.setdefault(code, len(numbers) + 1) for code in distinct.tolist()]
                 later_moves[own] = np.array(codes, np.int64)[inverse]
                 plays.append((before[own], ends[own], later_moves[own].copy()))
             at = before
         node, end, mine = (np.concatenate(arrays) for arrays in zip(*plays, strict=True))
-        return cls(node, other.at[end], mine, chance[end], tree.payoff[end] + tree.centre)
+        payoff = tree.payoff[end] + tree.centre
+        return cls(node, other.sequence_of_node[end], mine, chance[end], payoff)
 
     def forms(self, part: Ints, kind: int) -> dict[int, bytes]:
         """Describe the plays through each part of the histories by bytes.
@@ -74,16 +76,12 @@ class Plays(NamedTuple):
         probabilities may differ by a common factor, and so may payoffs: they are taken as shares of
         the sums over the part, of probabilities and of the sizes of payoffs.
 
-        Parameters
-        ----------
-        part : (P,)
-            Part, a whole number, of the history of each play.
-        kind : int
-            What the bijection preserves: `ALL`, `SKEW`, `CHANCE_RELAXED` or `ENDINGS`.
+        `part`, (P,), is the number of the part that the history of each play is in. `kind` says
+        what the bijection preserves: `ALL`, `SKEW`, `CHANCE_RELAXED` or `ENDINGS`.
         """
-        columns = [part, self.theirs, self.mine]
+        columns = [part, self.opponent_sequence, self.own_future]
         if kind < CHANCE_RELAXED:
-            columns.append(_classes(_shares(self.chance, part), 1.0))
+            columns.append(_classes(_shares(self.log_chance, part), 1.0))
         if kind < SKEW:
             size = np.bincount(part, np.abs(self.payoff))[part]
             shares = self.payoff / np.where(size > 0.0, size, 1.0)

@@ -33,9 +33,10 @@ def whole_dag(
 
     None if it has more than `most` entries, if there is no time, or if the rows have no order.
     """
-    known = form.known  # what was computed before: the DAG, or a size that it exceeds
+    known = form.cache  # what was computed before: the DAG, or a size that it exceeds
     inflated = form.inflate(deadline)
-    if inflated.rank is not None and "dag" not in known and known.get("too few entries", -1) < most:
+    was_too_large = known.get("too few entries", -1) >= most
+    if inflated.rank_of_row is not None and "dag" not in known and not was_too_large:
         try:
             known["dag"] = belief_dag(form, most=most, deadline=deadline)
         except TooSlowError:
@@ -58,9 +59,9 @@ def bounding_dag(form: SequenceForm, deadline: Deadline) -> BeliefDag | None:
     It is the belief DAG. Where rows have no order, there is none: then it draws one of all pure
     strategies, if they are few.
     """
-    rows = np.unique(form.row)
+    rows = np.unique(form.row_of_refined)
     counts = form.tree.num_legal
-    if form.inflated.rank is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
+    if form.inflated.rank_of_row is not None or math.prod(counts[rows].tolist()) > MOST_DRAWN:
         return whole_dag(form, MOST_ENTRIES, deadline)
     strategies = np.zeros((1, form.tree.num_rows), np.int64)  # pure ones, (n, R)
     for row in rows.tolist():  # each strategy so far, with each action of the row
@@ -77,7 +78,7 @@ def require_dags(tree: FlatTree, dags: Sequence[BeliefDag | None]) -> list[Belie
     for player, dag in enumerate(dags):
         form = sequence_form(tree, player)
         if dag is None and (
-            form.inflated.rank is None or form.known.get("too few entries", -1) >= MOST
+            form.inflated.rank_of_row is None or form.cache.get("too few entries", -1) >= MOST
         ):
             raise HogeqError(
                 f"{tree.name}: {side_names(tree.sides)[player]} has a belief DAG of more than"

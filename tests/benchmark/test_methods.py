@@ -81,17 +81,17 @@ def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: s
 @pytest.mark.parametrize("tree", TINY, ids=lambda tree: tree.name)
 def test_exact_methods_prove_the_best_of_all_strategies(tree: FlatTree, method: str) -> None:
     form = sequence_form(tree, 0)
-    value, bound = EXACT[method](form.inflated, form.payoffs(tree.uniform()), 10.0)
+    value, bound = EXACT[method](form.inflated, form.payoffs_against(tree.uniform()), 10.0)
     best = best_of_all(tree) / tree.largest_payoff
     assert value == pytest.approx(best, abs=1e-9)
     assert bound >= best - 1e-9
-    assert bound <= best + 1e-6 or not len(form.inflated.shared)  # a linear program then
+    assert bound <= best + 1e-6 or not len(form.inflated.shared_rows)  # a linear program then
 
 
 def test_a_limit_of_time_ends_multiple_policy_updating() -> None:
     tree = from_rules(RandomTree(4, 3, 8, 1))
     form = sequence_form(tree, 0)
-    answer = EXACT["MPU"](form, form.payoffs(tree.uniform()), 0.05)
+    answer = EXACT["MPU"](form, form.payoffs_against(tree.uniform()), 0.05)
     assert answer == (-np.inf, np.inf)
 
 

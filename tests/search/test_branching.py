@@ -262,7 +262,7 @@ def test_a_folded_mixture_tells_no_more_than_play_shows() -> None:
     told, alone = graph.against(weights, tables), folded(graph, weights, tables)
     assert alone is not None
     shown = alone.without_opponents()
-    assert len(shown.others.member) < 0.8 * len(told.others.member)
+    assert len(shown.others.member_state) < 0.8 * len(told.others.member_state)
     for _ in range(5):
         pure = draw.integers(0, game.num_actions, rows)
         assert shown.value(pure) == pytest.approx(told.value(pure), abs=1e-13)

@@ -108,7 +108,7 @@ def test_nothing_is_begun_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_dags_are_too_large_iterates_prove_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = dice(4)
     monkeypatch.setattr(dags, "dags_of", lambda *_, **__: [None, None])
-    monkeypatch.setattr(dags, "FIRST", 0.0)
+    monkeypatch.setattr(dags, "FIRST_SECONDS", 0.0)
     found = dags.solve_tree(tree, 600.0)
     assert (found.method, found.is_proved) == ("iterates", True)
     game = hogeq.Game(tree)

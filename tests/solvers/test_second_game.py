@@ -21,9 +21,7 @@ LEARN: dict[str, dict[str, Any]] = {
     "mixture_bundle": {"parts": 2},
     "cfr_br": {"responders": 4},
 }
-QUICK: dict[str, dict[str, Any]] = {
-    "integer": {"rounds": 2, "trails": 2},
-}
+QUICK: dict[str, dict[str, Any]] = {"integer": {"rounds": 2, "trails": 2}}
 
 
 @pytest.fixture(scope="module")

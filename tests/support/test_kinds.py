@@ -83,7 +83,7 @@ def test_a_game_is_the_same_under_every_name(name: str) -> None:
         tree = find_game(write(name, content))
         assert isinstance(tree, FlatTree)
         assert (tree.num_nodes, tree.num_rows) == (7, 2)
-        assert sorted(tree.paid + tree.centre) == pytest.approx([-3, 0, 1, 2])
+        assert sorted(tree.terminal_payoffs + tree.centre) == pytest.approx([-3, 0, 1, 2])
         with pytest.raises(ValueError, match=r"holds .*; --game takes other games$"):
             find_rules(f"./{name}")
     for content in forms(PARTS):

@@ -115,7 +115,7 @@ def test_payoffs_and_derivatives(seed: int, problems: Any) -> None:
     assert decision.value(policy) == pytest.approx(float(twin.value(policy)))
     _, slopes, gaps = decision.values(policy[..., None])
     step = 1e-6
-    for row in decision.rows:
+    for row in decision.own_rows:
         assert decision.visits[row] == twin.visits()[row]
         for action in np.flatnonzero(tree.legal[row]):
             moved = [policy.copy(), policy.copy()]

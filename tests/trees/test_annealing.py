@@ -26,19 +26,19 @@ TREES = {
 def posed(name: str) -> tuple[SequenceForm, Any]:
     """Inflated sequences of the player of a tree, and payoffs against nature."""
     form = sequence_form(TREES[name], 0)
-    return form.inflated, form.payoffs(TREES[name].uniform())
+    return form.inflated, form.payoffs_against(TREES[name].uniform())
 
 
 def twin(
     form: SequenceForm, payoffs: Any, drawn: Any, between: Any, chosen: Any, best: Any
 ) -> float:
     """Anneal as the kernel does, each strategy being valued by all its sequences."""
-    rows = form.plays.rows
+    rows = form.treeplex.policy_row
 
     def worth(acts: Any) -> float:
         full = np.zeros(form.tree.num_rows, np.int64)
         full[rows] = acts
-        return float(form.pure(full) @ payoffs)
+        return float(form.pure_realisation(full) @ payoffs)
 
     value, highest = worth(chosen), worth(best)
     for step, (one, act, two, other, accept) in enumerate(drawn):
@@ -46,9 +46,9 @@ def twin(
         temperature = between[0] ** (1 - share) * between[1] ** share
         changed = chosen.copy()
         first, second = int(one * len(rows)), int(two * 2 * len(rows))
-        changed[first] = int(act * form.plays.legal[first])
+        changed[first] = int(act * form.treeplex.num_legal[first])
         if second < len(rows):
-            changed[second] = int(other * form.plays.legal[second])
+            changed[second] = int(other * form.treeplex.num_legal[second])
         now = worth(changed)
         if now >= value or accept < np.exp((now - value) / temperature):
             chosen[:], value = changed, now
@@ -62,11 +62,11 @@ def test_the_kernel_walks_as_its_twin(name: str) -> None:
     form, payoffs = posed(name)
     random = np.random.default_rng(3)
     payoffs = np.round(payoffs * 2.0**20) / 2.0**20  # so that any order has the same sum
-    start = random.integers(form.tree.num_legal)[form.plays.rows]
+    start = random.integers(form.tree.num_legal)[form.treeplex.policy_row]
     walks = [[start.copy(), start.copy()] for _ in range(2)]
     drawn, between = random.random((400, 5)), np.array([0.05, 0.002])
-    stack = np.zeros(len(form.row) + 1, np.int64)
-    found = row_search.anneal(form.plays, payoffs, drawn, between, *walks[0], stack)
+    stack = np.zeros(form.num_refined + 1, np.int64)
+    found = row_search.anneal(form.treeplex, payoffs, drawn, between, *walks[0], stack)
     assert found == twin(form, payoffs, drawn, between, *walks[1])
     for ours, theirs in zip(*walks, strict=True):
         assert ours.tolist() == theirs.tolist()
@@ -79,15 +79,15 @@ def test_no_annealing_ends_below_its_start_or_above_the_best(name: str) -> None:
     best = -np.inf
     if np.prod(form.tree.num_legal.astype(float)) < 2e5:
         plans = product(*map(range, form.tree.num_legal.tolist()))
-        best = max(float(form.pure(np.array(one)) @ payoffs) for one in plans)
+        best = max(float(form.pure_realisation(np.array(one)) @ payoffs) for one in plans)
     for seed in range(3):
         random = np.random.default_rng(seed)
         start = random.integers(form.tree.num_legal)
         for steps in (0, 10, 40_000):
             acts = annealing.annealed(form, payoffs, start, steps, random)
-            value = float(form.pure(acts) @ payoffs)
-            assert value >= float(form.pure(start) @ payoffs) - 1e-12
-            assert value <= form.most(payoffs)
+            value = float(form.pure_realisation(acts) @ payoffs)
+            assert value >= float(form.pure_realisation(start) @ payoffs) - 1e-12
+            assert value <= form.upper_bound(payoffs)
         if best > -np.inf:
             assert value == pytest.approx(best, abs=1e-9)
 
@@ -100,8 +100,9 @@ def test_time_ends_a_walk_and_the_same_seed_walks_alike() -> None:
         for deadline in (FOREVER, FOREVER, Deadline(0.0))
     ]
     assert found[0].tolist() == found[1].tolist()
-    assert float(form.pure(found[2]) @ payoffs) >= float(form.pure(start) @ payoffs)
-    assert annealing.walk_length(form, start) < len(form.row)
+    best, begun = (float(form.pure_realisation(acts) @ payoffs) for acts in (found[2], start))
+    assert best >= begun
+    assert annealing.walk_length(form, start) < form.num_refined
 
 
 def test_no_slice_is_begun_that_should_not_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -444,8 +444,8 @@ def pairwise_untraced(tree: FlatTree, player: int) -> tuple[int, int, int] | Non
     recall = Recall(tree, player)
     form, best = recall.form, None
     for parts in recall.shared.values():
-        nodes = form.first[parts].tolist()
-        acts = [dict(form.steps(int(form.before[part]))) for part in parts]
+        nodes = form.first_node[parts].tolist()
+        acts = [dict(form.steps(int(form.parent_sequence[part]))) for part in parts]
         for two in range(len(nodes)):
             for one in range(two):
                 pair = recall.pair(nodes[one], nodes[two])

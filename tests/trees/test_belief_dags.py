@@ -36,7 +36,7 @@ GAMES: Final = [
 FORGETS: Final = [
     root
     for root in GAMES
-    if any(len(sequence_form(tree_of(root), seat).inflated.shared) for seat in (0, 1))
+    if any(len(sequence_form(tree_of(root), seat).inflated.shared_rows) for seat in (0, 1))
 ]
 
 
@@ -55,14 +55,14 @@ def plans(form: SequenceForm) -> list[Any]:
 def test_games_are_drawn_that_forget_more_than_inflation_gives_back() -> None:
     forms = [sequence_form(tree_of(root), seat) for root in FORGETS for seat in (0, 1)]
     assert len(FORGETS) > 150
-    assert sum(len(belief_dag(form).row) > len(form.row) for form in forms) > 100
+    assert sum(len(belief_dag(form).row_of_decision) > form.num_refined for form in forms) > 100
 
 
 def test_a_dag_that_is_too_large_leaves_the_sequence_form_as_it_was() -> None:
     form = sequence_form(load_tree("3K4", teams="01/2"), 0)
     assert whole_dag(form, 1) is None
     assert whole_dag(form, 2) is None
-    assert form.most(np.ones(form.size)) > 0.0
+    assert form.upper_bound(np.ones(form.num_sequences)) > 0.0
     assert whole_dag(form) is not None
 
 
@@ -80,7 +80,7 @@ def test_the_value_is_that_of_the_matrix_of_all_pure_strategies(first: int) -> N
             for player, one in enumerate(solved.strategies):  # by another way: the tree's own pass
                 form = sequence_form(tree, 1 - player)
                 won = max(plan @ payoffs_against(one, form) for plan in plans(form))
-                won *= tree.expected * tree.largest_payoff
+                won *= tree.scale
                 assert won == pytest.approx(known if player else -known, abs=1e-7)
 
 
@@ -94,12 +94,12 @@ def test_flows_of_pure_choices_are_pure_strategies_and_the_best_of_them_is_found
         best, chosen = dag.respond(worth)
         assert best == pytest.approx(max(plan @ worth for plan in every))
         for _ in range(5):
-            acts = draw.integers(form.tree.num_legal[form.origin[dag.row]])
-            shares = np.zeros(len(dag.allowed))
-            shares[dag.start[:-1] + acts] = 1.0
-            plan = dag.sequences @ dag.flow(shares)
+            acts = draw.integers(form.tree.num_legal[form.original_row[dag.row_of_decision]])
+            shares = np.zeros(dag.num_choices)
+            shares[dag.choice_offsets[:-1] + acts] = 1.0
+            plan = dag.plan_matrix @ dag.flow(shares)
             assert any(np.array_equal(plan, one) for one in every)
-        mixed = dag.sequences @ dag.flow(chosen)
+        mixed = dag.plan_matrix @ dag.flow(chosen)
         assert any(np.array_equal(mixed, one) for one in every)
 
 
@@ -110,16 +110,17 @@ def test_what_pure_strategies_span_is_a_part_of_the_whole() -> None:
         pool = draw.integers(form.tree.num_legal, size=(3, form.tree.num_rows))
         pure = np.eye(form.tree.num_actions)[pool]
         part, whole = beliefs.spanned(form, pure), belief_dag(form)
-        worth = draw.normal(size=whole.sequences.shape[0])
+        worth = draw.normal(size=whole.plan_matrix.shape[0])
         of_pool = [form.realisation(one) @ worth for one in pure]
         assert max(of_pool) - 1e-12 <= part.respond(worth)[0] <= whole.respond(worth)[0] + 1e-12
-        kept = draw.random(len(whole.allowed)) < 0.6
-        kept[whole.start[:-1] + draw.integers(np.diff(whole.start))] = True
+        kept = draw.random(whole.num_choices) < 0.6
+        kept[whole.choice_offsets[:-1] + draw.integers(np.diff(whole.choice_offsets))] = True
         small, places = whole.restricted(kept)
-        flow = np.zeros(len(whole.allowed))
-        flow[places] = small.flow(small.normalised(np.ones(len(places))))
-        np.testing.assert_allclose(whole.equations() @ flow, np.eye(1, 1 + len(whole.row))[0])
-        np.testing.assert_allclose(small.sequences @ flow[places], whole.sequences @ flow)
+        flow = np.zeros(whole.num_choices)
+        flow[places] = small.flow(small.choice_probabilities(np.ones(len(places))))
+        np.testing.assert_allclose(whole.equations() @ flow, np.eye(1, 1 + whole.num_decisions)[0])
+        small_plan = small.plan_matrix @ flow[places]
+        np.testing.assert_allclose(small_plan, whole.plan_matrix @ flow)
 
 
 def apart(group: Ints, below: Any) -> Ints:
@@ -158,7 +159,7 @@ ORDERLESS: Final = Choice(  # player 1 says which pair of three is met: no order
 
 def test_information_sets_in_no_order_have_no_dag_but_columns() -> None:
     tree = tree_of(ORDERLESS)
-    assert sequence_form(tree, 0).inflated.rank is None
+    assert sequence_form(tree, 0).inflated.rank_of_row is None
     with pytest.raises(ValueError, match=r"player 0 has a belief DAG .* in no order; allowed: col"):
         by_columns(tree, 5.0, "dag")
     solved = by_columns(tree, 5.0)
@@ -207,16 +208,16 @@ class Twin:
 
     def legal(self, player: int) -> Any:
         """Actions that decisions have."""
-        counts = np.diff(self.engine.dags[player].start)
+        counts = np.diff(self.engine.dags[player].choice_offsets)
         return np.arange(self.engine.num_actions) < counts[:, None]
 
     def flow(self, player: int, strategy: Floats) -> Floats:
         """Solve the equations of flows whose choices keep to a strategy."""
         dag = self.engine.dags[player]
-        passed = np.zeros((len(dag.allowed), len(dag.allowed)))
-        for source, target in zip(dag.source, dag.target, strict=True):
-            for choice in range(dag.start[target], dag.start[target + 1]):
-                passed[choice, source] += strategy[target, choice - dag.start[target]]
+        passed = np.zeros((dag.num_choices, dag.num_choices))
+        for source, target in zip(dag.edge_source, dag.edge_target, strict=True):
+            for choice in range(dag.choice_offsets[target], dag.choice_offsets[target + 1]):
+                passed[choice, source] += strategy[target, choice - dag.choice_offsets[target]]
         begin = np.eye(1, len(passed))[0]
         return np.asarray(np.linalg.solve(np.eye(len(passed)) - passed, begin))
 
@@ -227,14 +228,14 @@ class Twin:
             flows = [self.flow(player, one) for player, one in enumerate(played)]
             for player in turn:
                 dag, rows = engine.dags[player], engine.seat_rows[player]
-                plan = engine.dags[1 - player].sequences @ flows[1 - player]
+                plan = engine.dags[1 - player].plan_matrix @ flows[1 - player]
                 payoffs = engine.payoffs.toarray()
                 met = payoffs @ plan if player == 0 else -payoffs.T @ plan
-                worth = dag.sequences.T @ met / 2.0
-                for decision in range(len(dag.row) - 1, -1, -1):
-                    first, end = dag.start[decision : decision + 2]
+                worth = dag.plan_matrix.T @ met / 2.0
+                for decision in range(dag.num_decisions - 1, -1, -1):
+                    first, end = dag.choice_offsets[decision : decision + 2]
                     now = worth[first:end] @ played[player][decision, : end - first]
-                    worth[dag.source[dag.target == decision]] += now
+                    worth[dag.edge_source[dag.edge_target == decision]] += now
                 legal, (values, flow) = self.legal(player), np.zeros((2, *played[player].shape))
                 values[legal], flow[legal] = worth[1:], flows[player][1:]
                 now = (values * played[player]).sum(axis=1, keepdims=True)
@@ -267,7 +268,7 @@ def test_iterations_over_a_dag_are_those_of_the_formulas(name: str) -> None:
 
 def test_dags_too_wide_for_a_table_leave_games_to_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for root in FORGETS[2:4]:
-        monkeypatch.setattr("hogeq.solvers.dags.FIRST", 0.0)  # seconds of columns before DAGs
+        monkeypatch.setattr("hogeq.solvers.dags.FIRST_SECONDS", 0.0)  # no columns before DAGs
         game = hogeq.Game(tree_of(root))
         usual = game.equilibrium(10.0)
         assert usual.method == "dag"
@@ -305,7 +306,7 @@ def test_a_part_of_the_strategies_is_told_from_the_whole(monkeypatch: pytest.Mon
         for player, one in enumerate(solved.strategies):
             form = sequence_form(tree, 1 - player)
             best = max(plan @ payoffs_against(one, form) for plan in plans(form))
-            won.append(best * tree.expected * tree.largest_payoff * (1 if player else -1))
+            won.append(best * tree.scale * (1 if player else -1))
         assert solved.secured == pytest.approx(won, abs=1e-9)
         if solved.is_proved:
             assert won[1] - won[0] <= LARGEST_GAP * stakes(tree)

@@ -63,9 +63,9 @@ def test_what_can_be_computed_is_right() -> None:
         assert tree.action[node] == node - siblings[0]
         state = pyspiel.load_game("leduc_poker").new_initial_state()
         for step in flat._path(tree.parent, node):
-            assert state.legal_actions()[tree.action[step]] == tree.move[step]
-            state.apply_action(int(tree.move[step]))
-    assert (tree.action[0], tree.move[0]) == (0, 0)
+            assert state.legal_actions()[tree.action[step]] == tree.incoming_number[step]
+            state.apply_action(int(tree.incoming_number[step]))
+    assert (tree.action[0], tree.incoming_number[0]) == (0, 0)
 
 
 # --- limits ---------------------------------------------------------------------------------------
@@ -162,10 +162,10 @@ def test_openspiel_writes_no_lines_of_its_own() -> None:
 
 def same(one: FlatTree, two: FlatTree) -> bool:
     """Whether trees are the same, in words too."""
-    arrays = all(
-        np.array_equal(getattr(one, name), getattr(two, name))
-        for name in ("player", "parent", "row", "chance", "payoff", "seat", "moves", "drawn")
-    )
+    names = "player", "parent", "row", "chance", "payoff", "seat"
+    numbers = "action_numbers", "chance_numbers"
+    pairs = ((getattr(one, name), getattr(two, name)) for name in names + numbers)
+    arrays = all(np.array_equal(*pair) for pair in pairs)
     words = one.labels == two.labels and [*map(str, one.names)] == [*two.names]
     histories = all(
         [*map(str, one.history(node))] == [*map(str, two.history(node))]

@@ -107,7 +107,8 @@ def check(path: Path, is_perfect: Callable[[Path], bool] | None = None) -> None:
     solved = game.equilibrium(2.0)
     assert solved.lower <= solved.upper + 1e-9
     lowest, highest = (
-        game.tree.shift + end for end in (game.tree.paid.min(), game.tree.paid.max())
+        game.tree.shift + end
+        for end in (game.tree.terminal_payoffs.min(), game.tree.terminal_payoffs.max())
     )
     assert lowest - 1e-9 <= solved.lower - game.tree.centre <= highest + 1e-9
 
@@ -142,8 +143,7 @@ def test_values_of_the_catalogue(
 
 
 @pytest.mark.parametrize(
-    ("name", "is_in_order"),
-    [("fig1a", False), ("fig1b", True), ("fig1c", False), ("fig3", False)],
+    ("name", "is_in_order"), [("fig1a", False), ("fig1b", True), ("fig1c", False), ("fig3", False)]
 )
 def test_what_cannot_be_timed_has_no_order(name: str, is_in_order: bool, tmp_path: Path) -> None:
     """S. K. Jakobsen, T. B. Sorensen and V. Conitzer, "Timeability of extensive-form games", 2016.
@@ -153,7 +153,7 @@ def test_what_cannot_be_timed_has_no_order(name: str, is_in_order: bool, tmp_pat
     path = written(tmp_path, f"jakobsen2016_{name}")
     players = GAMES[path.stem][0]
     together = hogeq.Game(path, teams="".join(map(str, range(players))))
-    assert (sequence_form(together.tree, 0).rank is not None) is is_in_order
+    assert (sequence_form(together.tree, 0).rank_of_row is not None) is is_in_order
     alone = together.audit()[0].members
     assert len(alone) == players
     assert all(one.findings["perfect recall"].holds for one in alone)

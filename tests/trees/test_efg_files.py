@@ -270,11 +270,8 @@ def test_names_are_told_apart(tmp_path: Path) -> None:
     tree = read(tmp_path, HEAD + sets + 't "" 0')
     assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
     words = [tree.history(node)[-1].action for node in range(1, 6)]
-    assert words == [
-        *("(1)", "a (2)", "a (3)"),
-        *("(1) (4)", "\\x1b\\u202e"),
-    ]
-    assert len(set(tree.moves[0])) == 5
+    assert words == [*("(1)", "a (2)", "a (3)"), *("(1) (4)", "\\x1b\\u202e")]
+    assert len(set(tree.action_numbers[0])) == 5
     assert len(tree.history(tree.num_nodes - 1)) == 5
 
 
@@ -391,7 +388,14 @@ def test_files_of_our_own_are_read_alike(seed: int, tmp_path: Path) -> None:
     again = read(tmp_path, flat_efg(first))
     np.testing.assert_allclose(first.payoff, again.payoff, rtol=1e-15)
     np.testing.assert_allclose(first.chance, again.chance, rtol=1e-15)
-    same(replace(first, paid=again.paid, odds=again.odds), again)
+    same(
+        replace(
+            first,
+            terminal_payoffs=again.terminal_payoffs,
+            chance_probabilities=again.chance_probabilities,
+        ),
+        again,
+    )
     assert sorted(first.names) == sorted(again.names)
     assert in_words(first) == in_words(again)
 

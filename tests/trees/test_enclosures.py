@@ -138,16 +138,16 @@ def test_margins_contain_what_fractions_say(monkeypatch: pytest.MonkeyPatch) -> 
                 one = Payoffs(tree, player, plan_of(sequence_form(tree, 1 - player), uniform))
                 own = plan_of(sequence_form(tree, player), uniform)
                 dag = remembering(one.form)
-                assert (one.exact is not None) is (most > 0)
-                if one.exact is not None:
-                    truths.append(one.exact)
+                assert (one.exact_payoffs is not None) is (most > 0)
+                if one.exact_payoffs is not None:
+                    truths.append(one.exact_payoffs)
                 elif not one.level:
                     for truth, middle, radius in zip(
-                        truths[player], one.middle, one.radius, strict=True
+                        truths[player], one.midpoints, one.radii, strict=True
                     ):
                         off = abs(truth - one.unit * Fraction(middle))
                         assert off <= one.unit * Fraction(radius)
-                ends.append((one.least_of(own), one.most(dag)))
+                ends.append((one.least_payoff(own), one.best_response_bound(dag)))
         for precise, rough in zip(ends[:2], ends[2:], strict=True):
             assert rough[0] <= precise[0] <= precise[1] <= rough[1], seed
     enclosures.numbers_of.cache_clear()
@@ -168,11 +168,12 @@ def test_ends_hold_whenever_the_time_for_fractions_is_over(
                 plan = plan_of(sequence_form(tree, 1 - player), uniform, deadline)
                 one = Payoffs(tree, player, plan, deadline)
                 own = plan_of(form, uniform, deadline)
-                worth = form.payoffs(tree.uniform()) / tree.expected
+                worth = form.payoffs_against(tree.uniform()) / tree.largest_expected_share
                 unit, dag = stakes(tree), remembering(form)
-                moved = one.moved(worth, unit, form.most(worth))
-                ends.append((one.least_of(own), one.most(dag), moved))
-                kinds.add((plan.exact is None, one.exact is None, own.exact is None))
+                moved = one.moved_bound(worth, unit, form.upper_bound(worth))
+                ends.append((one.least_payoff(own), one.best_response_bound(dag), moved))
+                exact = plan.exact_weights, one.exact_payoffs, own.exact_weights
+                kinds.add(tuple(numbers is None for numbers in exact))
             precise, rough = ends
             assert rough[0] <= precise[0] <= precise[1] <= min(rough[1:]), seed
             assert precise[1] <= precise[2], seed
@@ -185,11 +186,12 @@ def test_enumeration_bounds_all_responses_whatever_is_rounded() -> None:
     draw, rounded = np.random.default_rng(0), 0
     for _ in range(400):
         form = sequence_form(laid_out(drawn(draw, 6)), 0).inflate(FOREVER)
-        if not len(form.shared) or form.rank is None:
+        if not len(form.shared_rows) or form.rank_of_row is None:
             continue
-        payoffs = draw.normal(size=form.size) * 3.0 ** draw.integers(0, 9, form.size)
+        size = form.num_sequences
+        payoffs = draw.normal(size=size) * 3.0 ** draw.integers(0, 9, size)
         start = np.zeros(form.tree.num_rows, np.int64)
-        least = float(form.pure(start) @ payoffs)
+        least = float(form.pure_realisation(start) @ payoffs)
         _, value, bound = enumerated(form, payoffs, start, least)
         worth = [Fraction(one) for one in payoffs.tolist()]
         best = max(
@@ -313,7 +315,7 @@ def test_what_highs_bounds_is_not_called_proved(monkeypatch: pytest.MonkeyPatch)
 
     def lies(form: Any, worth: Any, seconds: float) -> tuple[Any, float]:
         found, _ = honest(form, worth, seconds)
-        return found, max(-1e-9, float(form.remember(worth)[0][0]) - 1e-6)
+        return found, max(-1e-9, float(form.perfect_recall_values(worth)[0][0]) - 1e-6)
 
     monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     monkeypatch.setattr("hogeq.trees.best_response.STARTS", 0)

@@ -160,7 +160,7 @@ def test_an_absent_minded_player_has_no_pure_best_response(tmp_path: Path) -> No
     tree = read(tmp_path, DRIVER)
     form = sequence_form(tree, 0)
     assert form.visits.tolist() == [1, 2]
-    assert best_response(form, form.payoffs(tree.uniform()), 1.0).strategy.max() < 0.7
+    assert best_response(form, form.payoffs_against(tree.uniform()), 1.0).strategy.max() < 0.7
     assert enclosed_response(tree, tree.uniform(), 1.0).seats[0] == pytest.approx(4 / 3)
 
 

@@ -60,8 +60,8 @@ def pure(root: toys.Node, seat: int) -> Floats:
 def payoffs_against(strategy: Strategy, form: SequenceForm) -> Floats:
     """Share of the stakes that every sequence of a responder ends in, on average."""
     parts = zip(strategy.chances, strategy.policies, strict=True)
-    worth = np.sum([weight * form.payoffs(one) for weight, one in parts], axis=0)
-    return np.asarray(worth / form.tree.expected)
+    worth = np.sum([weight * form.payoffs_against(one) for weight, one in parts], axis=0)
+    return np.asarray(worth / form.tree.largest_expected_share)
 
 
 def payoffs(root: toys.Node) -> Floats:
@@ -110,7 +110,7 @@ GAMES: Final = [
     for root in map(game, range(750))
     if all(2 <= len(infosets(root, seat)) <= 6 for seat in (0, 1))
 ]
-FORGETS: Final = [root for root in GAMES if len(sequence_form(tree_of(root), 0).shared)]
+FORGETS: Final = [root for root in GAMES if len(sequence_form(tree_of(root), 0).shared_rows)]
 
 
 def has_a_loss(tree: FlatTree, seat: int) -> bool:
@@ -144,7 +144,7 @@ def test_parts_are_what_no_pure_strategy_reaches_together() -> None:
         found = []
         for row in np.flatnonzero(tree.seat == 0).tolist():
             nodes = sorted(np.flatnonzero(tree.row == row).tolist(), key=order.__getitem__)
-            inner = form.inflated.row[form.refined[nodes]]
+            inner = form.inflated.row_of_refined[form.refined_of_node[nodes]]
             found.append({frozenset(np.flatnonzero(inner == one).tolist()) for one in inner})
         assert sorted(map(listed, found)) == sorted(map(listed, parts(root, 0)))
 
@@ -195,7 +195,7 @@ def test_responses_under_a_loss_recall_take_no_program(monkeypatch: pytest.Monke
             continue
         form, draw = sequence_form(tree, 0), np.random.default_rng(seed)
         rival = draw.dirichlet(np.ones(2), tree.num_rows)
-        worth = form.payoffs(rival)
+        worth = form.payoffs_against(rival)
         answer = best_response(form, worth, 20.0)
         every = np.eye(2)[pure(root, 0)]
         rows = np.zeros((tree.num_rows, 2))
@@ -265,7 +265,7 @@ def test_a_plan_is_drawn_in_no_more_parts_than_it_has_actions() -> None:
     form = sequence_form(tree, 0)
     dag = belief_dag(form)
     draw = np.random.default_rng(1)
-    mixed = Mixed.of(dag, draw.exponential(size=len(dag.allowed)))
+    mixed = Mixed.of(dag, draw.exponential(size=dag.num_choices))
     drawn, _ = mixed.strategies()
     pairs = zip(drawn.chances, drawn.policies, strict=True)
     together = sum(weight * form.realisation(one) for weight, one in pairs)

@@ -15,7 +15,7 @@ from hogeq.trees.best_response import best_response
 from hogeq.trees.columns import by_columns
 from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.integer_program import FINE
+from hogeq.trees.integer_program import PROGRAM_SCALE
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests import toys
@@ -60,7 +60,7 @@ def test_bounds_are_above_the_truth(
         form, pure = sequence_form(tree, 0), np.eye(2)
         if not 5 <= tree.num_rows <= 9:
             continue
-        worth = form.payoffs(tree.uniform())
+        worth = form.payoffs_against(tree.uniform())
         response = best_response(form, worth, 20.0)
         if response.method != method:
             continue
@@ -80,7 +80,7 @@ def test_enumeration_proves_what_referees_computed() -> None:
     for size, best in (((5, 3, 4), 0.7505188), ((7, 2, 4), 0.6235046), ((6, 2, 8), 0.6999054)):
         tree = from_rules(RandomTree(*size, 0))
         form = sequence_form(tree, 0)
-        response = best_response(form, form.payoffs(tree.uniform()), 0.0)
+        response = best_response(form, form.payoffs_against(tree.uniform()), 0.0)
         assert response.payoff * tree.largest_payoff == pytest.approx(best, abs=5e-8)
         assert response.is_proved
         assert response.method == "enumeration"
@@ -98,8 +98,8 @@ def forgetting() -> tuple[FlatTree, float]:
 
 def _is_hard(tree: FlatTree) -> bool:
     form = sequence_form(tree, 0)
-    worth = form.payoffs(tree.uniform())
-    return form.remember(worth)[0][0] > best_response(form, worth, 20.0).bound + 1e-3
+    worth = form.payoffs_against(tree.uniform())
+    return form.perfect_recall_values(worth)[0][0] > best_response(form, worth, 20.0).bound + 1e-3
 
 
 @pytest.mark.parametrize(
@@ -118,18 +118,18 @@ def test_a_program_that_fails_leaves_the_bound_of_full_memory(
 ) -> None:
     tree, best = forgetting()
     form = sequence_form(tree, 0)
-    worth = form.payoffs(tree.uniform())
+    worth = form.payoffs_against(tree.uniform())
 
     def fails(costs: Floats, **_: Any) -> SimpleNamespace:
         x = None if answer["x"] is None else np.full(len(costs), answer["x"])
         bound = answer["mip_dual_bound"]
-        bound = -FINE * best / tree.largest_payoff if bound == "the truth" else bound
+        bound = -PROGRAM_SCALE * best / tree.largest_payoff if bound == "the truth" else bound
         return SimpleNamespace(status=answer["status"], x=x, mip_dual_bound=bound)
 
     monkeypatch.setattr(integer_program, "milp", fails)
     monkeypatch.setattr("hogeq.trees.best_response.MOST_SHARED_ROWS", -1)
     response = best_response(form, worth, 20.0)
-    full = form.remember(worth)[0][0]
+    full = form.perfect_recall_values(worth)[0][0]
     assert response.bound == pytest.approx(full)
     assert response.payoff * tree.largest_payoff <= best + 1e-12
     assert not response.is_proved
@@ -158,24 +158,11 @@ def test_a_program_that_fails_later_keeps_what_was_proved(monkeypatch: pytest.Mo
 def test_near_ties_are_solved() -> None:
     """HiGHS's simplex gives up the game of three plans and two that this one comes to."""
     e = 1e-8
-    plan = Choice(
-        0,
-        3,
-        (
-            Choice(1, 11, (1 - 2 * e, 1 + e)),
-            Choice(1, 11, (1.0, -1.0)),
-        ),
-    )
+    plan = Choice(0, 3, (Choice(1, 11, (1 - 2 * e, 1 + e)), Choice(1, 11, (1.0, -1.0))))
     after = Choice(
-        1,
-        12,
-        (Chance(((0.25, -2 * e), (0.75, 0.0), (0.0, 2 * e))), Choice(1, 11, (-2 * e, -1.0))),
+        1, 12, (Chance(((0.25, -2 * e), (0.75, 0.0), (0.0, 2 * e))), Choice(1, 11, (-2 * e, -1.0)))
     )
-    other = Choice(
-        0,
-        1,
-        (Choice(1, 11, (1 - e, -1 - 2 * e)), Choice(0, 3, (-1 - 2 * e, -2 * e))),
-    )
+    other = Choice(0, 1, (Choice(1, 11, (1 - e, -1 - 2 * e)), Choice(0, 3, (-1 - 2 * e, -2 * e))))
     root = Choice(0, 2, (Choice(0, 1, (plan, after)), other))
     solved = by_columns(tree_of(root), 10.0)
     assert solved.is_proved

@@ -111,7 +111,7 @@ UNKNOWN: Final = 1e3  # no bound is known
 
 
 def test_there_are_games_by_the_hundred() -> None:
-    forgetful = [tree for tree in GAMES if len(sequence_form(tree, 0).shared)]
+    forgetful = [tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows)]
     assert len(GAMES) > 200
     assert len(forgetful) > 80
 
@@ -134,7 +134,7 @@ def boxes(search: Maxmin, seed: int) -> tuple[Box, Floats]:
     share = (0.0, 0.5, 0.9)[seed % 3]
     policies = drawn_policies(search.tree, seed, 30)
     policies = share * policies[:1] + (1.0 - share) * policies
-    own = np.where(search.own[:, None], policies, 0.0)
+    own = np.where(search.is_own_row[:, None], policies, 0.0)
     return Box(own.min(axis=0), own.max(axis=0)), policies
 
 
@@ -150,12 +150,12 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
         if found is None:
             return None
         size = 10.0 ** draw.integers(-3, 2)
-        plan = draw.exponential(size=len(self.opponent.dag.allowed))
+        plan = draw.exponential(size=self.opponent.restricted_dag.num_choices)
         return found._replace(
             value=float(draw.normal()),
-            opponent=Mixed.of(self.opponent.dag, plan).plan,
-            coupled=size * draw.exponential(size=found.coupled.shape),
-            equal=size * draw.normal(size=found.equal.shape),
+            opponent_weights=Mixed.of(self.opponent.restricted_dag, plan).plan,
+            coupling_prices=size * draw.exponential(size=found.coupling_prices.shape),
+            equation_prices=size * draw.normal(size=found.equation_prices.shape),
         )
 
     if is_forged:
@@ -167,8 +167,8 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
         assert found is not None
         values = secured(tree, policies, seed % 2)
         assert values.max() <= found.bound
-        search.best = float(np.quantile(values, 0.9))
-        better = np.where(search.own[:, None], policies, 0.0)[values > search.best]
+        search.best_value = float(np.quantile(values, 0.9))
+        better = np.where(search.is_own_row[:, None], policies, 0.0)[values > search.best_value]
         left = search.narrowed(box, found)
         if left is None:
             assert not len(better)
@@ -182,7 +182,7 @@ def test_bounds_and_narrower_boxes_hold_whatever_the_program_says(
 def test_a_program_that_fails_leaves_the_bound_that_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared))
+    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows))
     monkeypatch.setattr(Maxmin, "_program", lambda *_args, **_options: None)
     found = Maxmin(tree, 0, 0.2).solve([], 2.0)
     assert found.upper == 2.0
@@ -207,7 +207,7 @@ def test_a_lottery_beside_a_game_counts(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bounds_hold_whenever_the_time_ends() -> None:
     """The clock stops after so many looks at it."""
-    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared) > 1)
+    tree = next(tree for tree in GAMES if len(sequence_form(tree, 0).shared_rows) > 1)
     whole = Maxmin(tree, 0, 20.0).solve([], UNKNOWN)
     for looks in range(1, 60, 3):
         ticks = map(float, itertools.count())

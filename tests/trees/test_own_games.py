@@ -73,9 +73,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
     assert ours.names == theirs.names
     assert ours.digest() == theirs.digest()
-    assert [*map(str, ours.history(57))][2:] == [
-        *("player 0: p", "player 1: b", "player 0: b"),
-    ]
+    assert [*map(str, ours.history(57))][2:] == [*("player 0: p", "player 1: b", "player 0: b")]
     assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
@@ -106,10 +104,7 @@ def broken() -> None:
         (("to_move", "x", broken), "Coins: after chance: x: KeyError: 'coin' (test_own_games.py, "),
         (("to_move", "x", 2), "after chance: x: to_move: got 2; allowed: a player from 0 to 1, h"),
         (("to_move", "x", "A"), "after chance: x: to_move: got 'A'; allowed: a player from 0 to 1"),
-        (
-            ("actions", "xh", [["h"], "t"]),
-            "player 0: h: actions: got (['h'], 't'); allowed: what",
-        ),
+        (("actions", "xh", [["h"], "t"]), "player 0: h: actions: got (['h'], 't'); allowed: what"),
         (("actions", "xh", []), "player 0: h: information state x: has no action; allowed: one"),
         (("actions", "xh", "tt"), "information state x: has two equal actions; allowed: differ"),
         (("actions", "xt", "th"), "player 0: t: information state x: histories differ in their"),

@@ -135,11 +135,7 @@ def test_games_of_gambit(
         # AM-driver-one-infoset: x for the first action gets 3 - x - xx.
         (("p 1 1", "p 1 1", "t 1 1", "t 2 2", "t 3 3"), ({"(1)": 2}, {}), 3),
         # AM-driver-subgame: against 2, 4 - 2x - xx; against 3 more.
-        (
-            ("p 1 1", "p 1 1", "t 1 1", "p 2 1", "t 2 2", "t 3 3", "t 4 4"),
-            ({"(1)": 2}, {}),
-            4,
-        ),
+        (("p 1 1", "p 1 1", "t 1 1", "p 2 1", "t 2 2", "t 3 3", "t 4 4"), ({"(1)": 2}, {}), 4),
         # AM-subgames: against the first actions xx + 3x(1 - x) + 5(1 - x), 5 - 2x - 2xx.
         (
             (

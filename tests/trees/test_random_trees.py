@@ -149,29 +149,28 @@ def test_sequences_are_one_for_each_action_of_each_past() -> None:
         policy = engine.legal(policies(random, engine, 1))[0]
         acts = random.integers(engine.tree.num_legal)
         for player, form in enumerate(engine.forms):
-            tree, every = form.tree, [form.steps(one) for one in range(form.size)]
-            assert len({*map(tuple, every)}) == form.size
-            assert form.size == 1 + tree.num_legal[form.row].sum()
-            assert form.owner.tolist() == [
-                -1,
-                *(past for past, row in enumerate(form.row) for _ in range(tree.num_legal[row])),
-            ]
+            tree, every = form.tree, [form.steps(one) for one in range(form.num_sequences)]
+            assert len({*map(tuple, every)}) == form.num_sequences
+            assert form.num_sequences == 1 + tree.num_legal[form.row_of_refined].sum()
+            counts = tree.num_legal[form.row_of_refined].tolist()
+            owners = [past for past, count in enumerate(counts) for _ in range(count)]
+            assert form.refined_of_sequence.tolist() == [-1, *owners]
             for node in range(tree.num_nodes):
                 way, at = [], node
                 while at:
                     action, at = int(tree.action[at]), int(tree.parent[at])
                     if tree.player[at] == player:
                         way.append((int(tree.row[at]), action))
-                assert every[form.at[node]] == way[::-1]
-            plan, pure = form.realisation(policy), form.pure(acts)
+                assert every[form.sequence_of_node[node]] == way[::-1]
+            plan, pure = form.realisation(policy), form.pure_realisation(acts)
             summed = np.zeros(tree.shape)
             for sequence, steps in enumerate(every):
                 assert plan[sequence] == pytest.approx(np.prod([policy[one] for one in steps]))
                 assert pure[sequence] == all(acts[row] == action for row, action in steps)
                 if steps:
                     summed[steps[-1]] += plan[sequence]
-            np.testing.assert_allclose(form.by_actions(plan), summed[tree.legal])
+            np.testing.assert_allclose(form.action_weights(plan), summed[tree.legal])
             likeliest = np.where(tree.legal, summed, -1.0).argmax(axis=1)
-            assert form.acts(plan).tolist() == likeliest.tolist()
-            widths |= {*tree.num_legal[form.row].tolist()}
+            assert form.likeliest_actions(plan).tolist() == likeliest.tolist()
+            widths |= {*tree.num_legal[form.row_of_refined].tolist()}
     assert len(widths) > 2

@@ -47,7 +47,7 @@ SMALL: Final = [
 def test_the_games_drawn_forget_and_have_chances_of_0() -> None:
     trees = [tree_of(random_game(seed)) for seed in SMALL]
     assert len(trees) >= 8
-    assert sum(len(sequence_form(tree, 0).shared) > 0 for tree in trees) >= 4
+    assert sum(len(sequence_form(tree, 0).shared_rows) > 0 for tree in trees) >= 4
     assert sum(bool((tree.chance == 0.0).any()) for tree in trees) >= 4
 
 
@@ -131,7 +131,8 @@ def test_payoffs_that_are_huge_and_rare_count_by_their_chance(unit: float, chanc
     game = Choice(0, 0, (Choice(1, 1, (3.0, -1.0)), Choice(1, 1, (-2.0, 5.0))))
     tree = tree_of(Chance(((chance, 1 / chance), (1.0 - chance, game))), unit)
     solved, response = by_columns(tree, 10.0), enclosed_response(tree, tree.uniform(), 10.0)
-    assert tree.largest_payoff * tree.expected == pytest.approx(5 * unit)  # nobody changes the 1
+    # Nobody changes the 1.
+    assert tree.largest_payoff * tree.largest_expected_share == pytest.approx(5 * unit)
     assert solved.is_proved
     assert solved.lower / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
     assert solved.upper / unit == pytest.approx(1 + 13 / 11, abs=2e-8)
@@ -175,7 +176,7 @@ def test_rows_that_nearly_sum_to_1_are_scaled(sign: float) -> None:
     for number in range(300):
         root = Choice(0, number, (root, 0.0))
     tree = tree_of(root)
-    game, rows = hogeq.Game(tree), np.zeros(tree.moves.shape)
+    game, rows = hogeq.Game(tree), np.zeros(tree.action_numbers.shape)
     rows[:, 0] = 1.0 + sign * 9e-10
     assert game.value(rows, "uniform").mean == pytest.approx(0.5, abs=1e-12)
     assert game.attack(rows).value == pytest.approx(0.0, abs=1e-12)
@@ -400,7 +401,7 @@ def test_limits_hold_in_trees_tens_of_thousands_deep() -> None:
     forms = [sequence_form(game.tree, player) for player in (0, 1)]
     began = time.process_time()
     assert not any(form.is_absent_minded for form in forms)
-    assert all(form.rank is not None for form in forms)
+    assert all(form.rank_of_row is not None for form in forms)
     assert time.process_time() - began < 1.5  # some 0.4 s; 3 s before
     game.nash_conv("uniform", hogeq.Budget(seconds=0.2))
     began = time.process_time()

@@ -213,10 +213,7 @@ def test_commands_take_profiles_and_refuse_halves(
 @pytest.mark.parametrize("options", [{}, {"forget": "own_actions"}])
 def test_values_of_actions_are_those_of_all_histories(weight: RegretWeight, options: Any) -> None:
     """By one walk that plays every history out."""
-    game, draw = (
-        hogeq.Game(LEDUC, **options),
-        np.random.default_rng(3),
-    )
+    game, draw = (hogeq.Game(LEDUC, **options), np.random.default_rng(3))
     tree = game.tree
     assert tree is not None
     rows = draw.dirichlet(np.ones(tree.num_actions), (2, tree.num_rows)) * tree.legal

@@ -85,9 +85,7 @@ def crossed(payoffs: Sequence[float]) -> Any:
 
     def branch(rows: tuple[int, int]) -> Any:
         return Choice(
-            0,
-            rows[0],
-            tuple(Choice(0, rows[1], (next(ends), next(ends))) for _ in range(2)),
+            0, rows[0], tuple(Choice(0, rows[1], (next(ends), next(ends))) for _ in range(2))
         )
 
     return Chance(((0.5, branch((0, 1))), (0.5, branch((1, 0)))))
@@ -122,8 +120,8 @@ def test_rows_met_in_either_order_are_shuffled() -> None:
     assert findings["shuffled A-loss recall"].holds is True
     form = solving_form(tree, 0)
     assert form is not sequence_form(tree, 0)
-    assert form.row.tolist() == [0, 1, 1]
-    assert not len(form.inflated.shared)
+    assert form.row_of_refined.tolist() == [0, 1, 1]
+    assert not len(form.inflated.shared_rows)
     solved = hogeq.Game(tree).equilibrium(5.0)
     assert solved.is_proved
     assert solved.method == "lp"
@@ -156,9 +154,9 @@ def test_best_responses_after_a_shuffle_are_those_of_all_pure_strategies() -> No
             form = shuffled(plain)
             if form is None:
                 continue
-            new += bool(len(plain.inflated.shared))
+            new += bool(len(plain.inflated.shared_rows))
             assert isinstance(form, SequenceForm)
-            assert not len(form.inflated.shared)
+            assert not len(form.inflated.shared_rows)
             (policy,) = drawn_policies(tree, seed, 1)
             target = Strategy.unchecked(policy)
             payoffs, usual = (payoffs_against(target, one) for one in (form, plain))

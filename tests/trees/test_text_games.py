@@ -189,7 +189,7 @@ def test_a_text_that_changes_while_it_is_read_is_refused_in_a_line(
 
 def test_weights_of_chance_are_scaled_and_three_players_need_teams() -> None:
     weighed = tree_of("node / chance actions a=1 b=3\n" + ENDS.replace("P1", "C"))
-    assert weighed.odds == pytest.approx([1 / 4, 3 / 4])
+    assert weighed.chance_probabilities == pytest.approx([1 / 4, 3 / 4])
     three = ENDS.replace("=0", "=0 2=0 3=0").replace("=1", "=1 2=0 3=-1")
     with pytest.raises(ValueError, match="has 3 players; allowed: 1 or 2, or two teams"):
         game(ROOT + three + SET)

@@ -154,7 +154,7 @@ def test_bounds_hold_whenever_an_equilibrium_ends(
 def test_bounds_hold_whenever_a_response_ends(trees: dict[str, tuple[FlatTree, float]]) -> None:
     for tree, _ in trees.values():
         form = sequence_form(tree, 0)
-        worth = form.payoffs(tree.uniform())
+        worth = form.payoffs_against(tree.uniform())
         best = best_response(form, worth, 100.0)
         assert best.is_proved
         for looks in LOOKS:
@@ -258,7 +258,8 @@ def test_parts_of_a_row_are_not_parted_again() -> None:
     for player in (0, 1):
         form = sequence_form(tree, player)
         again, _ = form.inflated._split(Deadline())
-        assert len({*again.row.tolist()}) == len({*form.inflated.row.tolist()})
+        inflated = form.inflated
+        assert len(np.unique(again.row_of_refined)) == len(np.unique(inflated.row_of_refined))
         assert form.inflated.inflated is form.inflated
 
 
@@ -268,27 +269,28 @@ def test_parts_of_a_row_are_not_parted_again() -> None:
 def chosen_chains(form: SequenceForm) -> int:
     """Count the chains of all shared rows, slowly: the most pasts that others can choose among."""
     following: dict[int, list[int]] = defaultdict(list)
-    for past, sequence in enumerate(form.before.tolist()):
+    for past, sequence in enumerate(form.parent_sequence.tolist()):
         following[sequence].append(past)
 
     def number(sequence: int, row: int) -> int:
         return sum(at(past, row) for past in following[sequence])
 
     def at(past: int, row: int) -> int:
-        if form.row[past] == row:
+        if form.row_of_refined[past] == row:
             return 1
-        return max(number(one, row) for one in range(*form.start[past : past + 2].tolist()))
+        begin, end = form.sequence_offsets[past : past + 2].tolist()
+        return max(number(one, row) for one in range(begin, end))
 
-    return sum(number(0, row) for row in form.shared.tolist())
+    return sum(number(0, row) for row in form.shared_rows.tolist())
 
 
 def is_chain(form: SequenceForm, chain: Ints) -> bool:
     """Whether own actions exclude any two pasts: a play meets one at most."""
-    steps = [[(int(form.before[past]), past)] for past in chain.tolist()]
+    steps = [[(int(form.parent_sequence[past]), past)] for past in chain.tolist()]
     for way in steps:
         while way[-1][0]:
-            above = int(form.owner[way[-1][0]])
-            way.append((int(form.before[above]), above))
+            above = int(form.refined_of_sequence[way[-1][0]])
+            way.append((int(form.parent_sequence[above]), above))
         way.reverse()
     for number, one in enumerate(steps):
         for other in steps[:number]:
@@ -303,13 +305,13 @@ def is_chain(form: SequenceForm, chain: Ints) -> bool:
 def test_chains_cover_all_pasts_once_and_are_as_few_as_can_be(game: object) -> None:
     for player in (0, 1):
         form = sequence_form(tree_of(game), player).inflated
-        if not len(form.shared):
+        if not len(form.shared_rows):
             continue
         chains = form.chains_within(Deadline())
         assert chains is not None
         pasts = np.sort(np.concatenate(chains))
-        assert np.array_equal(pasts, np.flatnonzero(np.isin(form.row, form.shared)))
-        assert all(len({*form.row[chain].tolist()}) == 1 for chain in chains)
+        assert np.array_equal(pasts, np.flatnonzero(np.isin(form.row_of_refined, form.shared_rows)))
+        assert all(len({*form.row_of_refined[chain].tolist()}) == 1 for chain in chains)
         assert len(chains) == chosen_chains(form)
         assert all(is_chain(form, chain) for chain in chains)
 
@@ -318,20 +320,20 @@ def test_rows_that_there_is_no_time_to_split_stay_whole() -> None:
     tree = tree_of(FORGETFUL)
     sequences.sequence_form.cache_clear()
     form = sequence_form(tree, 0)
-    assert np.array_equal(form.inflate(ticking(0)).row, form.row)
+    assert np.array_equal(form.inflate(ticking(0)).row_of_refined, form.row_of_refined)
     whole = sequences.inflated_forms(tree, Deadline())[0]  # anew
     assert whole is not form
-    assert len(whole.inflated.shared) <= len(form.inflated.shared)
+    assert len(whole.inflated.shared_rows) <= len(form.inflated.shared_rows)
 
 
 def test_a_part_of_a_dag_for_which_there_is_no_time_is_a_draw() -> None:
     form = sequence_form(tree_of(Partners(3, 3)), 0)
-    assert len(form.inflated.shared)
+    assert len(form.inflated.shared_rows)
     with pytest.raises(TooSlowError):
         belief_dag(form, deadline=ticking(0))
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure, ticking(0)).row.tolist() == [-1]
-    assert (spanned(form, pure).row >= 0).all()
+    assert spanned(form, pure, ticking(0)).row_of_decision.tolist() == [-1]
+    assert (spanned(form, pure).row_of_decision >= 0).all()
 
 
 def test_no_policy_is_improved_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +381,7 @@ def test_a_part_of_a_dag_that_is_too_large_is_a_draw(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(beliefs, "belief_dag", partial(belief_dag, most=1))
     form = sequence_form(tree_of(Partners(3, 3)), 0)
     pure = np.eye(form.tree.num_actions)[np.zeros((2, form.tree.num_rows), np.int64)]
-    assert spanned(form, pure).row.tolist() == [-1]
+    assert spanned(form, pure).row_of_decision.tolist() == [-1]
     found = hogeq.Game("leduc_poker", forget="last:1").in_policies(0.2)
     assert found.lower <= found.upper
 
@@ -388,7 +390,7 @@ def test_gaps_of_rows_that_are_not_looked_at_are_those_of_all_rows() -> None:
     made = hogeq.Game(Partners(2, 2)).tree
     assert made is not None
     decision = Decision.of(made, made.uniform())
-    decision.again = decision.rows  # as if all were met again
+    decision.repeatable_rows = decision.own_rows  # as if all were met again
     for looks in LOOKS:
         gaps = decision.gaps(made.uniform(), ticking(looks))
         assert gaps.edt[0] <= gaps.edt[1] <= gaps.ex_ante[1] + 1e-12
@@ -452,21 +454,19 @@ def test_gaps_inflate_the_other_player_in_their_time(monkeypatch: pytest.MonkeyP
     assert limits[0].seconds < 7.0
 
 
-def test_what_an_absent_minded_player_found_is_valued_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_an_absent_minded_player_found_is_valued_once(monkeypatch: pytest.MonkeyPatch) -> None:
     game, valued, solved = hogeq.Game(Driver()), [], []
-    least_of, solve = Payoffs.least_of, Decision.solve
+    least_payoff, solve = Payoffs.least_payoff, Decision.solve
 
     def counted(payoffs: Payoffs, plan: Plan) -> Fraction:
         valued.append(plan.form.player)
-        return least_of(payoffs, plan)
+        return least_payoff(payoffs, plan)
 
     def noted(decision: Decision, *given: Any, **more: Any) -> Any:
         solved.append(decision)
         return solve(decision, *given, **more)
 
-    monkeypatch.setattr(Payoffs, "least_of", counted)
+    monkeypatch.setattr(Payoffs, "least_payoff", counted)
     monkeypatch.setattr(Decision, "solve", noted)
     responses.enclosed_response(game.tree, game.strategy("uniform"), 0.0)
     assert valued.count(0) == len(solved)
@@ -493,6 +493,6 @@ def test_responses_are_sought_again_if_they_can_be_valued(
 def test_a_search_that_would_not_end_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of(Driver())
     decision, start = Decision.of(tree, tree.uniform()), np.array([[0.25, 0.75]])
-    assert not np.array_equal(decision.search(decision.rows, start, Deadline()), start)
+    assert not np.array_equal(decision.search(decision.own_rows, start, Deadline()), start)
     monkeypatch.setattr(Decision, "values", lambda *_: pytest.fail("a pass was made"))
-    assert decision.search(decision.rows, start, Deadline(1e-6, lambda: 0.0)) is start
+    assert decision.search(decision.own_rows, start, Deadline(1e-6, lambda: 0.0)) is start
