@@ -18,6 +18,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
+import numpy as np
+
+from hogeq.support.aliases import Ints
 from hogeq.support.files import read_whole
 from hogeq.support.messages import (
     HogeqError,
@@ -32,7 +35,7 @@ from hogeq.support.messages import (
 from hogeq.support.teams import Teams
 from hogeq.support.text import text_of
 from hogeq.trees.building import MOST_NODES, Node, flatten
-from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget
+from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, Forget, MoveNames
 from hogeq.trees.forgetting import coarser
 from hogeq.trees.teams import Known, Sides, paid_to, sides_of
 
@@ -221,17 +224,25 @@ class _Reader:
         """Actions of each information set by the numbers of moves."""
         return [{move: action for action, move in enumerate(moves)} for moves in self.moves]
 
-    def words(self, moves: Sequence[int]) -> list[str]:
-        """Write the moves of a history, which are numbers, in the words of the file."""
+    @cached_property
+    def last_steps(self) -> tuple[Ints, Ints]:
+        """Information set and action of the step to each node of the flat tree, (N,) each.
+
+        The flat tree has the nodes by depth, those of one depth in the order of the file.
+        """
         begins, children = self.children
-        node = 0
-        words = []
-        for move in moves:
-            row = self.nodes[node]
-            action = self.actions_of[row][move]
-            words.append(self.labels[row][action])
-            node = children[begins[node] + action]
-        return words
+        depth = np.zeros(len(self.nodes), np.int64)
+        infoset = np.full(len(self.nodes), -1)
+        action_taken = np.full(len(self.nodes), -1)
+        for node, row in enumerate(self.nodes):
+            num_actions = len(self.infosets[row].actions) if row >= 0 else 0
+            for action in range(num_actions):
+                child = children[begins[node] + action]
+                depth[child] = depth[node] + 1
+                infoset[child] = row
+                action_taken[child] = action
+        order = np.argsort(depth, kind="stable")
+        return infoset[order], action_taken[order]
 
     # --- nodes ------------------------------------------------------------------------------------
 
@@ -409,6 +420,30 @@ class _Reader:
 # --- the flat tree --------------------------------------------------------------------------------
 
 
+class _Labels(MoveNames):
+    """Writes moves, which are numbers, in the words of the file: these depend on the infoset."""
+
+    def __init__(self, game: _Reader) -> None:
+        self._game = game
+
+    def __call__(self, moves: Sequence[int]) -> list[str]:
+        """Write the moves of a history."""
+        begins, children = self._game.children
+        node = 0
+        words = []
+        for move in moves:
+            row = self._game.nodes[node]
+            action = self._game.actions_of[row][move]
+            words.append(self._game.labels[row][action])
+            node = children[begins[node] + action]
+        return words
+
+    def of_steps(self, moves: Sequence[int], nodes: Sequence[int]) -> list[str]:  # noqa: ARG002
+        """Write moves by the nodes that they lead to."""
+        infoset, action = self._game.last_steps
+        return [self._game.labels[infoset[node]][action[node]] for node in nodes]
+
+
 def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
     """Build the flat tree of a game; rows have the names of the file, and those of OpenSpiel."""
     infosets, sides = game.infosets, game.sides
@@ -431,7 +466,7 @@ def _flat(game: _Reader, name: str, forget: str | Forget | None) -> FlatTree:
         index = next(nodes)  # the tree is laid out in the order of the file
         return inner[index] if index >= 0 else next(ends)
 
-    tree = flatten(name, None, look, game.words, deepest=len(game.nodes), sides=sides)
+    tree = flatten(name, None, look, _Labels(game), deepest=len(game.nodes), sides=sides)
     game.ends.clear()
     if callable(forget):
         return tree

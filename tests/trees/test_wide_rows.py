@@ -84,13 +84,13 @@ def large_game(kind: str, folder: Path) -> Any:
         (folder / "wide.txt").write_text("\n".join(lines))
         return hogeq.Game(folder / "wide.txt")
     game: Any = hogeq.Game(Walk(3_000))
-    if kind == "deep saved":
-        game.write(folder / "deep.npz")
-        game = hogeq.Game(folder / "deep.npz")
+    if kind in {"deep.npz", "deep.efg"}:
+        game.write(folder / kind)
+        game = hogeq.Game(folder / kind)
     return game
 
 
-@pytest.mark.parametrize("kind", ["wide", "wide text", "deep", "deep saved"])
+@pytest.mark.parametrize("kind", ["wide", "wide text", "deep", "deep.npz", "deep.efg"])
 def test_names_of_actions_are_written_in_a_time_linear_in_the_game(
     kind: str, in_folder: Path
 ) -> None:
