@@ -122,7 +122,7 @@ def gain_error(game: Engine, num_opponents: int) -> float:
     A gain is the sum over a row's states of reach times the difference of two mean values. Win
     rates and reach are at most 1, and two rows of a policy differ by at most 2. So it is enough to
     count the roundings of one term: :mod:`hogeq.evaluation.rounding`. Where a play can meet a row
-    twice nothing bounds the turns, and the number is not proved.
+    twice nothing bounds the turns: there, and for an engine without a graph, it is not proved.
     """
     if not isinstance(game, GraphEngine) or game.positions_recur:
         return UNPROVED_ERROR
