@@ -241,8 +241,8 @@ def ascend(
     3. While the score does not rise, change half as many. Stop if not even one cell raises it.
 
     A step costs one counterfactual evaluation, and one of win rates for each size tried. None is
-    begun in less time than the longest so far took, and one that the end of the time cuts short
-    does not count. `matrix` (G, G) is changed in place.
+    begun if less time is left than the longest so far took, and one that the end of the time cuts
+    short does not count. `matrix` (G, G) is changed in place.
     """
     num_actions = field.game.num_actions
     rates = field.rates_of(one_hot(matrix, num_actions))

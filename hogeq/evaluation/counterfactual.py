@@ -122,7 +122,7 @@ def gain_error(game: Engine, num_opponents: int) -> float:
     A gain is the sum over a row's states of reach times the difference of two mean values. Win
     rates and reach are at most 1, and two rows of a policy differ by at most 2. So it is enough to
     count the roundings of one term: :mod:`hogeq.evaluation.rounding`. Where a play can meet a row
-    twice nothing bounds the turns, and the number is not proved.
+    twice nothing bounds the turns: there, and for an engine without a graph, it is not proved.
     """
     if not isinstance(game, GraphEngine) or game.positions_recur:
         return UNPROVED_ERROR
@@ -131,7 +131,8 @@ def gain_error(game: Engine, num_opponents: int) -> float:
     outcomes = int(np.diff(graph.first).max())
     successors = graph.next[graph.ends.entry]
     most_predecessors = int(np.bincount(successors[successors >= 0], minlength=1).max())
-    most_positions = int(np.bincount(graph.row[graph.player != NATURE]).max())  # of a row
+    own_rows = graph.row[graph.player != NATURE]
+    most_positions = int(np.bincount(own_rows, minlength=1).max())  # of a row
     # A turn adds up reach by way, by end and by state, and multiplies it by 2 chances.
     reach_roundings = memories * (actions * (1 + outcomes) + most_predecessors) + 2
     sum_roundings = num_opponents * most_positions * memories + 2 * actions

@@ -1,8 +1,7 @@
 """Values and reach by diagonals, in the layout of :mod:`hogeq.kernels.cell_vectors`.
 
 Both passes take the numbers of :class:`hogeq.kernels.cell_vectors.Board`; the tables `landing`,
-`no_dice`, `handover`, `groups`, `situation` and `line_of_roll`,
-which
+`no_dice`, `handover`, `groups`, `situation` and `line_of_roll`, which
 :class:`hogeq.model.cell_passes.CellLayout` makes; `policies`; and, as scratch, `afterstates`,
 `cells`, `sums` and `lines`.
 """

@@ -4,9 +4,9 @@ The player has *corners* in each row: distributions over actions. A *decision* i
 the player moves, each corner an edge; at every other node chance moves by edge 0. The relaxation is
 a player who knows the node. Where its bound is too high, rows *claim*: dual prices on corners take
 away what it gains by playing different corners at the nodes of one row. *Loans* lower the prices at
-earlier nodes, by at most the slack (reduced cost) there, so that it does not steer towards the
-claims. The most that one corner for the whole row can collect is *refunded*. ``docs/existence.md``,
-"Prices", has the theorem, by which any prices give a bound; these are found row by row.
+earlier nodes, by at most the reduced cost there, so that it does not steer towards the claims. The
+most that one corner for the whole row can collect is *refunded*. ``docs/existence.md``, "Prices",
+has the theorem, by which any prices give a bound; these are found row by row.
 
 Sizes: R rows, N nodes in an order in which play meets them, C corners at most.
 """
@@ -293,7 +293,7 @@ def _claim(dag, row, work):
     1. Find the corner that is best for the whole row, by reach.
     2. The claim of a corner at a node is its value there less that corner's.
     3. Shrink a corner's negative claims so that, weighted by reach, they sum to at most `COVER`
-       times its positive ones: then slack is left for other rows.
+       times its positive ones: then reduced costs are left for other rows.
 
     Written at these nodes are `dual_prices`, `claim_worths` (the claims), `edge_values` and
     `node_values`. The first two rows of `corner_sums` are scratch: in step 3 the sums of positive
@@ -337,7 +337,7 @@ def _lend(dag, row, fixed, work):
     1. Values of its edges, and what is collected after each edge of the row's claims.
     2. The best edge, the first on ties, is the reference.
     3. A loan lowers the price of every other edge: by the most that a claim collects more by this
-       edge than by the reference, but no more than the slack, so that the edge stays no better.
+       edge than by the reference, but no more than its reduced cost: the edge stays no better.
     4. The node's worth of a claim is the largest over its edges, less the loan.
 
     The refund is the largest mean worth of a claim at the start. Written are `dual_prices`,
@@ -367,7 +367,8 @@ def _lend(dag, row, fixed, work):
             for claim in range(num_claims):
                 gain = work.collected[corner, claim] - work.collected[reference, claim]
                 loan = max(loan, gain)
-            loan = min(loan, max(0.0, best_value - work.edge_values[node, corner]))  # the slack
+            reduced_cost = max(0.0, best_value - work.edge_values[node, corner])
+            loan = min(loan, reduced_cost)
             _note_size(work.dual_prices[node, corner], work)
             work.dual_prices[node, corner] -= loan
             work.edge_values[node, corner] += loan

@@ -56,7 +56,7 @@ from hogeq.kernels.graph_turns import (
 
 SETTLED = 3e-16  # changes by this share of the largest payoff, or of visits, are rounding alone
 MOST_ROUNDS = 100_000  # of an iteration
-# d of the theorem above, at which a bound on turns is good enough: then it is 1 / (1 - d) = 2 u.
+# d of the proof above, at which a bound on turns is good enough: then it is u / (1 - d) = 2 u.
 MOST_RISE = 0.5
 SLICE = 2_000_000  # states that rounds visit before a kernel returns
 

@@ -85,13 +85,13 @@ def _certificate_calls(rules: Rules) -> Iterator[Call]:
     priced = PricedResponders([Problem(of_hog(small), 0, policy, 1.0)])
     states = np.zeros((1, of_hog(small).memories))
     claim = Claim(np.zeros(1, np.int64), states, states[0], 1.0, 1.0)
-    kept = {0: RowPrices(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
+    row_prices = {0: RowPrices(np.arange(goal**2), np.zeros(priced.parts[0].prices.shape))}
     yield priced.visit
     yield priced.remember
     yield lambda: priced.is_met_once(1)
     yield lambda: priced.lift(1, claim)
-    yield lambda: priced.lend(0, 1, claim, kept)
-    yield lambda: priced.revise(1, kept, np.zeros((dice + 1, states.size)), 1.0)
+    yield lambda: priced.lend(0, 1, claim, row_prices)
+    yield lambda: priced.revise(1, row_prices, np.zeros((dice + 1, states.size)), 1.0)
 
 
 def missing(game: HogEngine, *names: str) -> Iterator[cache.Kernel]:

@@ -216,9 +216,8 @@ def _are_mirrored(graph: Graph, positions: Ints, ends: Ints) -> bool:
 def without_mirrors(pass_graph: PassGraph) -> PassGraph:
     """Leave out positions of player 1: turns that lead to one lead to its mirror instead."""
     is_included = pass_graph.player[pass_graph.position_order] != 1
-    num_before = np.append(0, np.cumsum(is_included))[
-        pass_graph.block_start
-    ]  # positions before each block
+    num_included = np.append(0, np.cumsum(is_included))
+    num_before = num_included[pass_graph.block_start]  # positions before each block
     has_positions = np.diff(num_before) > 0  # of blocks
     positions = np.arange(len(pass_graph.player), dtype=np.int32)
     target = np.where(pass_graph.player == 1, pass_graph.mirror_position, positions)

@@ -68,9 +68,8 @@ class LiftedBound:
         # Step that `gain` valued last, its claim, and the refunds; None after a step is taken.
         self._valued: tuple[Step, Claim, Floats] | None = None
         self._revised = revised  # rows whose claims are stored; None: as many as fit
-        self._stored: dict[
-            int, dict[int, RowPrices] | None
-        ] = {}  # by row and problem; None: not stored
+        # By row and problem; None: not stored.
+        self._stored: dict[int, dict[int, RowPrices] | None] = {}
         self._room = KEPT  # bytes left for claims
         self._payoff_error = sum(problem.chance * problem.payoff_error for problem in problems)
         self._payoff_offset = sum(problem.chance * problem.payoff_offset for problem in problems)

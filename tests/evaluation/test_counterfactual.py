@@ -80,3 +80,19 @@ def test_the_bound_holds_of_gains_in_rational_numbers(steps: int) -> None:
 
 def test_where_positions_recur_no_bound_is_proved() -> None:
     assert gain_error(hogeq.Game(of_rules(Walk(2))).engine, 1) == UNPROVED_ERROR
+
+
+class Luck(Ladder):
+    """The same with the first odds alone, so that nobody moves."""
+
+    def initial(self) -> Any:
+        return 0, 0, 0
+
+    def next(self, state: Any, action: Any) -> Any:
+        step, height, pick = state
+        return step + 1, height + action, pick
+
+
+def test_where_nobody_moves_nothing_differs() -> None:
+    game = hogeq.Game(of_rules(Luck(5)))
+    assert game.diff("uniform", "uniform").changes == ()
