@@ -140,10 +140,11 @@ def floor(game: Game) -> float:
     """
     engine: Any = game.engine
     tree = engine.sequences
-    read = 2 * sum(one.nbytes for one in (tree.payoff, tree.end_other))
-    read += sum(one.nbytes for one in (tree.chance, tree.node_other, tree.before, tree.first))
+    read = 2 * sum(one.nbytes for one in (tree.terminal_payoff, tree.terminal_other_sequence))
+    meetings = tree.meeting_chance, tree.meeting_other_sequence
+    read += sum(one.nbytes for one in (*meetings, tree.parent_sequence, tree.first_sequence))
     tables = 6 * 8 * int(np.prod(engine.shape))
-    sequences = 6 * 8 * int(tree.roots[2])
+    sequences = 6 * 8 * int(tree.root_sequences[2])
     source = np.ones(2**24)
     target = np.zeros_like(source)
     _, _, (copy,) = in_turn([lambda: np.copyto(target, source)], 0.5)
