@@ -201,9 +201,8 @@ class Enclosure:
         for counter, weight in zip(counters, counter_weights, strict=True):
             problem = self.game.against(counter[None], corners=box.corners)
             gradients = np.stack([problem.gradient(response)[1] for response in responses])
-            corners = (
-                problem.corners.corner_offsets[:-1] + responses
-            )  # columns of the gradients, (n, R)
+            # Columns of the gradients, (n, R).
+            corners = problem.corners.corner_offsets[:-1] + responses
             mean_gradient = weights @ gradients
             own_gradient = np.take_along_axis(gradients, corners, axis=1)
             covariance += weight * np.abs(weights @ (own_gradient - mean_gradient[corners]))
