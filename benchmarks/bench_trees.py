@@ -140,10 +140,9 @@ def floor(game: Game) -> float:
     """
     engine: Any = game.engine
     tree = engine.sequences
-    ends = tree.terminal_payoff, tree.terminal_other_sequence
+    read = 2 * sum(one.nbytes for one in (tree.terminal_payoff, tree.terminal_other_sequence))
     meetings = tree.meeting_chance, tree.meeting_other_sequence
-    refined = tree.parent_sequence, tree.first_sequence
-    read = sum(one.nbytes for one in (*ends, *ends, *meetings, *refined))
+    read += sum(one.nbytes for one in (*meetings, tree.parent_sequence, tree.first_sequence))
     tables = 6 * 8 * int(np.prod(engine.shape))
     sequences = 6 * 8 * int(tree.root_sequences[2])
     source = np.ones(2**24)

@@ -95,7 +95,6 @@ TARGETS = (
         "turn parts memory rules tables edition",
         "rules model/tables model/memory_parts model/endless_games evaluation/random_games",
         each=8,
-        without="value_of_the_game",
     ),
     Target(
         "compiler",
@@ -103,7 +102,7 @@ TARGETS = (
         "game tables graph_passes pass_graph",
         "model/game evaluation/random_games model/endless_games model/cycles",
         each=6,
-        without="late_turns linear_equations many",
+        without="late_turns many",
     ),
     Target(
         "evaluation",
@@ -147,7 +146,6 @@ TARGETS = (
         "tournament field difference explanation",
         "analysis/tournament analysis/explanation analysis/field analysis/changes",
         each=6,
-        without="judged_by_attacks cap_is_kept",
     ),
     Target(
         "tree kernels",

@@ -129,12 +129,11 @@ class Ranking:
     goals: list[int] | None = None  # of each entry, if each has its own
     tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
     broken: list[float] | None = None  # value of each entry by it, the higher the better
-    public: list[str] | None = None  # names for everybody, in place of the entries' own
 
     @property
     def names(self) -> list[str]:
-        """Names of the entries, printable; those for everybody, if there are any."""
-        return self.public or [printable(name) for name in self.field.names]
+        """Names of the entries, printable."""
+        return [printable(name) for name in self.field.names]
 
     @cached_property
     def result(self) -> Tournament:
@@ -246,10 +245,10 @@ class Ranking:
             widths[rival_column if is_rival_long else widest_column] -= 1
         return Table([list(map(one_line, row, widths)) for row in rows], header)
 
-    def ranks_csv(self) -> str:
-        """Write the ranks as a table with a header."""
-        ranking = self.result.cells(self.names)
-        if self.public is not None:
+    def ranks_csv(self, pseudonyms: Sequence[str] | None = None) -> str:
+        """Write the ranks as a table with a header; with pseudonyms it does not name files."""
+        ranking = self.result.cells(pseudonyms or self.names)
+        if pseudonyms is not None:
             ranking = [{**line, "file": ""} for line in ranking]
         header = [key for key in ranking[0] if key not in {"entry", "index"}]
         return csv_text(header, ([line[key] for key in header] for line in ranking))

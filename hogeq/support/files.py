@@ -56,8 +56,9 @@ def write_arrays(path: str | os.PathLike[str], *, compress: bool = True, **array
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
             raise TypeError(f"{name} is an array of objects, which only a pickle could keep")
-    with replacing(path) as temporary:
-        (np.savez_compressed if compress else np.savez)(temporary, **arrays)
+    # By a file, since to a path that ends in ".NPZ" numpy adds ".npz".
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        (np.savez_compressed if compress else np.savez)(file, **arrays)
 
 
 _FORMULA: Final = re.compile("(^|;)([\\s\"']*)(?=[-=+@\uff0d\uff1d\uff0b\uff20])")

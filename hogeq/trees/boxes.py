@@ -24,7 +24,7 @@ class Coupled(NamedTuple):
     least_weights: Floats  # (S,), lower bounds of r
     most_weights: Floats  # (S,), upper bounds of r
     coefficients: csr_array  # (n, S + R * K), coefficients of r, then of x, in each constraint
-    right_sides: Floats  # (n,), right sides: coupling @ (r, x) <= sides, or == sides
+    right_sides: Floats  # (n,): coefficients @ (r, x) <= right_sides, or ==
 
 
 class Optimum(NamedTuple):

@@ -287,7 +287,7 @@ class InformationSets:
         self.forget = forget
         self.sides = sides
         # Terminal nodes share few payoffs, and checking them takes longer than the rest of a node.
-        # Typed, since 1.0 may have been rounded and 1 has not.
+        # Typed, since 1.0 may have been rounded and 1 has not. It takes -0.0 for 0.0.
         self._paid = lru_cache(PAYOFFS_CACHED, typed=True)(partial(_paid, sides))
         self.rows: dict[int, dict[Hashable, int]] = {}  # by player or team, then by name
         self.legal: list[Sequence[int]] = []  # numbers of each row's actions
@@ -330,7 +330,8 @@ class InformationSets:
 
     def payoff_of(self, end: Node) -> float:
         """Return the payoff to player 0 at a terminal node; refuse another sum than before."""
-        paid = self._paid(*(end.payoffs or (end.payoff, -end.payoff)))
+        payoffs = end.payoffs or (end.payoff, -end.payoff)
+        paid = self._paid(*payoffs)
         if not self.num_players:  # the first one
             self.num_players = paid.players
             self.total = 0 if abs(paid.total) <= paid.missed else paid.total
@@ -341,7 +342,8 @@ class InformationSets:
             allowed = "allowed: zero-sum and constant-sum games"
             raise NodeError(f"is not zero-sum: payoffs sum to {sums}; {allowed}")
         self.is_rounded = self.is_rounded or not (paid.is_held and is_held(self.total))
-        return paid.payoff
+        # The digest of a tree has the sign of a 0, which the cache loses.
+        return paid.payoff if self.sides is not None else float(payoffs[0])
 
     def sorted_rows(self) -> "tuple[list[Hashable], array[Any], array[Any]]":
         """Sort the rows by player and by the text of their name: names, players, old numbers."""

@@ -229,10 +229,7 @@ def test_an_array_twice_in_an_archive_is_refused(good: Results, folder: Path) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    mostly_slow(["", "[]", "{}", "[" * 100_000, '{"a": 1' + "0" * 5000, "\xff"], "{}"),
-)
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, '{"a": 1' + "0" * 5000, "\xff"])
 def test_the_command_says_in_a_line_what_it_cannot_read(
     good: Results, folder: Path, text: str
 ) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import hogeq
 from tests.cli.calls import ask, ok, refused
-from tests.slow import mostly_slow
 from tests.trees.own_hog import OwnHog
 from tests.trees.test_flat_trees import DRIVER
 from tests.trees.test_positions import example
@@ -311,9 +310,7 @@ def test_strategies_of_a_game_are_compared_and_made_pure(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "forget", mostly_slow([(), ("--forget", "own_actions")], ("--forget", "own_actions"))
-)
+@pytest.mark.parametrize("forget", [(), ("--forget", "own_actions")])
 def test_an_exported_game_is_the_same_game(forget: tuple[str, ...], folder: Path) -> None:
     game = ("--game", "leduc_poker", *forget)
     ok("export-game", *game, "--out", "leduc.efg")

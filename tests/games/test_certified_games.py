@@ -177,7 +177,7 @@ def test_no_certificate_is_below_a_best_response(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("missed", mostly_slow([-9e-10, 9e-10], -9e-10))
+@pytest.mark.parametrize("missed", [-9e-10, 9e-10])
 def test_rows_that_miss_1_are_made_good(missed: float) -> None:
     for game in random_games():
         rows = (1.0 + missed) * random_strategy(game, 3).policy

@@ -14,7 +14,6 @@ from hogeq.model.expecting import expect
 from hogeq.model.game import HogEngine, compile_game
 from hogeq.model.protocol import Reach, Role
 from hogeq.rules import rules_from
-from tests.slow import mostly_slow
 
 
 def game_of(period: int) -> HogEngine:
@@ -99,7 +98,7 @@ def test_no_process_is_started_where_all_is_kept(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("starts", mostly_slow([False, True], False))
+@pytest.mark.parametrize("starts", [False, True])
 def test_what_helpers_do_not_deliver_is_compiled_here(
     starts: bool, helpers: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

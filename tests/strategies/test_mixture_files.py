@@ -74,7 +74,7 @@ def test_a_mixture_is_no_table() -> None:
 def test_written_and_read_it_is_the_same(tmp_path: Path, parts: Any) -> None:
     path = tmp_path / "drawn.npz"
     mixture = strategy_of_shape(None, Mixture([1 / 3, 2 / 3], parts))
-    strategy_of_shape(None, mixture).write(path)
+    mixture.write(path)
     again = read_strategy(path, GOAL, DICE)
     assert again.kind == "mixture"
     assert again.weights.tobytes() == mixture.weights.tobytes()

@@ -48,7 +48,7 @@ def test_policies_come_back(tmp_path: Path, seed: int, suffix: str, goal: int, l
     assert np.array_equal(back, policy)
 
 
-@pytest.mark.parametrize("suffix", WRITTEN)
+@pytest.mark.parametrize("suffix", [*WRITTEN, ".NPY", ".NPZ"])
 def test_a_whole_game_comes_back(tmp_path: Path, suffix: str) -> None:
     matrix = np.random.default_rng(1).integers(0, 11, (100, 100))
     name = "someone" if suffix == ".py" else None

@@ -77,6 +77,32 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
     assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 
+class Zeros(GameRules):
+    """Choose one of two payoffs of 0, with a sign or without."""
+
+    players = 1
+
+    def initial(self) -> int:
+        return 0
+
+    def to_move(self, state: int) -> int:
+        return 0 if state == 0 else hogeq.END
+
+    def actions(self, state: int) -> Any:
+        return (1, 2) if state == 0 else ()
+
+    def next(self, state: int, action: Any) -> int:  # noqa: ARG002 - it is the state
+        return int(action)
+
+    def payoffs(self, state: int) -> Any:
+        return [0.0 if state == 1 else -0.0]
+
+
+def test_a_zero_keeps_its_sign() -> None:
+    """The digest has it, and one of an earlier version must not change."""
+    assert np.signbit(from_rules(Zeros()).terminal_payoffs).tolist() == [False, True]
+
+
 def test_games_that_differ_have_other_digests() -> None:
     known = {from_rules(Coins()).digest()}
     for fault in (

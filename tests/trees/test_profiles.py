@@ -72,7 +72,7 @@ def test_a_policy_of_an_exported_game_is_as_exploitable_here(exported: Any) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edition", mostly_slow(["fa25", "su20"], "fa25"))
+@pytest.mark.parametrize("edition", ["fa25", "su20"])
 def test_policies_of_python_hog_come_as_objects(edition: str) -> None:
     game, rules = hogeq.Game(SMALL | {"edition": edition}), rules_from(SMALL | {"edition": edition})
     policy = average_policy(game_of(rules))

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -235,10 +234,8 @@ def tournament(
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, ranking.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
-    public_ranking = ranking
-    if pseudonyms:
-        public_ranking = replace(ranking, public=contest.public_names(pseudonyms=True))
-    _write_public_files(chosen, public_ranking, title, ranks, page, plot)
+    names = contest.public_names(pseudonyms=True) if pseudonyms else None
+    _write_public_files(chosen, ranking, names, title, ranks, page, plot)
     lines += [f"written to {path}" for path in outputs]
     return Result(data, ranking.text(chosen.title, [*lines, *chosen.endless[1:]]))
 
@@ -246,6 +243,7 @@ def tournament(
 def _write_public_files(
     chosen: Chosen,
     ranking: "Ranking",
+    pseudonyms: Sequence[str] | None,
     title: str | None,
     ranks: Path | None,
     page: Path | None,
@@ -253,20 +251,22 @@ def _write_public_files(
 ) -> None:
     """Write the ranks, the page and the picture of a tournament, each if it has a path.
 
-    They name entries as everybody may know them; `title` is the heading of the page.
+    If there are `pseudonyms` of the entries, no file has other names; `title` is the heading of the
+    page.
     """
+    names = pseudonyms or ranking.names
     if ranks is not None:
-        write_whole(ranks, ranking.ranks_csv())
+        write_whole(ranks, ranking.ranks_csv(pseudonyms))
     if page is not None:
         from hogeq.pages.field import field_page, public_page
 
-        make_page = field_page if ranking.public is None else public_page
+        make_page = field_page if pseudonyms is None else public_page
         rules = chosen.hog_game.rules
-        write_whole(page, make_page(ranking.result, ranking.names, rules, chosen.title, title))
+        write_whole(page, make_page(ranking.result, names, rules, chosen.title, title))
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(ranking.rates, ranking.names, plot, chosen.title)
+        figures.win_rates(ranking.rates, names, plot, chosen.title)
 
 
 def _have_code_in_folders(entrants: "Sequence[Entrant]") -> bool:
