@@ -19,6 +19,11 @@ def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     ]
 
 
+def few_and_many(few: int, many: int) -> list[Any]:
+    """Give numbers of random cases as parameters: few are fast, and many, those with them, slow."""
+    return [few, pytest.param(many, marks=pytest.mark.slow)]
+
+
 def one_in(step: int, cases: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Give cases, each of several arguments, as parameters: one in so many is fast."""
     return [

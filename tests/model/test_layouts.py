@@ -51,7 +51,7 @@ CELLS = {
     "many dice of few sides": Rules(goal=17, max_dice=12, sides=2),
     "a small board": replace(SU21, goal=3, max_dice=2),
 }
-RANDOM = 4
+RANDOM = 12
 
 
 def compiled(name: str) -> tuple[HogEngine, Callable[..., Layout]]:

@@ -223,7 +223,7 @@ def test_checkpoints_are_read_back_exactly(folder: Path) -> None:
         assert found.state[name].shape == array.shape
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_truncated_checkpoints(folder: Path, data: st.DataObject) -> None:
     with RunDirectory.resume(folder) as directory:

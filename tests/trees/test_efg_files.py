@@ -26,7 +26,7 @@ from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogTree, flat_efg, hog_efg
-from tests.slow import mostly_slow
+from tests.slow import few_and_many, mostly_slow
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -99,9 +99,10 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
     return float(-answer.fun)
 
 
-def test_equilibria_of_random_games_are_those_of_the_matrix(tmp_path: Path) -> None:
+@pytest.mark.parametrize("games", few_and_many(60, 200))
+def test_equilibria_of_random_games_are_those_of_the_matrix(games: int, tmp_path: Path) -> None:
     tried = 0
-    for seed in range(1000, 1060):
+    for seed in range(1000, 1000 + games):
         maker = Maker(seed)
         game = maker.game(3)
         sets = {(p.player, p.number): len(p.labels) for p in game.all() if p.player in (0, 1)}
@@ -114,7 +115,7 @@ def test_equilibria_of_random_games_are_those_of_the_matrix(tmp_path: Path) -> N
         assert solved.is_proved
         assert solved.lower == pytest.approx(value, abs=1e-8)
         assert solved.upper == pytest.approx(value, abs=1e-8)
-    assert tried > 30
+    assert tried > games / 2
 
 
 # --- what a file may say --------------------------------------------------------------------------

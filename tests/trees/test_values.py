@@ -23,6 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
+from tests.slow import few_and_many
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
 Chances = dict[int, list[Fraction]]
@@ -73,7 +74,15 @@ def assert_true(tree: FlatTree, found: Value, known: Sequence[Fraction], *, is_o
             assert numbers[key] == pytest.approx(float(figure), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize(("games", "least"), [(100, 0), (4, 2_500)])
+@pytest.mark.parametrize(
+    ("games", "least"),
+    [
+        (100, 0),
+        (4, 2_500),
+        pytest.param(300, 0, marks=pytest.mark.slow),
+        pytest.param(40, 2_500, marks=pytest.mark.slow),
+    ],
+)
 def test_payoffs_that_cancel_leave_the_digits_of_fractions(games: int, least: int) -> None:
     draw = np.random.default_rng(least)
     large = 0
@@ -87,9 +96,10 @@ def test_payoffs_that_cancel_leave_the_digits_of_fractions(games: int, least: in
     assert large == (games if least else 0)
 
 
-def test_a_mixture_of_large_payoffs_is_worth_its_mean() -> None:
+@pytest.mark.parametrize("games", few_and_many(4, 10))
+def test_a_mixture_of_large_payoffs_is_worth_its_mean(games: int) -> None:
     draw = np.random.default_rng(5)
-    for _ in range(4):
+    for _ in range(games):
         root = cancelling(draw, 2_100)
         tree = laid_out(root)
         if not tree.num_rows:
@@ -106,20 +116,21 @@ def test_a_mixture_of_large_payoffs_is_worth_its_mean() -> None:
         assert_true(tree, found, ((first + second) / 2, first, second), is_one=True)
 
 
+@pytest.mark.parametrize("games", few_and_many(15, 60))
 @pytest.mark.parametrize("most", [0, 1, 100])
 def test_where_fractions_are_too_many_both_ends_hold(
-    most: int, monkeypatch: pytest.MonkeyPatch
+    most: int, games: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(values, "MOST_EXACT", most)
     draw, apart = np.random.default_rng(most), 0
-    for _ in range(15):
+    for _ in range(games):
         root = cancelling(draw, 600)
         tree, rows = laid_out(root), rows_of(root, draw)
         first = worth(root, rows)
         found = value(tree, policy_of(tree, rows), policy_of(tree, rows))
         assert_true(tree, found, (Fraction(), first, -first), is_one=False)
         apart += any(" to " in text for text in found.written(tree.units))
-    assert apart > 1
+    assert apart > games / 12
 
 
 @pytest.mark.parametrize("many", [0, 10_000])
@@ -221,7 +232,15 @@ def test_a_kkt_gap_has_no_digit_of_a_lottery(pairs: int, tmp_path: Path) -> None
     assert found.kkt == 0.0935
 
 
-@pytest.mark.parametrize(("games", "least"), [(30, 0), (3, 2_100)])
+@pytest.mark.parametrize(
+    ("games", "least"),
+    [
+        (30, 0),
+        (3, 2_100),
+        pytest.param(150, 0, marks=pytest.mark.slow),
+        pytest.param(15, 2_100, marks=pytest.mark.slow),
+    ],
+)
 def test_kkt_gaps_are_between_ends_that_fractions_are_between(games: int, least: int) -> None:
     draw = np.random.default_rng(least + 1)
     for _ in range(games):
