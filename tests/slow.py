@@ -1,6 +1,6 @@
 """Parameters that stand for all the others in `make test`; the others are for `make test-slow`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -19,9 +19,10 @@ def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     ]
 
 
-def few_and_many(few: int, many: int) -> list[Any]:
-    """Give numbers of random cases as parameters: few are fast, and many, those with them, slow."""
-    return [few, pytest.param(many, marks=pytest.mark.slow)]
+def few_and_many(few: Sequence[Any], many: Sequence[Any]) -> list[Any]:
+    """Give numbers of random cases as parameters: few are fast; many, those with them, are slow."""
+    slow = [number if isinstance(number, tuple) else (number,) for number in many]
+    return [*few, *(pytest.param(*numbers, marks=pytest.mark.slow) for numbers in slow)]
 
 
 def one_in(step: int, cases: Iterable[tuple[Any, ...]]) -> list[Any]:
