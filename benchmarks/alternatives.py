@@ -23,7 +23,7 @@ from hogeq.rules import Rules
 from hogeq.rules.memory import Memory, memory_sizes, record
 from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import effect, land
-from hogeq.trees.tree import HogTree, efg_lines
+from hogeq.trees.tree import HogRules, efg_lines
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -229,7 +229,7 @@ def _loops(turns: Any, policies: Any, value: Any) -> None:  # noqa: C901 - which
 
 def openspiel_tree(rules: Rules, policies: Sequence[Floats]) -> Callable[[], list[float]]:
     """OpenSpiel's own walk over a tree that it holds; its result is as that of `recursion`."""
-    text = "".join(efg_lines(HogTree(rules), "Hog"))
+    text = "".join(efg_lines(HogRules(rules), "Hog"))
     game = pyspiel.load_efg_game(text)
     tables: list[dict[str, list[tuple[int, float]]]] = [{}, {}]
     for found in re.finditer(r'^p "" (\d) (\d+) "(\((\d+), (\d+)\))"', text, re.MULTILINE):

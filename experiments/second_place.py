@@ -49,7 +49,7 @@ class RolledColumns(NamedTuple):
     chance: Floats  # (2 * K, m) probability, by bonus (no, yes) and roll; 0 for no dice
 
 
-class Diagonals:
+class TurnsBySum:
     """Turns of one game as arrays, for all cells of one sum of scores (a diagonal) at once.
 
     A turn raises the sum of the scores, so a diagonal leads to later ones only. An *afterstate*
@@ -124,14 +124,14 @@ class Diagonals:
 def countable(game: HogEngine) -> bool:
     """Whether memory states can be counted: turns alternate, and every turn scores."""
     try:
-        diagonals_of(game)
+        turns_by_sum(game)
     except ValueError:
         return False
     return True
 
 
-def diagonals_of(game: HogEngine) -> Diagonals:
-    """Diagonals of a game, made once."""
+def turns_by_sum(game: HogEngine) -> TurnsBySum:
+    """Make the turns of a game by the sum of the scores, once."""
     rules = game.rules
     turns, extras, _ = memory_sizes(rules)
     where, only = f"delta distribution: rules {rules.name}", "whose only memory is Feral Hogs'"
@@ -145,12 +145,12 @@ def diagonals_of(game: HogEngine) -> Diagonals:
         raise HogeqError(f"{where} have 49ers; allowed: rules without, {only}")
     if rules.piggy_back or game.positions_recur:
         raise HogeqError(f"{where} have turns that score 0; allowed: rules where every turn scores")
-    return _diagonals(rules)
+    return _kept_turns(rules)
 
 
 @lru_cache(maxsize=4)
-def _diagonals(rules: Rules) -> Diagonals:
-    return Diagonals(rules)
+def _kept_turns(rules: Rules) -> TurnsBySum:
+    return TurnsBySum(rules)
 
 
 def over_seats(weights: ArrayLike) -> Floats:
@@ -171,7 +171,7 @@ def respond_to_beliefs(game: HogEngine, beliefs: ArrayLike, epsilon: float = 0.0
     Neither player knows more than the belief, and the opponent errs: with probability `epsilon`,
     a uniformly random number of dice (Huan 2020 [1], "Error Modeling").
     """
-    turns = diagonals_of(game)
+    turns = turns_by_sum(game)
     check(Share, epsilon=epsilon)
     shares = np.asarray(beliefs, np.float64)
     shape = (turns.goal, turns.goal, turns.records**2)
@@ -200,7 +200,7 @@ def respond_to_beliefs(game: HogEngine, beliefs: ArrayLike, epsilon: float = 0.0
     return matrix
 
 
-def _roll_values(turns: Diagonals, total: int, worth: Floats) -> tuple[Floats, Floats]:
+def _roll_values(turns: TurnsBySum, total: int, worth: Floats) -> tuple[Floats, Floats]:
     """Values of the rolls of a diagonal, (n, K) each: without the bonus, and with it."""
     own, opponent = turns.cells(total)
     rolled = turns.rolled[total]
@@ -221,7 +221,7 @@ def entries(game: HogEngine, player: ArrayLike | None = None) -> Counts:
     A way in is one outcome of one roll, made in one memory state that play can reach, however
     small its probability. The memory before the first turn is entered once.
     """
-    turns = diagonals_of(game)
+    turns = turns_by_sum(game)
     plays = _plays(game, player)
     goal, records, num_actions = turns.goal, turns.records, turns.num_actions
     # Afterstates by t, u, record, seat, opponent's record.
@@ -253,13 +253,13 @@ def _plays(game: HogEngine, player: ArrayLike | None) -> NDArray[np.bool_]:
         return np.ones((game.goal, game.goal, 1, 1, game.num_actions), bool)
     table = np.asarray(player)
     if table.ndim == 3 and table.dtype.kind in "iu":  # of a player who remembers
-        records = diagonals_of(game).records
+        records = turns_by_sum(game).records
         rolls = table.reshape(game.goal, game.goal, records, records, 1)
         return np.asarray(rolls == np.arange(game.num_actions))
     return np.asarray(policy_of(game, table) > 0.0)[:, :, None, None, :]
 
 
-def _spread(turns: Diagonals, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
+def _spread(turns: TurnsBySum, own: Ints, opponent: Ints, made: Counts, after: Counts) -> None:
     """Add the outcomes of the rolls of a diagonal's cells, (2, n, W, 2 * K), to the afterstates."""
     rolled = turns.rolled[own[0] + opponent[0]]
     outcomes = made @ (rolled.chance > 0.0).astype(np.float32)

@@ -19,7 +19,7 @@ from hogeq.support.messages import HogeqError, Table, Text, indented
 from hogeq.trees.flat import CHANCE, History, HistoryStep
 from hogeq.trees.recall import VERDICTS, Audit, Finding, Loss, Pair, Recall, Witness, smallest
 from hogeq.trees.rules import GameRules, from_rules, node_of
-from hogeq.trees.tree import PLAYERS, START, HogTree, TreePosition, count
+from hogeq.trees.tree import PLAYERS, START, HogRules, TreePosition, count
 
 USUAL_GOAL = 6  # of a small game, or less where its tree would be too large
 MOST_NODES = 1_000_000  # most nodes of a tree to walk: some ten seconds
@@ -158,7 +158,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
     B begins. B rolls 1 for 1: 0-1. A rolls 1 for 1: 1-1. B rolls 1 for 1: 1-2.
     """
     surely_ends = total_rises(rules)  # every turn raises the sum of both scores
-    tree = HogTree(rules)
+    tree = HogRules(rules)
     if surely_ends:
         sizes = count(tree, most=MOST_NODES)
         if not sizes.exact:
@@ -172,7 +172,7 @@ def audit(rules: Rules, *, full: Rules | None = None) -> Audit:
         result.findings["no absent-mindedness"] = finding._replace(note=_NEVER_TWICE)
     elif finding.holds is None:  # the first turns do not decide it
         goal = (full or rules).goal
-        full_tree = HogTree(replace(rules, goal=goal))
+        full_tree = HogRules(replace(rules, goal=goal))
         witness, is_complete = recurrence(full_tree, result.player, MOST_POSITIONS)
         if witness is not None or is_complete:
             note = f"in the game to {goal} with 0 to {rules.max_dice} dice"
@@ -191,12 +191,12 @@ def small(rules: Rules, goal: int | None, max_dice: int) -> Rules:
             rules, goal=min(highest, rules.goal), max_dice=min(max_dice, rules.max_dice)
         )
         # Of a game that may never end only the first turns are walked, whatever the goal.
-        if not total_rises(small_rules) or count(HogTree(small_rules), most=MOST_NODES).exact:
+        if not total_rises(small_rules) or count(HogRules(small_rules), most=MOST_NODES).exact:
             break
     return small_rules
 
 
-def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, bool]:
+def recurrence(tree: HogRules, player: int, most: int) -> tuple[Witness | None, bool]:
     """Search the first `most` positions for an information set that play can meet twice.
 
     Returns a witness for the player or None, and whether the search is complete. The witness has
@@ -218,7 +218,7 @@ def recurrence(tree: HogTree, player: int, most: int) -> tuple[Witness | None, b
 
 
 def _breadth_first(
-    tree: HogTree, start: TreePosition, total: int | None = None
+    tree: HogRules, start: TreePosition, total: int | None = None
 ) -> Iterator[tuple[TreePosition, History]]:
     """Yield the positions from a start on, breadth first, each with a shortest history from there.
 
@@ -245,7 +245,7 @@ def replay(rules: Rules, history: History) -> list[TreePosition]:
 
     `HogeqError` if a step is not possible under the rules.
     """
-    tree = HogTree(rules)
+    tree = HogRules(rules)
     positions = [tree.initial()]
     for step in history:
         node = node_of(tree, positions[-1])

@@ -42,8 +42,8 @@ class TreePosition(NamedTuple):
         return self
 
 
-class HogTree(GameRules):
-    """The tree of a game of Hog: a coin; then turns, each a choice of dice and, if any, chance."""
+class HogRules(GameRules):
+    """Hog as rules of a tree: a coin; then turns, each a choice of dice and, if any, chance."""
 
     def __init__(self, rules: Rules, *, memory: bool = False) -> None:
         rules.require_one_goal()
@@ -209,7 +209,7 @@ def _number(value: int) -> str:
 def tree_sizes(rules: Rules) -> Sizes:
     """Sizes of the tree of a game, counted up to `MOST_WRITTEN` nodes."""
     refuse_endless(rules, "export")
-    return count(HogTree(rules), most=MOST_WRITTEN)
+    return count(HogRules(rules), most=MOST_WRITTEN)
 
 
 def hog_efg(rules: Rules) -> str:
@@ -217,7 +217,7 @@ def hog_efg(rules: Rules) -> str:
     title = (
         f"Hog, {rules.name}, to {rules.goal} with 0 to {rules.max_dice} dice, only the scores seen"
     )
-    return "".join(efg_lines(HogTree(rules), title))
+    return "".join(efg_lines(HogRules(rules), title))
 
 
 def efg_lines(rules: GameRules, title: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from hogeq.trees.decision_problems import RandomTree
 from hogeq.trees.flat import CHANCE, FlatTree, History, HistoryStep
 from hogeq.trees.recall import Audit, Recall, Witness
 from hogeq.trees.rules import from_rules, node_of
-from hogeq.trees.tree import HogTree, count
+from hogeq.trees.tree import HogRules, count
 from tests.cli.calls import ok, refused
 from tests.slow import mostly_slow
 from tests.trees.openspiel_games import ENDING
@@ -217,7 +217,7 @@ def past(history: History, player: int) -> list[tuple[Hashable, str]]:
 
 def all_histories(rules: Rules) -> dict[Hashable, list[History]]:
     """Histories at which player A moves, depth first."""
-    tree = HogTree(rules)
+    tree = HogRules(rules)
     found: dict[Hashable, list[History]] = {}
 
     def walk(state: Hashable, history: History) -> None:
@@ -272,7 +272,7 @@ def test_findings_are_those_of_all_pairs_of_histories(
     edition: str, goal: int, max_dice: int, sides: int
 ) -> None:
     rules = replace(EDITIONS[edition], goal=goal, max_dice=max_dice, sides=sides)
-    sizes = count(HogTree(rules), most=6000)
+    sizes = count(HogRules(rules), most=6000)
     if not sizes.exact or sizes.choices > 300 or not total_rises(rules):
         return  # of games that might not end only the first turns are looked at
     found, histories = audit(rules), all_histories(rules)
@@ -316,7 +316,7 @@ LARGE = ("fa13", "fa18", "sp19", "su15_contest", "su18", "hog12", "sp13")  # to 
 @pytest.mark.parametrize("edition", mostly_slow(ENDING, "fa22", "su20"))
 def test_the_usual_goal_is_the_highest_that_can_be_walked(edition: str) -> None:
     full = EDITIONS[edition]
-    sizes = [count(HogTree(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
+    sizes = [count(HogRules(small(full, goal, 2)), most=MOST_NODES) for goal in range(4, 7)]
     fits = [goal for goal, size in enumerate(sizes, 4) if size.exact]
     assert small(full, None, 2).goal == fits[-1]
     assert fits[-1] == 6 - (edition in LARGE)
@@ -363,7 +363,7 @@ def test_a_witness_of_another_game_shows_nothing() -> None:
 
 def test_with_memory_nothing_is_forgotten() -> None:
     rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "sides": 3})
-    found = audit_tree(HogTree(rules, memory=True))
+    found = audit_tree(HogRules(rules, memory=True))
     assert verdicts(found) == [True] * 5
     assert not any(loss.infosets for loss in found.forgets.values())
     assert found.histories == len(found.infosets)

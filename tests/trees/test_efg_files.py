@@ -25,7 +25,7 @@ from hogeq.trees.forgetting import coarser
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
-from hogeq.trees.tree import HogTree, flat_efg, hog_efg
+from hogeq.trees.tree import HogRules, flat_efg, hog_efg
 from tests.slow import few_and_many, mostly_slow
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
@@ -377,7 +377,7 @@ def test_a_policy_of_openspiel_means_the_same_here(name: str, tmp_path: Path) ->
 def test_a_game_of_hog_survives_whatever_it_is_called(tmp_path: Path) -> None:
     rules = rules_from({"edition": "su20", "goal": 4, "max_dice": 2, "name": 'a"b \\" \u00e4\\'})
     path = written(tmp_path, hog_efg(rules))
-    direct = from_rules(HogTree(rules))
+    direct = from_rules(HogRules(rules))
     same(direct, from_efg(path))
     assert sorted(from_efg(path).names) == sorted(str(name) for name in direct.names)
 

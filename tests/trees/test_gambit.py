@@ -26,13 +26,13 @@ from hogeq.trees.flat import CHANCE, TERMINAL, payoff
 from hogeq.trees.gambit import from_efg
 from hogeq.trees.recall import Recall
 from hogeq.trees.rules import node_of
-from hogeq.trees.tree import HogTree, count, efg_lines, hog_efg, tree_sizes
+from hogeq.trees.tree import HogRules, count, efg_lines, hog_efg, tree_sizes
 from tests.slow import mostly_slow
 
 TINY = rules_from({"edition": "fa22", "goal": 3, "max_dice": 1, "sides": 2})
 
 
-def nodes(tree: HogTree) -> Iterator[Node]:
+def nodes(tree: HogRules) -> Iterator[Node]:
     waiting = [tree.initial()]
     while waiting:
         node = node_of(tree, waiting.pop())
@@ -46,7 +46,7 @@ def nodes(tree: HogTree) -> Iterator[Node]:
 @pytest.mark.parametrize("memory", [False, True])
 @pytest.mark.parametrize("edition", mostly_slow(EDITIONS, "fa22", "su20", "su21"))
 def test_counted_as_walked(edition: str, memory: bool) -> None:
-    tree = HogTree(replace(EDITIONS[edition], goal=4, max_dice=2, sides=3), memory=memory)
+    tree = HogRules(replace(EDITIONS[edition], goal=4, max_dice=2, sides=3), memory=memory)
     found, walked = count(tree), list(nodes(tree))
     assert found.exact
     movers = Counter(node.player for node in walked)
@@ -79,7 +79,7 @@ def test_sizes_by_hand() -> None:
 
 def test_the_smallest_file_in_full() -> None:
     rules = rules_from({"edition": "fa22", "goal": 1, "max_dice": 1, "sides": 2})
-    assert "".join(efg_lines(HogTree(rules), 'A "test"')) == (
+    assert "".join(efg_lines(HogRules(rules), 'A "test"')) == (
         'EFG 2 R "A \\"test\\"" { "A" "B" }\n'
         'c "" 1 "" { "A begins" 1/2 "B begins" 1/2 } 0\n'
         'p "" 1 1 "(0, 0)" { "0" "1" } 0\n'
@@ -134,7 +134,7 @@ def test_gambit_reads_the_game_we_mean(spec: dict[str, Any], gambit: Any, tmp_pa
     (tmp_path / "hog.efg").write_text(hog_efg(rules))
     game = gambit.read_efg(tmp_path / "hog.efg")
     assert rules.name in game.title
-    assert len(game.nodes) == found.nodes == count(HogTree(rules)).nodes
+    assert len(game.nodes) == found.nodes == count(HogRules(rules)).nodes
     assert tuple(len(player.infosets) for player in game.players) == found.infosets
     assert game.is_perfect_recall is audit(rules).findings["perfect recall"].holds is False
 

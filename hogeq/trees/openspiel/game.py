@@ -12,7 +12,7 @@ from hogeq.rules import EDITIONS, Rules, rules_from
 from hogeq.rules.memory import all_memories
 from hogeq.support.messages import HogeqError
 from hogeq.trees.rules import END
-from hogeq.trees.tree import START, HogTree, refuse_endless
+from hogeq.trees.tree import START, HogRules, refuse_endless
 
 NAME = "python_hog"  # short name of the game
 
@@ -124,7 +124,7 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         params = dict(params or {})
         self.rules = rules = rules_of(params)
         self.memory = bool({**_DEFAULTS, **params}["memory"])
-        self.tree = HogTree(rules, memory=True)  # its positions hold their history, in words
+        self.tree = HogRules(rules, memory=True)  # its positions hold their history, in words
         if len(all_memories(rules)) > 1 and not self.memory:
             warnings.warn(_NOT_RECALLED, stacklevel=1)  # once, by Python's own rule
         most_points, _ = self.tree.turns.most()
@@ -141,16 +141,16 @@ class HogGame(pyspiel.Game):  # type: ignore[misc]
         )
         super().__init__(_TYPE, info, params)
 
-    def new_initial_state(self) -> "HogState":
+    def new_initial_state(self) -> "OpenSpielState":
         """State before the coin is tossed."""
-        return HogState(self)
+        return OpenSpielState(self)
 
     def make_py_observer(self, *_: Any) -> "HogObserver":
         """Observer of information states, which are text alone."""
         return HogObserver(self.memory)
 
 
-class HogState(pyspiel.State):  # type: ignore[misc]
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     """State of a game of Hog."""
 
     def __init__(self, game: HogGame) -> None:
@@ -218,10 +218,10 @@ class HogObserver:
         self.tensor = np.zeros(0, np.float32)
         self.dict: dict[str, Any] = {}
 
-    def set_from(self, state: HogState, player: int) -> None:
+    def set_from(self, state: OpenSpielState, player: int) -> None:
         """Leave the tensor empty."""
 
-    def string_from(self, state: HogState, player: int) -> str:
+    def string_from(self, state: OpenSpielState, player: int) -> str:
         """Write the information state of a player."""
         text = information_state(player, *state.scores(player))
         return f"{text}, {state}" if self.memory else text
