@@ -4,7 +4,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from hogeq.evaluation.rounding import UNIT, value_roundings
+from hogeq.evaluation.rounding import value_roundings
 from hogeq.graph.graph import NATURE, Graph
 from hogeq.model.graph_engine import GraphEngine
 from hogeq.model.protocol import Engine, Passes, Role
@@ -13,6 +13,7 @@ from hogeq.model.shared import shared_workspace
 from hogeq.strategies.arrays import normalised
 from hogeq.strategies.strategy import Strategy, StrategyLike, policies_of
 from hogeq.support.aliases import Floats
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal, shown
 
 RegretWeight = Literal["reach", "counterfactual", "belief"]
@@ -139,7 +140,7 @@ def gain_error(game: Engine, num_opponents: int) -> float:
     # Each payoff, chance and probability is rounded itself, and payoffs are mapped to win rates.
     turn_roundings = reach_roundings + value_roundings(outcomes, actions) + 2
     roundings = len(graph.level) * turn_roundings + sum_roundings + 4
-    return 2.0 * roundings * UNIT / max(1.0 - roundings * UNIT, UNIT)
+    return 2.0 * roundings * UNIT_ROUNDOFF / max(1.0 - roundings * UNIT_ROUNDOFF, UNIT_ROUNDOFF)
 
 
 def require_weight(weight: str) -> None:

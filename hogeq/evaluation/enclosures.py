@@ -16,7 +16,6 @@ from hogeq.kernels.arrays import (
     MEAN_ROUNDINGS,
     MINIMISE,
     PLAY,
-    UNIT,
     BoundRule,
     Conduct,
     LevelGraph,
@@ -24,6 +23,7 @@ from hogeq.kernels.arrays import (
 )
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import WHOLE, stands_for_itself
 
 MOST_ROUNDS: Final = 100_000  # of a level that recurs
@@ -104,7 +104,8 @@ def start_of(graph: Graph, enclosure: Enclosure) -> Interval:
     upper = enclosure.upper[positions, memories]
     if len(graph.start) == 1:
         return Interval(float(lower[0]), float(upper[0]))
-    rounding = (2 * len(graph.start) + MEAN_ROUNDINGS) * UNIT  # relative to the sum of all sizes
+    # Relative to the sum of all sizes:
+    rounding = (2 * len(graph.start) + MEAN_ROUNDINGS) * UNIT_ROUNDOFF
     lower_terms = graph.start_chance * lower
     upper_terms = graph.start_chance * upper
     least_sum = lower_terms.sum() - rounding * np.abs(lower_terms).sum()

@@ -1,13 +1,14 @@
 """How far rounding moves what passes compute, as docs/exact-response.md, "Rounding", proves it.
 
-Each operation on doubles multiplies its result by 1 + d, with d at most the unit roundoff in size;
-k such factors move it by at most `UNIT` * k / (1 - `UNIT` * k) (Higham, "Accuracy and Stability of
+Each operation on doubles multiplies its result by 1 + d, with d at most u, the unit roundoff, in
+size; k such factors move it by at most u k / (1 - u k) (Higham, "Accuracy and Stability of
 Numerical Algorithms", 2nd ed., Lemma 3.1).
 """
 
 from typing import Final
 
-UNIT: Final = 2.0**-53  # unit roundoff u: largest relative error of one operation on doubles
+from hogeq.support.floats import UNIT_ROUNDOFF
+
 # (1 + u)**n (1 + e)**m - 1 is at most this times n u + m e, if that is below 1/200: so products of
 # errors of n operations and m sums of probabilities are covered (docs/benchmark.md).
 SECOND_ORDER: Final = 1.02
@@ -30,4 +31,4 @@ def priced_turn_error(outcomes: int, actions: int, missed: float) -> float:
     of numbers up to twice the largest size: a value less a price. `missed` is by how much chances
     of a turn may miss a sum of 1.
     """
-    return (4 * outcomes + 2 * actions + 14) * 2.0 * UNIT + missed
+    return (4 * outcomes + 2 * actions + 14) * 2.0 * UNIT_ROUNDOFF + missed

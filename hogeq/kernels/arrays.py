@@ -23,7 +23,6 @@ STAY, IMPROVE, LEAVE = range(3)  # aims of `recurring_values.choose`
 
 MAXIMISE, MINIMISE, PLAY = range(3)  # how a player acts: by the best or worst action, or a policy
 
-UNIT = 2.0**-53  # unit roundoff u: largest relative error of one operation on doubles
 TINY = 2.0**-1074  # absolute error of a product that is too small to have a relative one
 # A mean of n numbers by n chances, divided by the chances' sum, is off by fewer than
 # 2 n + MEAN_ROUNDINGS units of the mean size: n + 1 of the inner product (Higham, "Accuracy and

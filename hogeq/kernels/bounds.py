@@ -19,9 +19,10 @@ where L <= `endless_payoff`. So what good gets is L at least.
 
 import numpy as np
 
-from hogeq.kernels.arrays import MAXIMISE, MEAN_ROUNDINGS, PLAY, TINY, UNIT
+from hogeq.kernels.arrays import MAXIMISE, MEAN_ROUNDINGS, PLAY, TINY
 from hogeq.kernels.cache import kernel, part, routine
 from hogeq.kernels.graph_turns import end_entry, outcomes_of
+from hogeq.support.floats import UNIT_ROUNDOFF
 
 # Indices of `progress`, where a computation stands: level, phase and round, and all rounds so far.
 LEVEL, PHASE, ROUND, TOTAL = range(4)
@@ -58,7 +59,7 @@ def mean_error(count, total_size):
 
     `total_size` is the sum of the sizes of its terms; see `MEAN_ROUNDINGS`.
     """
-    return (2 * count + MEAN_ROUNDINGS) * (UNIT * total_size + TINY)
+    return (2 * count + MEAN_ROUNDINGS) * (UNIT_ROUNDOFF * total_size + TINY)
 
 
 @part

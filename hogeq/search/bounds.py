@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hogeq.evaluation import enclosures
-from hogeq.evaluation.rounding import UNIT, value_roundings
+from hogeq.evaluation.rounding import value_roundings
 from hogeq.evaluation.values import win_rate
 from hogeq.model.game import HogEngine
 from hogeq.model.protocol import Engine, Role, WinRate
@@ -25,6 +25,7 @@ from hogeq.search.results import PROVED, WIN_RATES, Budget, Response
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of
 from hogeq.support.aliases import Floats, Ints, Matrix
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError, refusal
 
 ON_GRID: Final = 1e-9  # likelihoods this close to a point of the grid, in its steps, are on it
@@ -101,7 +102,7 @@ def bound_margin(game: HogEngine, bound: float, target: Strategy) -> float:
         return max(_enclosed_win_rate(game, None, target).upper - bound, 0.0)
     largest_score = game.goal + game.rules.max_dice * max(kinds_of_dice(game.rules))
     outcomes = 2 * largest_score * game.memory_size  # twice, as a swap may follow
-    return 4 * game.goal * value_roundings(outcomes, game.num_actions) * UNIT
+    return 4 * game.goal * value_roundings(outcomes, game.num_actions) * UNIT_ROUNDOFF
 
 
 def _enclosed_win_rate(
@@ -119,7 +120,8 @@ def _enclosed_win_rate(
         at_start = enclosures.start_of(game.graph, values)
         lower += probability * at_start.lower
         upper += probability * at_start.upper
-    rounding = (len(target.chances) + 2) * UNIT  # a product and a sum for each, 2 of the chances
+    # A product and a sum for each chance, 2 of the chances:
+    rounding = (len(target.chances) + 2) * UNIT_ROUNDOFF
     return enclosures.Interval(lower - rounding, upper + rounding)
 
 

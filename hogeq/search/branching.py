@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, UNIT, priced_turn_error
+from hogeq.evaluation.rounding import SECOND_ORDER, UNDERFLOW, priced_turn_error
 from hogeq.graph.graph import FORM, Graph
 from hogeq.kernels import forgetting
 from hogeq.kernels import responding as kernels
@@ -27,6 +27,7 @@ from hogeq.kernels.forgetting import Decisions, Search, Workspace
 from hogeq.kernels.responding import Corners, Others, States
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
 
 BATCH = 100  # most relaxations between two looks at the clock
@@ -72,7 +73,7 @@ def sum_error(probabilities: Floats) -> float:
     if not probabilities.size:
         return 0.0
     largest = float(np.abs(probabilities.sum(axis=-1) - 1.0).max())
-    return largest + probabilities.shape[-1] * UNIT
+    return largest + probabilities.shape[-1] * UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class ResponseGraph:
             size=float(np.abs(graph.payoff).max()),
             turns=len(graph.level),
             outcomes=most_outcomes,
-            misses=float(np.abs(chance_sums - 1.0).max()) + most_outcomes * UNIT,
+            misses=float(np.abs(chance_sums - 1.0).max()) + most_outcomes * UNIT_ROUNDOFF,
         )
 
     @property
@@ -180,7 +181,7 @@ class ResponseGraph:
         misses_of_turn = self.misses + sum_error(used_rows) + sum_error(play)
         misses = self.turns * misses_of_turn
         misses += sum_error(weights) + sum_error(states.start_probability)
-        error = SECOND_ORDER * self.size * (roundings * UNIT + misses) + UNDERFLOW
+        error = SECOND_ORDER * self.size * (roundings * UNIT_ROUNDOFF + misses) + UNDERFLOW
         # A flow visits a state of each turn, and of the start; values and prices each add an error.
         error_of_turn = priced_turn_error(self.outcomes * actions, len(play), misses_of_turn)
         return error, 2 * (self.turns + 1) * error_of_turn

@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from hogeq.evaluation.rounding import UNIT
 from hogeq.kernels.responding import States
 from hogeq.search.branching import ResponseGraph, sum_error
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 
 AT_ONCE: Final = 256  # old states between two looks at the clock
 
@@ -40,7 +40,7 @@ def folded(
         return None
     # A chance is a product of three numbers, one of them a quotient of sums over components.
     roundings = 2 * len(weights) + 6
-    misses = sum_error(tables) + sum_error(weights) + roundings * UNIT
+    misses = sum_error(tables) + sum_error(weights) + roundings * UNIT_ROUNDOFF
     states = _Folding(graph, weights, tables).new_states(deadline)
     if states is None:
         return None

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hogeq.support.aliases import Floats, Matrix, Policy, matrix_type
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import BadInputError, raised, shown
 
 # Rows of a policy may miss 1 by what float64 arithmetic leaves, and by no more: a win rate counts
@@ -24,7 +25,6 @@ TABLES = "a matrix (G, G) or a policy (G, G, K)"
 
 MOST_PARTS = 1000  # most components that a mixture has
 
-ROUNDING = 2.0**-53  # most by which a sum of numbers up to 1 is rounded, for each of them
 
 MOST_DICE = 127  # most dice that a matrix can hold, being int8
 
@@ -254,7 +254,8 @@ def check_weights(weights: npt.ArrayLike, parts: int, name: str) -> Floats:
             f"{more_precise(array)}"
         )
     total = math.fsum(chances.tolist())
-    if abs(total - 1.0) > parts * ROUNDING:  # weights that are as good as can be stay untouched
+    # Weights that miss 1 by no more than rounding of their sum stay untouched.
+    if abs(total - 1.0) > parts * UNIT_ROUNDOFF:
         chances /= total
     return chances
 

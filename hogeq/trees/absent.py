@@ -29,7 +29,7 @@ from hogeq.search.results import PROVED
 from hogeq.strategies.arrays import one_hot
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
-from hogeq.trees.enclosures import ROUNDING
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.rows import require_cells
 from hogeq.trees.sequences import SequenceForm, sequence_form
@@ -307,7 +307,7 @@ class Decision:
         roundings = num_levels * (4 * num_actions + 8) + 2 * num_pasts + 16
         reached_payoffs = self.largest_payoff_after @ most_reach[:, 0]
         sums = self.largest_payoff + (num_actions + 3.0) * reached_payoffs
-        return np.asarray(2.0 * ROUNDING * roundings * sums)
+        return np.asarray(2.0 * UNIT_ROUNDOFF * roundings * sums)
 
     def solve(
         self,
@@ -474,7 +474,7 @@ def tightened(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     An action has at least what the others' upper ends leave to it, and at most what their lower
     ends leave. The ends are rounded outward.
     """
-    rounding = 2.0 * ROUNDING * (lower.shape[1] + 4)
+    rounding = 2.0 * UNIT_ROUNDOFF * (lower.shape[1] + 4)
     least = np.maximum(lower, 1.0 - upper.sum(axis=1, keepdims=True) + upper - rounding)
     most = np.minimum(upper, 1.0 - lower.sum(axis=1, keepdims=True) + lower + rounding)
     return np.minimum(least, most), most

@@ -28,6 +28,7 @@ import numpy as np
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import FOREVER, Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
 from hogeq.trees.beliefs import BeliefDag, TooSlowError, remembering
@@ -42,7 +43,6 @@ MOST_BITS: Final = 4096  # of the denominators of chance in a play
 # A program gives 1/3 with an error: probabilities are rounded to fractions that are near.
 DENOMINATORS: Final = 1000  # at most
 NEAR: Final = 1e-10  # largest distance
-ROUNDING: Final = 2.0**-53  # u, the largest relative error of one operation on doubles
 TINY: Final = 1e-300  # more than a product loses by underflow
 SAFE: Final = 1.0 + 1e-6  # factor of margins, for the roundings of their own computation
 PACES: Final = 64  # steps in fractions between two looks at the time
@@ -53,7 +53,8 @@ Item = TypeVar("Item")
 
 def gamma(count: float) -> float:
     """Bound the relative error of n roundings: n u / (1 - n u), or infinity if n u >= 1/2."""
-    return count * ROUNDING / (1.0 - count * ROUNDING) if count * ROUNDING < 0.5 else np.inf
+    relative_error = count * UNIT_ROUNDOFF
+    return relative_error / (1.0 - relative_error) if relative_error < 0.5 else np.inf
 
 
 def in_time(items: Iterable[Item], deadline: Deadline) -> Iterator[Item]:
@@ -329,12 +330,13 @@ class Payoffs:
         num_ends = np.bincount(own_sequence, minlength=size)  # of each sequence
         roundings = (flat.MOVE_ROUNDINGS + tree.chance_sum_error) * len(tree.levels) + num_ends
         roundings += plan.roundings + flat.OTHER_ROUNDINGS
-        relative_error = roundings * ROUNDING / (1.0 - np.minimum(roundings * ROUNDING, 0.5))
+        first_order = roundings * UNIT_ROUNDOFF
+        relative_error = first_order / (1.0 - np.minimum(first_order, 0.5))
         sizes = np.bincount(own_sequence, np.abs(weighted_payoffs), size)
         self.radii = relative_error * sizes + TINY * num_ends
         level = abs(tree.shift) + abs(tree.centre)
         if level:  # centring had rounded some of each payoff away
-            missed_by_centring = flat.CENTRING_ROUNDINGS * ROUNDING * level / float(self.unit)
+            missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level / float(self.unit)
             self.radii += missed_by_centring * np.bincount(own_sequence, end_reach, size)
         self.radii *= SAFE
 
@@ -350,7 +352,7 @@ class Payoffs:
         self.midpoints = np.array(
             [float(max(loss, cut_off) / self.unit) if loss else 0.0 for loss in self.exact_losses]
         )
-        self.radii = 2.0 * ROUNDING * np.abs(self.midpoints) + (self.midpoints < 0.0) * TINY
+        self.radii = 2.0 * UNIT_ROUNDOFF * np.abs(self.midpoints) + (self.midpoints < 0.0) * TINY
         self.radii[self.midpoints == -2.0] = 0.0  # cut off: the number is exact
 
     @property
@@ -398,7 +400,7 @@ class Payoffs:
         middle = ratio * self.midpoints
         sizes = np.abs(middle) + np.abs(payoffs) + ratio * self.radii
         # The ratio, its products, the sums and the margin itself: six roundings of these sizes.
-        margin = SAFE * (ratio * self.radii + 6.0 * ROUNDING * sizes)
+        margin = SAFE * (ratio * self.radii + 6.0 * UNIT_ROUNDOFF * sizes)
         most_apart = Fraction(self.form.upper_bound(middle - payoffs + margin + TINY))
         return self.level + exact_unit * (most_apart + Fraction(bound))
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from hogeq.search.results import Units
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.progress import phase
 from hogeq.trees.rows import Rows
 from hogeq.trees.teams import Sides
@@ -302,7 +303,7 @@ class FlatTree(Rows):
         # One rounding more for each move, since rows are scaled; and twice those of the rest.
         count = len(self.levels) * (misses + MOVE_ROUNDINGS + 1) + of_sum + 2 * OTHER_ROUNDINGS
         size = self.largest_payoff + CENTRING_ROUNDINGS * (abs(self.shift) + abs(self.centre))
-        return count, 2.0**-53 * size * (1.0 + 1e-6)  # the factor: roundings of this product
+        return count, UNIT_ROUNDOFF * size * (1.0 + 1e-6)  # the factor: roundings of this product
 
     @cached_property
     def mover(self) -> NDArray[np.int8]:

@@ -14,12 +14,12 @@ from hogeq.graph.levels import spans
 from hogeq.model.priced import Problem
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
 from hogeq.trees.flat import TERMINAL, FlatTree, reach
 from hogeq.trees.sequences import SequenceForm, sequence_form
 
 MOST_NODES: Final = 2_000_000  # of a tree whose pasts are listed
-UNIT_ROUNDOFF: Final = float(np.finfo(float).eps) / 2.0  # rounding of a double
 MARGIN: Final = 8.0  # factor of the bound on errors, which counts them to first order
 
 

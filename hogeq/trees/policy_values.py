@@ -10,8 +10,9 @@ from hogeq.search.results import Equilibrium, InPolicies
 from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.deadline import Deadline
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.messages import HogeqError
-from hogeq.trees.enclosures import ROUNDING, Payoffs, numbers_of, plan_of
+from hogeq.trees.enclosures import Payoffs, numbers_of, plan_of
 from hogeq.trees.flat import CENTRING_ROUNDINGS, FlatTree
 from hogeq.trees.maxmin import SMALL_GAP, Maxmin
 from hogeq.trees.responses import settle
@@ -111,7 +112,7 @@ def _missed_by_centring(tree: FlatTree) -> Fraction:
     if numbers is not None:
         pairs = zip(numbers.terminal_payoffs, tree.terminal_payoffs.tolist(), strict=True)
         return max(abs(given - level - Fraction(paid)) for given, paid in pairs)
-    missed = CENTRING_ROUNDINGS * ROUNDING * (abs(tree.shift) + abs(tree.centre))
+    missed = CENTRING_ROUNDINGS * UNIT_ROUNDOFF * (abs(tree.shift) + abs(tree.centre))
     if tree.is_rounded:  # each payoff stands for one within a rounding of it; twice that
-        missed += 2.0 * ROUNDING * (abs(float(level)) + tree.largest_payoff)
+        missed += 2.0 * UNIT_ROUNDOFF * (abs(float(level)) + tree.largest_payoff)
     return Fraction(missed)

@@ -17,6 +17,7 @@ from hogeq.search.units import above, below
 from hogeq.search.values import Ends, Value, unseen
 from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats, Ints
+from hogeq.support.floats import UNIT_ROUNDOFF
 from hogeq.support.short_fractions import short_fraction
 from hogeq.trees import flat
 from hogeq.trees.exact_numbers import MOST_EXACT, missed, paid_in
@@ -87,7 +88,7 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     2. Sum in float64 as many terms of small errors as `tolerance` allows.
     3. Compute the others, `MOST_EXACT` at most, in fractions.
     """
-    from hogeq.trees.enclosures import ROUNDING, SAFE, TINY, gamma  # loads what few values need
+    from hogeq.trees.enclosures import SAFE, TINY, gamma  # loads what few values need
 
     ends = np.flatnonzero(tree.player == TERMINAL)
     probability = np.zeros(len(ends))
@@ -102,7 +103,7 @@ def enclosed(tree: FlatTree, first: Strategy, second: Strategy, tolerance: float
     num_roundings += PAIRWISE + flat.OTHER_ROUNDINGS  # the sum of all plays, and the rest
     level = abs(tree.shift) + abs(tree.centre)
     # Of each term: its relative error, what centring payoffs rounded away, and underflow.
-    missed_by_centring = flat.CENTRING_ROUNDINGS * ROUNDING * level * probability
+    missed_by_centring = flat.CENTRING_ROUNDINGS * UNIT_ROUNDOFF * level * probability
     errors = gamma(num_roundings) * np.abs(terms) + missed_by_centring
     errors = SAFE * (errors + TINY * tree.largest_payoff * tree.is_possible[ends])
     order = np.argsort(-errors, kind="stable")  # the largest errors first
