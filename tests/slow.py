@@ -1,6 +1,6 @@
 """Parameters that stand for all the others in `make test`; the others are for `make test-slow`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -19,10 +19,10 @@ def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     ]
 
 
-def few_and_many(few: Sequence[Any], many: Sequence[Any]) -> list[Any]:
-    """Give numbers of random cases as parameters: few are fast; many, those with them, are slow."""
-    slow = [number if isinstance(number, tuple) else (number,) for number in many]
-    return [*few, *(pytest.param(*numbers, marks=pytest.mark.slow) for numbers in slow)]
+def fast_and_slow(fast: Iterable[Any], slow: Iterable[Any]) -> list[Any]:
+    """Give the fast parameters, then the slow ones; a tuple is a case of several arguments."""
+    cases = [case if isinstance(case, tuple) else (case,) for case in slow]
+    return [*fast, *(pytest.param(*case, marks=pytest.mark.slow) for case in cases)]
 
 
 def one_in(step: int, cases: Iterable[tuple[Any, ...]]) -> list[Any]:

@@ -19,7 +19,7 @@ from hogeq.support.deadline import Deadline
 from hogeq.trees.positions import of_rules
 from tests.evaluation.players import RECURRING
 from tests.evaluation.test_position_enclosures import Walk
-from tests.slow import few_and_many, mostly_slow
+from tests.slow import fast_and_slow, mostly_slow
 
 GAMES = [
     {"edition": "fa25", "goal": 12, "max_dice": 3},
@@ -129,7 +129,7 @@ class Forgetful(Walk):
         return player, state // 2
 
 
-@pytest.mark.parametrize("games", few_and_many([15], [40]))
+@pytest.mark.parametrize("games", fast_and_slow([15], [40]))
 def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone(games: int) -> None:
     changes = above_one = 0
     for seed in range(games):
@@ -150,7 +150,7 @@ def test_a_change_of_a_row_that_is_met_again_gains_what_it_gains_alone(games: in
             assert np.mean(means) - found.before == pytest.approx(found.gains[row], abs=1e-12)
             changes += 1
     assert changes > 1.25 * games
-    assert above_one >= games / 4
+    assert above_one > games / 4
 
 
 def test_where_nobody_decides_nothing_changes() -> None:

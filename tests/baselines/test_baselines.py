@@ -22,9 +22,11 @@ from hogeq.rules.rules import points_distribution, zero_points
 from hogeq.rules.turn import effect, land
 from hogeq.strategies.arrays import StrategyError
 from tests.baselines.small_games import SMALL, game
+from tests.slow import fast_and_slow
 
 SHORT = {**SMALL, "goal": 9}
-OTHER = {"edition": "fa19", "goal": 9, "max_dice": 4}
+OTHER = {"edition": "fa19", "goal": 13, "max_dice": 4}
+SHORT_OTHER = {**OTHER, "goal": 9}
 
 
 # --- the same, one call at a time -----------------------------------------------------------------
@@ -145,7 +147,7 @@ class Recursion:
         )
 
 
-@pytest.fixture(scope="module", params=[SHORT, OTHER], ids=["points", "dice"])
+@pytest.fixture(scope="module", params=fast_and_slow([SHORT, SHORT_OTHER], [SMALL, OTHER]))
 def both(request: pytest.FixtureRequest) -> tuple[HogEngine, Recursion]:
     of = game(request.param)
     return of, Recursion(of.rules)

@@ -17,7 +17,7 @@ from hogeq.trees.graphs import of_tree
 from hogeq.trees.rules import from_rules
 from hogeq.trees.sequences import sequence_form
 from tests.benchmark.tiny_problems import TINY, entry, read
-from tests.slow import mostly_slow
+from tests.slow import fast_and_slow, mostly_slow
 
 HOG_8 = Entry("su20-8x2", "hog", "", partial(hog_game, "su20", 8, 2), "always_roll:1")
 
@@ -63,7 +63,7 @@ def best_of_all(tree: FlatTree) -> float:
 )
 @pytest.mark.parametrize(
     "tree",
-    [TINY[0], *(pytest.param(tree, marks=pytest.mark.slow) for tree in TINY[1:])],
+    fast_and_slow(TINY[:1], TINY[1:]),
     ids=lambda tree: tree.name,
 )
 def test_searches_find_what_all_strategies_together_do(tree: FlatTree, method: str) -> None:

@@ -22,14 +22,14 @@ from hogeq.search.results import Budget
 from hogeq.support.aliases import Floats
 from tests import twin
 from tests.evaluation.players import EXACT, random_policy
-from tests.slow import mostly_slow
+from tests.slow import fast_and_slow, mostly_slow
 from tests.twin.evaluate import ENDLESS
 from tests.twin.parts import LANDINGS, MORE_BOAR, SWAPS, ZERO_DICE
 from tests.twin.turn import SWITCHES
 
 GAMES = int(os.environ.get("HOGEQ_FUZZ_GAMES", "200"))
 BLOCK = 5
-FEW = 5  # games of the fast tests
+BLOCKS = fast_and_slow([0], range(BLOCK, GAMES, BLOCK))  # by the number of their first game
 # Cells times rolls times memories: what keeps the twin at a fraction of a second.
 MOST_STATES = 4000
 MOST_MEMORIES = 200
@@ -169,13 +169,7 @@ def compare_best_play(game: HogEngine, play: twin.Play, b: Floats) -> None:
     assert solved.first_roll == best.best_roll(0, start)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(block, marks=[pytest.mark.slow] if block >= FEW else [])
-        for block in range(0, GAMES, BLOCK)
-    ],
-)
+@pytest.mark.parametrize("block", BLOCKS)
 def test_random_games(block: int) -> None:
     for number in range(block, min(block + BLOCK, GAMES)):
         game, random = game_number(number)
@@ -185,13 +179,7 @@ def test_random_games(block: int) -> None:
             raise AssertionError(f"game {number}, {game.rules}") from difference
 
 
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(block, marks=[pytest.mark.slow] if block else [])
-        for block in range(0, GAMES, BLOCK)
-    ],
-)
+@pytest.mark.parametrize("block", BLOCKS)
 def test_random_games_to_a_goal_for_each_player(block: int) -> None:
     for number in range(block, min(block + BLOCK, GAMES)):
         goals = game_number(number)[0].goal, 3 + number % 5

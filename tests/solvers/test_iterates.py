@@ -15,7 +15,7 @@ from hogeq.trees import restricted, rows
 from hogeq.trees.columns import Solving
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.sequences import sequence_form
-from tests.slow import few_and_many
+from tests.slow import fast_and_slow
 from tests.toys import tree_of
 from tests.trees.random_games import payoffs, random_game, value
 
@@ -63,7 +63,7 @@ def test_bounds_of_liars_dice_meet(sides: int, worth: Fraction) -> None:
     assert perfect.lower <= worth <= perfect.upper
 
 
-@pytest.mark.parametrize("games", few_and_many([20], [60]))
+@pytest.mark.parametrize("games", fast_and_slow([20], [60]))
 def test_bounds_hold_in_any_game(games: int) -> None:
     """Beside the matrix of all pure strategies."""
     gaps = []

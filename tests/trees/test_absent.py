@@ -20,15 +20,11 @@ from hogeq.trees.building import Node, flatten
 from hogeq.trees.flat import TERMINAL, FlatTree, payoff, reach
 from hogeq.trees.strategies import met, tree_strategy
 from tests.cli.calls import ok
+from tests.slow import fast_and_slow
 from tests.trees.absent_games import DRIVER, EXTENDED, FIGURE_3, drawn, game, tree_of
 from tests.trees.absent_twin import Problem
 
 pytestmark = pytest.mark.usefixtures("in_folder")
-
-
-def seeds(few: int, many: int) -> list[Any]:
-    """Give seeds, of which some are for long tests."""
-    return [*range(few), *(pytest.param(one, marks=pytest.mark.slow) for one in range(few, many))]
 
 
 def random_policy(tree: FlatTree, random: Any) -> Floats:
@@ -36,7 +32,7 @@ def random_policy(tree: FlatTree, random: Any) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("seed", seeds(4, 20))
+@pytest.mark.parametrize("seed", fast_and_slow(range(4), range(4, 20)))
 def test_a_play_meets_a_row_or_does_not(seed: int, problems: Any) -> None:
     """By the list of all plays, each with the set of rows that it meets."""
     tree = drawn(problems, seed, most=5, sets=2)
@@ -71,7 +67,7 @@ def both(
     return flatten("both", (), look, lambda moves: [*map(str, moves)])
 
 
-@pytest.mark.parametrize("seed", seeds(1, 20))
+@pytest.mark.parametrize("seed", fast_and_slow(range(1), range(1, 20)))
 def test_no_policy_of_a_grid_beats_an_equilibrium(seed: int) -> None:
     """The twin: every policy of a grid against each mixture, and the program of the whole grid."""
     tree = both(seed)
@@ -107,7 +103,7 @@ def test_gaps_of_two_players_sum_to_nash_conv() -> None:
     assert max(nothing.kkt, nothing.edt[1], nothing.ex_ante[1]) < 1e-8
 
 
-@pytest.mark.parametrize("seed", seeds(5, 15))
+@pytest.mark.parametrize("seed", fast_and_slow(range(5), range(5, 15)))
 def test_payoffs_and_derivatives(seed: int, problems: Any) -> None:
     random, tree = np.random.default_rng(seed), drawn(problems, seed, most=5)
     policy = random_policy(tree, random)
@@ -141,7 +137,7 @@ def grid(tree: FlatTree, parts: int) -> Iterator[Floats]:
 
 
 # Of 31 the bound is loose until a row that is met once is pinned.
-@pytest.mark.parametrize("seed", [31, *seeds(6, 31)])
+@pytest.mark.parametrize("seed", [31, *fast_and_slow(range(6), range(6, 31))])
 def test_no_policy_of_a_grid_is_better(seed: int, problems: Any) -> None:
     width, sets = (3, 1) if seed == 0 else (2, 1 + seed % 2)
     tree = drawn(problems, seed, width=width, sets=sets, most=5)
@@ -154,7 +150,7 @@ def test_no_policy_of_a_grid_is_better(seed: int, problems: Any) -> None:
     assert decision.solve(0.0).bound >= solved.value - 1e-12
 
 
-@pytest.mark.parametrize("seed", seeds(8, 40))
+@pytest.mark.parametrize("seed", fast_and_slow(range(8), range(8, 40)))
 def test_no_policy_in_a_box_exceeds_its_bound(seed: int, problems: Any) -> None:
     """Pinned rows that are met once bound all of their free selves, too."""
     random = np.random.default_rng(seed)
@@ -171,7 +167,7 @@ def test_no_policy_in_a_box_exceeds_its_bound(seed: int, problems: Any) -> None:
             assert bound <= worth.max() + 0.1
 
 
-@pytest.mark.parametrize("seed", seeds(8, 40))
+@pytest.mark.parametrize("seed", fast_and_slow(range(8), range(8, 40)))
 def test_steps_prove_the_bound_in_fractions(seed: int, problems: Any) -> None:
     tree = drawn(problems, seed, width=2 + seed % 2, sets=1 + seed % 2)
     decision = Decision.of(tree, tree.uniform())
@@ -212,7 +208,7 @@ def climbed(worth: Callable[[Floats], float], policy: Floats, rows: Any, legal: 
     return best
 
 
-@pytest.mark.parametrize("seed", seeds(6, 400))
+@pytest.mark.parametrize("seed", fast_and_slow(range(6), range(6, 400)))
 def test_no_policy_beats_a_bound(seed: int) -> None:
     """The attack: random policies, pure ones and climbs, in payoffs of the tree itself."""
     tree, policy, random = scaled(seed)
@@ -273,7 +269,7 @@ def forged(steps: list[Step], tree: FlatTree, twin: Problem, random: Any) -> lis
     return steps
 
 
-@pytest.mark.parametrize("seed", seeds(3, 150))
+@pytest.mark.parametrize("seed", fast_and_slow(range(3), range(3, 150)))
 def test_no_false_proof_is_taken(seed: int) -> None:
     """The twin refuses it, or what it proves is true all the same; and a lower bound never is."""
     tree, policy, random = scaled(seed)
@@ -394,7 +390,7 @@ def test_an_audit_names_the_rows_that_are_met_again() -> None:
     assert game(FIGURE_3).audit()[0].met_again == {}
 
 
-@pytest.mark.parametrize("seed", seeds(4, 20))
+@pytest.mark.parametrize("seed", fast_and_slow(range(4), range(4, 20)))
 def test_absent_minded_players_answer_a_policy(seed: int) -> None:
     """In games of two who may meet anything again, each response is as good as a grid's."""
     random, tree = np.random.default_rng(seed), both(seed)

@@ -23,7 +23,7 @@ from hogeq.trees.flat import FlatTree
 from hogeq.trees.openspiel import _node, from_openspiel
 from hogeq.trees.rules import GameRules, from_rules, node_of
 from hogeq.trees.saved import FIELDS, load_tree_file, save_tree
-from tests.slow import few_and_many
+from tests.slow import fast_and_slow
 from tests.toys import _look, tree_of
 from tests.trees.random_games import random_game
 from tests.twin.build import tree_hash
@@ -348,7 +348,7 @@ def given(path: Path) -> tuple[FlatTree | None, str]:
         return None, str(error)
 
 
-@pytest.mark.parametrize("files", few_and_many([200], [800]))
+@pytest.mark.parametrize("files", fast_and_slow([200], [800]))
 def test_files_by_the_hundred_give_a_tree_or_a_line(files: int, tmp_path: Path) -> None:
     """Bytes and numbers are changed at random: nothing but a line or a whole tree comes of it."""
     random, path = np.random.default_rng(0), tmp_path / "bad.npz"

@@ -26,7 +26,7 @@ from hogeq.trees.gambit import from_efg
 from hogeq.trees.openspiel import from_openspiel
 from hogeq.trees.rules import from_rules
 from hogeq.trees.tree import HogRules, flat_efg, hog_efg
-from tests.slow import few_and_many, mostly_slow
+from tests.slow import fast_and_slow, mostly_slow
 from tests.trees.efg_files import Maker, Place, Strategy
 from tests.trees.efg_texts import GOOD, HEAD, read, worth, written
 
@@ -99,7 +99,7 @@ def matrix_value(game: Place, sets: dict[tuple[int, int], int]) -> float:
     return float(-answer.fun)
 
 
-@pytest.mark.parametrize("games", few_and_many([60], [200]))
+@pytest.mark.parametrize("games", fast_and_slow([60], [200]))
 def test_equilibria_of_random_games_are_those_of_the_matrix(games: int, tmp_path: Path) -> None:
     tried = 0
     for seed in range(1000, 1000 + games):
@@ -271,7 +271,7 @@ def test_names_are_told_apart(tmp_path: Path) -> None:
     tree = read(tmp_path, HEAD + sets + 't "" 0')
     assert tree.names == ["go (1)", "go (2)", "(3)", "go (1) (4)", "\\x1b[31m"]
     words = [tree.history(node)[-1].action for node in range(1, 6)]
-    assert words == [*("(1)", "a (2)", "a (3)"), *("(1) (4)", "\\x1b\\u202e")]
+    assert words == ["(1)", "a (2)", "a (3)", "(1) (4)", "\\x1b\\u202e"]
     assert len(set(tree.action_numbers[0])) == 5
     assert len(tree.history(tree.num_nodes - 1)) == 5
 

@@ -10,6 +10,7 @@ from hogeq.trees.families import full_name
 from hogeq.trees.flat import CHANCE, TERMINAL, FlatTree, payoff
 from hogeq.trees.loading import load_tree
 from hogeq.trees.rules import GameRules, from_rules, named_rules, node_of
+from tests.slow import fast_and_slow
 
 SAME = {
     "kuhn": "kuhn_poker",
@@ -40,7 +41,7 @@ def rules(name: str) -> GameRules:
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [*SAME.items(), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in SLOW.items())],
+    fast_and_slow(SAME.items(), SLOW.items()),
 )
 def test_a_game_is_openspiels_history_by_history(ours: str, theirs: str) -> None:
     """Both trees at once: who moves, chances, payoffs; information sets are one to one."""
@@ -95,7 +96,7 @@ LARGE = {"3L153": 51215, "3D4": 262080, "3L523": 775148}
 
 @pytest.mark.parametrize(
     ("name", "ends"),
-    [*ENDS.items(), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LARGE.items())],
+    fast_and_slow(ENDS.items(), LARGE.items()),
 )
 def test_games_have_the_sizes_of_the_papers(name: str, ends: int) -> None:
     game, found = rules(name), 0
@@ -148,7 +149,7 @@ LONG = {
 
 @pytest.mark.parametrize(
     ("game", "value"),
-    [*VALUES.items(), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in LONG.items())],
+    fast_and_slow(VALUES.items(), LONG.items()),
 )
 def test_teams_have_the_values_of_the_papers(
     game: tuple[str, str], value: tuple[float, float]

@@ -73,7 +73,7 @@ def test_kuhn_poker_is_that_of_openspiel_node_by_node() -> None:
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), name)
     assert ours.names == theirs.names
     assert ours.digest() == theirs.digest()
-    assert [*map(str, ours.history(57))][2:] == [*("player 0: p", "player 1: b", "player 0: b")]
+    assert [*map(str, ours.history(57))][2:] == ["player 0: p", "player 1: b", "player 0: b"]
     assert by_columns(ours, 10.0).lower == pytest.approx(-1 / 18)  # Kuhn 1950
 
 

@@ -23,7 +23,7 @@ from hogeq.trees.rules import from_rules
 from hogeq.trees.strategies import tree_strategy
 from hogeq.trees.values import value
 from tests.cli.calls import ask, ok
-from tests.slow import few_and_many
+from tests.slow import fast_and_slow
 from tests.trees.games_in_fractions import Node, dominated, drawn, infosets, laid_out, worth
 
 Chances = dict[int, list[Fraction]]
@@ -75,7 +75,7 @@ def assert_true(tree: FlatTree, found: Value, known: Sequence[Fraction], *, is_o
 
 
 @pytest.mark.parametrize(
-    ("games", "least"), few_and_many([(100, 0), (4, 2_500)], [(300, 0), (40, 2_500)])
+    ("games", "least"), fast_and_slow([(100, 0), (4, 2_500)], [(300, 0), (40, 2_500)])
 )
 def test_payoffs_that_cancel_leave_the_digits_of_fractions(games: int, least: int) -> None:
     draw = np.random.default_rng(least)
@@ -90,7 +90,7 @@ def test_payoffs_that_cancel_leave_the_digits_of_fractions(games: int, least: in
     assert large == (games if least else 0)
 
 
-@pytest.mark.parametrize("games", few_and_many([4], [10]))
+@pytest.mark.parametrize("games", fast_and_slow([4], [10]))
 def test_a_mixture_of_large_payoffs_is_worth_its_mean(games: int) -> None:
     draw = np.random.default_rng(5)
     for _ in range(games):
@@ -110,7 +110,7 @@ def test_a_mixture_of_large_payoffs_is_worth_its_mean(games: int) -> None:
         assert_true(tree, found, ((first + second) / 2, first, second), is_one=True)
 
 
-@pytest.mark.parametrize("games", few_and_many([15], [60]))
+@pytest.mark.parametrize("games", fast_and_slow([15], [60]))
 @pytest.mark.parametrize("most", [0, 1, 100])
 def test_where_fractions_are_too_many_both_ends_hold(
     most: int, games: int, monkeypatch: pytest.MonkeyPatch
@@ -227,7 +227,7 @@ def test_a_kkt_gap_has_no_digit_of_a_lottery(pairs: int, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("games", "least"), few_and_many([(30, 0), (3, 2_100)], [(150, 0), (15, 2_100)])
+    ("games", "least"), fast_and_slow([(30, 0), (3, 2_100)], [(150, 0), (15, 2_100)])
 )
 def test_kkt_gaps_are_between_ends_that_fractions_are_between(games: int, least: int) -> None:
     draw = np.random.default_rng(least + 1)
