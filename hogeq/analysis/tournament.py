@@ -97,7 +97,7 @@ class WinRates(np.ndarray[Any, np.dtype[np.float64]]):
         equal weights.
         """
         # Imported here, since it imports scipy's optimisers.
-        from hogeq.solvers.responses import nash_of_matrix
+        from hogeq.search.matrix_games import nash_of_matrix
 
         rates = check_rates(self)
         # Entries with equal rows form a group. Its first entry plays for it, and all share the

@@ -21,6 +21,7 @@ from hogeq.model.rows import soften
 from hogeq.model.shared import quick_workspace, shared_duels, shared_workspace
 from hogeq.search.ascent import TEMPERATURES
 from hogeq.search.counter_search import CounterSearch
+from hogeq.search.matrix_games import contains
 from hogeq.strategies.arrays import StrategyError, one_hot, zero_matrices
 from hogeq.strategies.files import read_strategy, sizes_of
 from hogeq.strategies.strategy import Strategy, StrategyLike, strategy_of, table_of
@@ -180,7 +181,7 @@ class CounterPool(Population):
     def add(self, matrices: Iterable[Matrix]) -> None:
         """Add the matrices that it does not hold, each once."""
         for matrix in matrices:
-            if not any(np.array_equal(member, matrix) for member in self.members):
+            if not contains(self.members, matrix):
                 self.members = np.concatenate([self.members, matrix[None]])
 
 

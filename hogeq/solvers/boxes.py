@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hogeq.search.branching import ResponseSearch, Status
-from hogeq.solvers.responses import SUPPORT, matrix_game
-from hogeq.solvers.symmetric import SymmetricGame, contains, dyadic_weights
+from hogeq.search.matrix_games import SUPPORT, contains, matrix_game
+from hogeq.solvers.symmetric import SymmetricGame, dyadic_weights
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 

@@ -45,7 +45,7 @@ class DagEngine:
     Rows and Minimiser of :mod:`hogeq.model.protocol`, and no passes.
     """
 
-    seats_share_rows = positions_recur = False
+    has_scores = seats_share_rows = positions_recur = False
     has_memory = False  # a player comes to a decision in one way
 
     def __init__(self, tree: FlatTree, dags: Sequence[BeliefDag] = ()) -> None:
@@ -180,28 +180,27 @@ def solve_tree(tree: FlatTree, limit: float | Deadline, method: str = "auto") ->
     if method in {"dag", "columns"}:
         return columns.by_columns(tree, deadline, method)
     solving = Solving(tree, deadline)
-    sides = solving.without_dags()
     building_deadline = deadline
     if method == "auto":
         seconds = deadline.seconds
         first_seconds = min(FIRST_SECONDS, seconds / 5.0) if solving.is_forgetful else seconds / 2.0
-        solving.columns(sides, deadline.within(first_seconds))
+        solving.columns(deadline.within(first_seconds))
         if solving.is_proved:
-            return solving.result(sides, "columns" if solving.is_forgetful else "lp")
+            return solving.result("columns" if solving.is_forgetful else "lp")
         building_deadline = deadline.within(BUILDING_SHARE * seconds)
     built = dags_of(tree, deadline=building_deadline)  # None in place of one that took too long
     # `require_dags` refuses any that took too long.
     dags = require_dags(tree, built) if method == "cfr" or None not in built else []
     is_wide = is_too_wide(sum(dag.num_decisions for dag in dags), tree.num_actions)
     if not dags or (is_wide and method == "auto"):
-        return _without_dags(solving, sides)
+        return _without_dags(solving)
     engine = DagEngine(tree, dags)
     if method == "cfr" or not solving.is_forgetful:
         return _by_cfr(solving, engine, DiscountedCFR().init(engine))
     return _by_dags(solving, engine)
 
 
-def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
+def _without_dags(solving: Solving) -> Equilibrium:
     """Mix iterates of CFR+ in half of the time; if the bounds do not meet, go on with columns.
 
     The method of the result is the one that its bounds come from.
@@ -210,10 +209,10 @@ def _without_dags(solving: Solving, sides: Sequence[Side]) -> Equilibrium:
     mix_iterates(solving, solving.deadline.share(MIXING_SHARE))
     mixed_ends = solving.ends
     if not solving.is_proved:
-        solving.columns(sides, solving.deadline)
+        solving.columns(solving.deadline)
     # Iterates improved the bounds, and columns did not improve them further.
     is_mixed = ends_before != mixed_ends == solving.ends
-    return solving.result(sides, "iterates" if is_mixed else "columns")
+    return solving.result("iterates" if is_mixed else "columns")
 
 
 def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
@@ -224,24 +223,24 @@ def _by_dags(solving: Solving, engine: DagEngine) -> Equilibrium:
     many, CFR alone goes on.
     """
     minimiser = DiscountedCFR()
-    sides = [Side(dag.form, dag) for dag in engine.dags]
+    solving.sides = [Side(dag.form, dag) for dag in engine.dags]
     deadline = solving.deadline
     num_decisions, _ = engine.shape
     if num_decisions <= MOST_WHOLE_DECISIONS:
-        solving.columns(sides, deadline)
-        return solving.result(sides, "dag")
+        solving.columns(deadline)
+        return solving.result("dag")
     state = minimiser.init(engine)
     third_left = max(deadline.seconds / 3.0 - deadline.spent, 0.0)
     rounds_deadline = deadline.within(third_left)
     state, likely_choices = _likely_choices(engine, minimiser, state, rounds_deadline)
     if likely_choices is None:
         return _by_cfr(solving, engine, state)
-    for side, choices in zip(sides, likely_choices, strict=True):
+    for side, choices in zip(solving.sides, likely_choices, strict=True):
         player_forgets = len(side.form.inflated.shared_rows) > 0
         if player_forgets:
             side.restrict(choices)
-    solving.columns(sides, deadline)
-    return solving.result(sides, "columns")
+    solving.columns(deadline)
+    return solving.result("columns")
 
 
 def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibrium:
@@ -251,7 +250,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
     has grown by a tenth. The last part of the time is for strategies of the result.
     """
     minimiser = DiscountedCFR()
-    sides = [Side(dag.form, dag) for dag in engine.dags]
+    solving.sides = [Side(dag.form, dag) for dag in engine.dags]
     whole_deadline = solving.deadline
     drawing_seconds = DRAWING_SHARE * whole_deadline.seconds
     deadline = whole_deadline.within(max(whole_deadline.left - drawing_seconds, 0.0))
@@ -270,7 +269,7 @@ def _by_cfr(solving: Solving, engine: DagEngine, state: RegretState) -> Equilibr
             state, new_iterations = minimiser.by_loops(engine, state, wanted)
             iterations += new_iterations
     solving.iterations = int(state.iteration)
-    return solving.result(sides, "cfr")
+    return solving.result("cfr")
 
 
 def _likely_choices(

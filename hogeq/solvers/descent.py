@@ -5,7 +5,8 @@ from typing import Final
 import numpy as np
 
 from hogeq.search.branching import Status
-from hogeq.solvers.symmetric import MOST, TIE, SymmetricGame, contains
+from hogeq.search.matrix_games import contains
+from hogeq.solvers.symmetric import MOST, TIE, SymmetricGame
 from hogeq.support.aliases import Floats, Ints
 from hogeq.support.deadline import Deadline
 

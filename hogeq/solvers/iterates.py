@@ -31,7 +31,7 @@ from hogeq.trees.beliefs import drawing, remembering
 from hogeq.trees.columns import Solving
 from hogeq.trees.engine import TreeEngine
 from hogeq.trees.flat import FlatTree
-from hogeq.trees.restricted import Mixed, played, solve_restricted
+from hogeq.trees.restricted import solve_restricted
 from hogeq.trees.rows import is_too_wide
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import sequence_form
@@ -132,19 +132,14 @@ class _Pool:
         payoffs = solving.payoffs if player == 0 else csr_array(-solving.payoffs.T)
         own_dag = drawing(solving.forms[player], np.array(self.iterates))
         other_dag = remembering(solving.forms[other])
-        flows = solve_restricted(payoffs, (own_dag, other_dag), deadline)
-        if flows is None:
+        mixtures = solve_restricted(payoffs, (own_dag, other_dag), deadline)
+        if mixtures is None:
             return
-        own_mixture = Mixed.of(own_dag, flows[0])
-        remembering_mixture = Mixed.of(other_dag, flows[1])
+        own_mixture, remembering_mixture = mixtures
         sequence_values = against(solving.payoffs, own_mixture.plan, other)
         bound, _ = other_dag.respond(sequence_values)
-        policy = played(other_dag.form, remembering_mixture.plan)
-        other_mixture = Mixed.of(drawing(other_dag.form, policy[None]), np.ones(2))
-        if player == 0:
-            solving.learn((own_mixture, other_mixture), other, bound)
-        else:
-            solving.learn((other_mixture, own_mixture), other, bound)
+        pair = own_mixture, remembering_mixture.as_policy()
+        solving.learn(pair if player == 0 else pair[::-1], other, bound)
 
 
 def recalling(tree: FlatTree, player: int) -> FlatTree:

@@ -10,18 +10,19 @@ from hogeq.evaluation.counterfactual import policy_of_mixture
 from hogeq.model.protocol import Engine
 from hogeq.model.shared import shared_workspace
 from hogeq.search.ascent import random_policy
-from hogeq.search.counter_search import CounterSearch, SearchState
+from hogeq.search.counter_search import CounterSearch
+from hogeq.search.double_oracle import rounds
+from hogeq.search.matrix_games import PoolGame
 from hogeq.search.moves import SearchContext
 from hogeq.search.population import Population
 from hogeq.solvers.base import Solver, solver
 from hogeq.strategies.arrays import likeliest, normalised, one_hot, zero_matrices
 from hogeq.strategies.strategy import Mixture, Strategy, strategy_of
 from hogeq.support.aliases import Floats, Matrix
+from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.messages import HogeqError, refusal
 from hogeq.support.parameters import Count, Positive, PositiveShare, Seed, parameters
 from hogeq.support.workers import compute
-
-SUPPORT = 1e-9  # weights of the meta-game below this are rounding errors
 
 
 class FictitiousState(NamedTuple):
@@ -233,16 +234,15 @@ class DoubleOracle(Solver[OracleState]):
         The best response joins the pool, whose matrix game is solved anew. If the pool has it
         already, pool and equilibrium stay.
         """
-        results = compute(partial(self._respond, game, state), range(self.responders))
-        response = max(results, key=lambda result: result.rate).matrix
-        win_rates = Population(game, state.pool).rates_of(one_hot(response, game.num_actions))
-        rate = np.array(float(win_rates @ state.weights))
-        iteration = np.array(int(state.iteration) + 1, np.int64)
-        if any(np.array_equal(member, response) for member in state.pool):
-            return state._replace(responder_win=rate, iteration=iteration)
-        pool = np.concatenate([state.pool, response[None]])
-        payoffs = with_response(state.payoffs, win_rates)
-        return OracleState(pool, payoffs, nash_of_matrix(payoffs), rate, iteration)
+        restricted = SearchedPool(self, game, state)
+        next(rounds(restricted, FOREVER))
+        return OracleState(
+            pool=restricted.pool,
+            payoffs=restricted.payoffs,
+            weights=restricted.weights,
+            responder_win=np.array(restricted.responder_win),
+            iteration=np.array(int(state.iteration) + 1, np.int64),
+        )
 
     def mixture(self, game: Engine, state: OracleState) -> Strategy:
         """Equilibrium of the pool, without matrices of no weight."""
@@ -260,63 +260,37 @@ class DoubleOracle(Solver[OracleState]):
             "support": float((state.weights > 0.0).sum()),
         }
 
-    def _respond(self, game: Engine, state: OracleState, start: int) -> SearchState:
-        """Search for a response to the equilibrium of the pool, from start number `start`.
+
+class SearchedPool(PoolGame):
+    """The pool of a state, to which a solver adds the best result of several searches."""
+
+    def __init__(self, solver: DoubleOracle, game: Engine, state: OracleState) -> None:
+        super().__init__(state.pool, state.payoffs, state.weights)
+        self.solver = solver
+        self.game = game
+        self.iteration = int(state.iteration)  # iterations done before
+        self.responder_win = 0.5  # win rate of the last response against the equilibrium
+
+    def respond(self, player: int, mixtures: tuple[Floats, Matrix], deadline: Deadline) -> bool:
+        """Search for a response to the equilibrium, from so many starts, and add the best."""
+        game = self.game
+        target = strategy_of(game, Mixture(*mixtures))
+        searches = [self._search(start) for start in range(self.solver.responders)]
+        results = compute(partial(CounterSearch.run, game=game, strategy=target), searches)
+        response = max(results, key=lambda result: result.rate).matrix
+        win_rates = Population(game, self.pool).rates_of(one_hot(response, game.num_actions))
+        self.responder_win = float(win_rates @ self.weights)
+        return self.add(response, win_rates)
+
+    def _search(self, start: int) -> CounterSearch:
+        """Pose the search from start number `start`.
 
         Start 0 is the mean of the newest matrix and the uniform policy; others are random policies.
         """
+        game = self.game
         if start == 0:
-            newest = Population(game, state.pool[-1:]).policies[0]
-            policy = 0.5 * newest + 0.5 / game.num_actions
+            policy = 0.5 * one_hot(self.pool[-1], game.num_actions) + 0.5 / game.num_actions
         else:
-            random = np.random.default_rng([self.seed, int(state.iteration), start])
+            random = np.random.default_rng([self.solver.seed, self.iteration, start])
             policy = random_policy(game, random)
-        search = CounterSearch(policy, self.responder_steps, damping=self.damping)
-        return search.run(game, self.mixture(game, state))
-
-
-def with_response(payoffs: Floats, win_rates: Floats) -> Floats:
-    """Add a response, of win rates (n,) against a pool, to the pool's payoffs: (n + 1, n + 1)."""
-    against_itself = np.full((1, 1), 0.5)
-    column = 1.0 - win_rates[:, None]
-    return np.block([[payoffs, column], [win_rates[None], against_itself]])
-
-
-def nash_of_matrix(payoffs: Floats, tolerance: float = 1e-7) -> Floats:
-    """Weights (n,) of an equilibrium of a symmetric zero-sum matrix game.
-
-    `payoffs` (n, n) are those to the player of rows. No column wins more than the value by more
-    than the tolerance.
-    """
-    _, weights, _ = matrix_game(payoffs, tolerance)
-    weights = np.where(weights > SUPPORT, weights, 0.0)
-    return weights / weights.sum()
-
-
-def matrix_game(payoffs: Floats, tolerance: float = 1e-7) -> tuple[float, Floats, Floats]:
-    """Solve a zero-sum matrix game of payoffs (n, m) to the player of rows.
-
-    Returns the value, and optimal weights of rows (n,) and of columns (m,). A linear program
-    maximises the value v with weights @ payoffs >= v in every column, up to the tolerance; its dual
-    variables are the weights of columns.
-    """
-    from scipy.optimize import linprog
-
-    # The variables are the weights of rows and, last, the value.
-    rows, columns = payoffs.shape
-    result = linprog(
-        np.append(np.zeros(rows), -1.0),
-        A_ub=np.column_stack([-payoffs.T, np.ones(columns)]),
-        b_ub=np.zeros(columns),
-        A_eq=np.append(np.ones(rows), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[*[(0.0, None)] * rows, (None, None)],
-        method="highs",
-        options={"primal_feasibility_tolerance": tolerance},
-    )
-    if not result.success:
-        raise RuntimeError(f"matrix game of {rows} x {columns}: {result.message}")
-    row_weights = np.maximum(result.x[:-1], 0.0)
-    column_weights = np.maximum(-result.ineqlin.marginals, 0.0)
-    value = float(result.x[-1])
-    return value, row_weights / row_weights.sum(), column_weights / column_weights.sum()
+        return CounterSearch(policy, self.solver.responder_steps, damping=self.solver.damping)

@@ -1,7 +1,7 @@
 """Symmetric games of imperfect recall in mixtures, by a double oracle with exact best responses."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -13,30 +13,16 @@ from hogeq.search.branching import (
     ResponseSearch,
     Status,
 )
+from hogeq.search.double_oracle import rounds
 from hogeq.search.folding import folded
+from hogeq.search.matrix_games import PoolGame, equalising_weights, nash_of_matrix
 from hogeq.search.results import Equilibrium
-from hogeq.solvers.responses import SUPPORT, nash_of_matrix, with_response
 from hogeq.strategies.strategy import Mixture, strategy_of
 from hogeq.support.aliases import Floats, Ints, matrix_type
 from hogeq.support.deadline import FOREVER, Deadline
 
 TIE: Final = 1e-10  # win rates this close to 1/2 count as 1/2 until they are proved
 MOST: Final = 20_000  # relaxations of one proof, with prices; without, ten times as many
-
-
-class Oracle(NamedTuple):
-    """A pool of n matrices, an equilibrium of it, and the search for a response to that."""
-
-    pool: Ints  # (n, R)
-    payoffs: Floats  # (n, n), win rate of row against column
-    weights: Floats  # (n,)
-    search: ResponseSearch  # of the mixture against all matrices
-
-    @property
-    def mixture(self) -> tuple[Floats, Ints]:
-        """Weights (n,) and matrices (n, R) of the components."""
-        used = self.weights > 0.0
-        return self.weights[used], self.pool[used]
 
 
 class SymmetricGame:
@@ -103,65 +89,49 @@ class SymmetricGame:
         return self.graph.against(np.ones(1), policy[None])
 
 
+class Oracle(PoolGame):
+    """A pool of matrices (n, R) of a symmetric game, to which exact best responses are added."""
+
+    def __init__(
+        self, game: SymmetricGame, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
+    ) -> None:
+        payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
+        super().__init__(pool, payoffs, self.solve(payoffs))
+        self.game = game
+        self.most_relaxations = most_relaxations  # of each proof
+        self.search = ResponseSearch.not_begun()  # the last one, for a response to an equilibrium
+
+    @staticmethod
+    def solve(payoffs: Floats) -> Floats:
+        """Weights (n,) of an equilibrium of payoffs (n, n), exact up to rounding."""
+        return equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
+
+    def respond(self, player: int, mixtures: tuple[Floats, Ints], deadline: Deadline) -> bool:
+        """Search for a response that wins more than 1/2, by ascent, else by branch and bound."""
+        weights, matrices = mixtures
+        starts = [*matrices, self.pool[-1]]  # of the ascent: the components, and the newest matrix
+        response, rate = self.game.against(matrices, weights).ascend(starts, deadline)
+        self.search = ResponseSearch.succeeded(response, rate)
+        if rate <= 0.5 + TIE:
+            self.search = self.game.close(weights, matrices, self.most_relaxations, deadline)
+        if self.search.status != Status.FOUND:
+            return False
+        return self.add(self.search.response, self.game.wins(self.search.response, self.pool))
+
+
 def double_oracle(
     game: SymmetricGame, deadline: Deadline, pool: Ints, most_relaxations: int = MOST_RELAXATIONS
 ) -> Iterator[Oracle]:
-    """Double oracle over a pool of matrices (n, R), with exact best responses.
+    """Run the double oracle from a pool of matrices (n, R); yield the pool after each round.
 
-    1. Solve the matrix game of the pool.
-    2. Search for a response to its equilibrium: by ascent, and if that fails by branch and bound of
-       at most `most_relaxations` relaxations. Yield both.
-    3. Add the response to the pool, and go on until none wins more than 1/2. Then, if branch and
-       bound has proved it, the last equilibrium is one of the game.
-
-    McMahan, Gordon and Blum 2003. It also ends when the time is over.
+    If branch and bound closed the last search, the equilibrium of the pool is one of the game.
     """
-    payoffs = np.stack([game.wins(matrix, pool) for matrix in pool])
-    weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
-    while deadline.left:
-        used = np.flatnonzero(weights > 0.0)
-        against_mixture = game.against(pool[used], weights[used])
-        starts = pool[[*used, -1]]  # of the ascent: the components, and the newest matrix
-        response, rate = against_mixture.ascend(starts, deadline)
-        search = ResponseSearch.succeeded(response, rate)
-        if rate <= 0.5 + TIE:
-            search = game.close(weights[used], pool[used], most_relaxations, deadline)
-        yield Oracle(pool, payoffs, weights, search)
-        if search.status != Status.FOUND:
-            return
-        win_rates = game.wins(search.response, pool)
-        pool = np.concatenate([pool, search.response[None]])
-        payoffs = with_response(payoffs, win_rates)
-        weights = equalising_weights(payoffs, nash_of_matrix(payoffs, TIE))
+    oracle = Oracle(game, pool, most_relaxations)
+    for _ in rounds(oracle, deadline):
+        yield oracle
 
 
-def contains(pool: Ints, matrix: Ints) -> bool:
-    """Whether a pool of matrices (n, R) has a matrix (R,)."""
-    return bool((pool == matrix).all(axis=1).any())
-
-
-def equalising_weights(payoffs: Floats, weights: Floats) -> Floats:
-    """Make the weights (n,) of an equilibrium exact, by the equations that hold in its support.
-
-    All matrices in the support win 1/2 against the mixture, and the weights sum to 1. Least squares
-    solve that, from the weights of a linear program; these stay if a weight would be negative.
-    `payoffs` (n, n) are win rates of row against column.
-    """
-    used = np.flatnonzero(weights > SUPPORT)
-    ones = np.ones((1, len(used)))
-    equations = np.concatenate([payoffs[np.ix_(used, used)] - 0.5, ones])
-    right_side = np.append(np.zeros(len(used)), 1.0)
-    start = weights[used] / weights[used].sum()
-    correction = np.linalg.lstsq(equations, right_side - equations @ start, rcond=None)[0]
-    solution = start + correction
-    if (solution < 0.0).any():
-        solution = start
-    equalising = np.zeros(len(weights))
-    equalising[used] = solution / solution.sum()
-    return equalising
-
-
-def minimal_support(oracle: Oracle) -> Floats:
+def minimal_support(oracle: PoolGame) -> Floats:
     """Weights (n,) of an equilibrium of the pool from which no component can be dropped.
 
     1. Try to drop each component, the lightest first: a linear program looks for an equilibrium of
@@ -213,8 +183,8 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     if not steps or steps[-1].search.status != Status.CLOSED:
         return None
     oracle = steps[-1]
+    weights = oracle.weights
     bound = oracle.search.bound
-    weights, matrices = oracle.mixture
     pure_weights = np.eye(len(oracle.pool))
     candidates = [pure_weights[member] for member in unbeaten_members(oracle)]
     candidates.append(minimal_support(oracle))
@@ -222,12 +192,14 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
         used = simpler_weights > 0.0
         search = game.close(simpler_weights[used], oracle.pool[used], MOST, deadline)
         if search.status == Status.CLOSED:
-            weights = simpler_weights[used]
-            matrices = oracle.pool[used]
+            weights = simpler_weights
             bound = search.bound
             break
-    tables = matrices.reshape(-1, *engine.shape[:-1]).astype(matrix_type(engine.num_actions))
-    strategy = strategy_of(engine, Mixture(weights, tables) if len(tables) > 1 else tables[0])
+    used = weights > 0.0
+    tables = oracle.pool[used].reshape(-1, *engine.shape[:-1])
+    tables = tables.astype(matrix_type(engine.num_actions))
+    mixture = Mixture(weights[used], tables)
+    strategy = strategy_of(engine, mixture if len(tables) > 1 else tables[0])
     return Equilibrium(
         lower=1.0 - bound,
         upper=bound,
@@ -239,7 +211,7 @@ def in_mixtures(game: SymmetricGame, engine: Engine, deadline: Deadline) -> Equi
     )
 
 
-def unbeaten_members(oracle: Oracle) -> list[int]:
+def unbeaten_members(oracle: PoolGame) -> list[int]:
     """List members of the pool that no other beats, the heaviest in the mixture first."""
     best_rate_against = oracle.payoffs.max(axis=0)  # of any member, against each
     heaviest_first = np.argsort(-oracle.weights, kind="stable")

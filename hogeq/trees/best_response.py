@@ -32,8 +32,9 @@ MOST_SHARED_ROWS: Final = 64  # up to so many shared rows, enumeration comes bef
 class Answer(NamedTuple):
     """A response of one player, its payoff, and an upper bound on that of any response."""
 
+    payoffs: Floats  # (S,), of the player's sequences, to which it responds
     strategy: Floats  # (R, K), pure unless absent-minded; rows of the other player are not used
-    payoff: float  # in the units of the payoffs responded to, as is the bound
+    payoff: float  # in the units of `payoffs`, as is the bound
     bound: float
     method: str
     """Proves the bound: one of `BOUND_METHODS`."""
@@ -72,10 +73,10 @@ def best_response(
         best, chosen = dag.respond(payoffs)
         flow = dag.flow(chosen)
         strategy = pure_rows(original, dag.plan_matrix @ flow)
-        return Answer(strategy, best, best, BELIEF_DAG, flow > 0.0)
+        return Answer(payoffs, strategy, best, best, BELIEF_DAG, flow > 0.0)
     if original.is_absent_minded:
         solved = Decision(original, payoffs).solve(limit, begin, enough=enough)
-        return Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
+        return Answer(payoffs, solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
     form = original.inflate(deadline)
     bound, actions, best = by_ascent(original, payoffs, begin, deadline)
     method = FULL_MEMORY
@@ -96,7 +97,7 @@ def best_response(
         if best - CONVERGED_GAP <= new_bound < bound:
             bound, method = new_bound, INTEGER_PROGRAM
     strategy = pure_rows(original, form.pure_realisation(actions))
-    return Answer(strategy, best, max(best, bound), method)
+    return Answer(payoffs, strategy, best, max(best, bound), method)
 
 
 def pure_rows(form: SequenceForm, plan: Floats) -> Floats:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from hogeq.search.double_oracle import rounds
+from hogeq.search.matrix_games import contains
 from hogeq.search.results import Equilibrium
 from hogeq.search.units import above, below
 from hogeq.strategies.strategy import Strategy
@@ -16,7 +18,7 @@ from hogeq.trees.best_response import CONVERGED_GAP, INTEGER_PROGRAM, Answer, be
 from hogeq.trees.enclosures import Payoffs, Plan, fits, plan_of, plan_of_flow, shortened
 from hogeq.trees.flat import FlatTree
 from hogeq.trees.responses import LARGEST_GAP
-from hogeq.trees.restricted import Mixed, played, solve_restricted
+from hogeq.trees.restricted import Mixed, solve_restricted
 from hogeq.trees.sequence_payoffs import against, sequence_payoffs, stakes
 from hogeq.trees.sequences import SequenceForm, inflated_forms
 from hogeq.trees.shuffling import solving_form
@@ -80,7 +82,7 @@ class Side:
     def add(self, answer: Answer, deadline: Deadline = FOREVER) -> bool:
         """Add a response to the restricted game; return whether it is new there."""
         if self.whole_dag is None:
-            if (self.pool == answer.strategy).all(axis=(1, 2)).any():
+            if contains(self.pool, answer.strategy):
                 return False
             self.pool = np.append(self.pool, answer.strategy[None].astype(self.pool.dtype), axis=0)
             # After a part that could not be built in time, larger ones are not tried.
@@ -99,20 +101,15 @@ class Side:
         return True
 
 
-class SearchBound(NamedTuple):
-    """Upper bound by a search on the payoff of all responses to a mixture."""
-
-    payoffs: Floats  # (S,), of the responder's sequences, as shares of the stakes
-    bound: float
-    method: str  # of :class:`hogeq.trees.best_response.Answer`
-
-
 class Solving:
     """A game while it is solved in mixtures: bounds on its value, and mixtures that prove them.
 
     A bound is the payoff of a best response to a mixture. Mixtures are made of probabilities at
-    decisions: so it bounds the value of the game, whatever program found them.
+    decisions: so it bounds the value of the game, whatever program found them. For the double
+    oracle it is a :class:`hogeq.search.double_oracle.RestrictedGame`.
     """
+
+    players = (0, 1)
 
     def __init__(self, tree: FlatTree, limit: float | Deadline) -> None:
         self.deadline = Deadline.of(limit)
@@ -122,9 +119,14 @@ class Solving:
         self.forms = solving_form(tree, 0), solving_form(tree, 1)
         for form in self.forms:  # some are in another order than those inflated above
             form.inflate(self.deadline.share(0.5))
+        self.sides = [  # of the restricted game: whole sequence forms, or pools of who forgets
+            Side(form, None if len(form.inflated.shared_rows) else remembering(form))
+            for form in self.forms
+        ]
         self.payoffs = sequence_payoffs(*self.forms)
         self.bounds = [np.inf, np.inf]  # most that each player gets from the other's best mixture
-        self.searches: list[SearchBound | None] = [None, None]  # that found these bounds
+        self.responses: list[Answer | None] = [None, None]  # that have these bounds
+        self.gap = np.inf  # between the bounds at the begin of the last round
         self.best: list[Mixed] = []  # the mixture of each player with the best bound
         self.iterations = 0
         self.has_begun = False  # whether the mixtures of full memory were responded to
@@ -146,99 +148,74 @@ class Solving:
         """Whether the bounds meet."""
         return self.ends[1] - self.ends[0] <= CONVERGED_GAP
 
-    def without_dags(self) -> list[Side]:
-        """Make empty pools for players who forget, and whole sequence forms for others."""
-        return [
-            Side(form, None if len(form.inflated.shared_rows) else remembering(form))
-            for form in self.forms
-        ]
-
     def learn(
-        self, mixed: Sequence[Mixed], player: int, bound: float, search: SearchBound | None = None
+        self, mixed: Sequence[Mixed], player: int, bound: float, response: Answer | None = None
     ) -> None:
         """Record a bound on a player's payoff against the other's mixture, if it is the lowest."""
         self.best = self.best or [*mixed]
         if bound < self.bounds[player]:
             self.bounds[player] = bound
             self.best[1 - player] = mixed[1 - player]
-            self.searches[player] = search
+            self.responses[player] = response
 
-    def columns(self, sides: Sequence[Side], deadline: Deadline) -> None:
-        """Grow a restricted game by best responses until none gains: the double oracle.
+    def columns(self, deadline: Deadline) -> None:
+        """Grow the restricted game by the double oracle, until no response gains.
 
-        1. Begin each pool with a response to the uniform strategy.
-        2. Find mixtures: at first, if a player forgets, by full memory; else an equilibrium of the
-           restricted game.
-        3. Add each player's best response to the other's mixture, and go to 2.
-
-        One round is made even without time; another one only if its result can be valued in time.
+        Each pool begins with a response to the uniform strategy. If a player forgets, the first
+        mixtures are policies by full memory, averaged over what it forgets: in some games these
+        are nearly an equilibrium, as in imperfect-recall liar's dice.
         """
-        valuing = self.tree.num_nodes
-        if self.best and not deadline.allows(valuing):
+        if self.best and not deadline.allows(self.tree.num_nodes):
             return
-        for player, side in enumerate(sides):
+        for player, side in enumerate(self.sides):
             if len(side.pool):
                 continue
             plan = self.forms[1 - player].realisation(self.tree.uniform())
             answer = side.best(against(self.payoffs, plan, player), -np.inf, deadline)
             side.add(answer, deadline.share(SPANNING_SHARE))
-        mixed = None
-        if not self.has_begun and any(side.whole_dag is None for side in sides):
-            mixed = self._full_memory_policies(deadline.share(0.25))
-            self.has_begun = mixed is not None
-        is_growing = True
-        while is_growing:
-            # Policies by full memory are no equilibrium of the restricted game: solve that next.
-            is_growing = mixed is not None
-            mixed = mixed or self._restricted_equilibrium(sides, deadline)
-            if not mixed:
-                break
+        first = None
+        if not self.has_begun and any(side.whole_dag is None for side in self.sides):
+            dags = [remembering(form) for form in self.forms]
+            mixed = solve_restricted(self.payoffs, dags, deadline.share(0.25))
+            if mixed is not None:
+                self.has_begun = True
+                first = [own.as_policy() for own in mixed]
+        for _ in rounds(self, deadline, first):
             self.iterations += 1
-            gap = sum(self.bounds) if self.is_absent_minded else 0.0
-            for player, side in enumerate(sides):
-                response_limit = deadline.share(1.0 / (2 - player))
-                payoffs = against(self.payoffs, mixed[1 - player].plan, player)
-                value = float(mixed[player].plan @ payoffs)
-                answer = side.best(payoffs, value, response_limit, gap)
-                search = SearchBound(payoffs, answer.bound, answer.method)
-                self.learn(mixed, player, answer.bound, search)
-                growth_limit = deadline.share(SPANNING_SHARE)
-                if answer.payoff - value > LEAST_NEW and side.add(answer, growth_limit):
-                    is_growing = True
-            # A search that ended at a share of the gap can go on if the gap is much smaller.
-            is_growing |= self.is_absent_minded and sum(self.bounds) < gap / 2.0
-            is_growing &= not self.is_proved and deadline.allows(valuing)
-            mixed = None
 
-    def _restricted_equilibrium(self, sides: Sequence[Side], deadline: Deadline) -> list[Mixed]:
-        """Solve the restricted game: the mixture of each player, or none if the time is over.
+    def equilibrium(self, deadline: Deadline) -> Sequence[Mixed] | None:
+        """Solve the restricted game; None if that fails, or if the bounds meet already.
 
-        If there are no mixtures at all so far, they are uniform then.
+        If there are no mixtures so far, one round is made even without time, with uniform ones;
+        another one only if its result can be valued in time.
         """
-        dags = [side.restricted_dag for side in sides]
-        flows = solve_restricted(self.payoffs, dags, deadline)
-        if flows is None and self.best:
-            return []
-        weights = flows or [np.zeros(dag.num_choices) for dag in dags]
-        return [Mixed.of(dag, flow) for dag, flow in zip(dags, weights, strict=True)]
-
-    def _full_memory_policies(self, deadline: Deadline) -> list[Mixed] | None:
-        """Solve the game with perfect recall; average each row over what the player then forgets.
-
-        In some games these policies are nearly an equilibrium, as in imperfect-recall liar's dice.
-        None if there is no time.
-        """
-        dags = [remembering(form) for form in self.forms]
-        flows = solve_restricted(self.payoffs, dags, deadline)
-        if flows is None:
+        if self.best and (self.is_proved or not deadline.allows(self.tree.num_nodes)):
             return None
-        mixed = []
-        for dag, flow in zip(dags, flows, strict=True):
-            policy = played(dag.form, Mixed.of(dag, flow).plan)
-            mixed.append(Mixed.of(drawing(dag.form, policy[None]), np.ones(2)))  # draws one policy
+        dags = [side.restricted_dag for side in self.sides]
+        mixed = solve_restricted(self.payoffs, dags, deadline)
+        if mixed is None and not self.best:
+            return [Mixed.of(dag, np.zeros(dag.num_choices)) for dag in dags]
         return mixed
 
-    def result(self, sides: Sequence[Side], method: str) -> Equilibrium:
+    def respond(self, player: int, mixtures: Sequence[Mixed], deadline: Deadline) -> bool:
+        """Add a player's best response if it gains, and record the bound that it proves.
+
+        Returns whether it is new, or whether another search may now find one.
+        """
+        if player == 0:
+            self.gap = sum(self.bounds)
+        limit = deadline.share(1.0 / (2 - player))  # player 1 follows, in the time left
+        payoffs = against(self.payoffs, mixtures[1 - player].plan, player)
+        value = float(mixtures[player].plan @ payoffs)
+        answer = self.sides[player].best(payoffs, value, limit, self.gap)
+        self.learn(mixtures, player, answer.bound, answer)
+        limit = deadline.share(SPANNING_SHARE)
+        if answer.payoff - value > LEAST_NEW and self.sides[player].add(answer, limit):
+            return True
+        # A search that ended at a share of the gap can go on if the gap is much smaller.
+        return self.is_absent_minded and sum(self.bounds) < self.gap / 2.0
+
+    def result(self, method: str) -> Equilibrium:
         """Make the result from the best mixture of each player.
 
         1. Draw strategies from both flows, the smaller one first, for the time left and for a tenth
@@ -259,32 +236,31 @@ class Solving:
         by_flow, by_drawn = [Fraction(), Fraction()], [Fraction(), Fraction()]
         are_certain = True  # whether theorems prove them
         for player, share in enumerate(shares):
-            search, other = self.searches[1 - player], sides[1 - player]
+            response = self.responses[1 - player]
             if share < 1.0:  # the strategies are a part of the mixture
                 plan = plan_of_flow(best[player].dag, best[player].flow, drawing_limit)
-                by_flow[player], _ = self._secured(player, plan, other, search, drawing_limit)
+                by_flow[player], _ = self._secured(player, plan, response, drawing_limit)
                 drawn = strategies[player]
-                strategies[player], search = self._weighed(sides, player, drawn, drawing_limit)
+                strategies[player], response = self._weighed(player, drawn, drawing_limit)
             plan = plan_of(self.forms[player], strategies[player], drawing_limit)
-            by_drawn[player], is_certain = self._secured(player, plan, other, search, drawing_limit)
+            by_drawn[player], is_certain = self._secured(player, plan, response, drawing_limit)
             by_flow[player] = by_drawn[player] if share == 1.0 else by_flow[player]
             are_certain &= is_certain
-        if min(shares) == 1.0 and not self._are_one(by_drawn) and fits(tree):
+        if min(shares) == 1.0 and not tree.units.are_one(*_outward(by_drawn)) and fits(tree):
             for player, drawn in enumerate(strategies):
                 strategies[player], by_drawn[player] = self._with_short_fractions(
-                    player, drawn, by_drawn[player], sides[1 - player], drawing_limit
+                    player, drawn, by_drawn[player], drawing_limit
                 )
             by_flow = [*by_drawn]
         if are_certain:  # a part with new weights may secure more than the whole flow
             by_flow = [max(by_flow[0], by_drawn[0]), min(by_flow[1], by_drawn[1])]
         are_certain &= by_drawn[0] <= by_drawn[1]  # if they cross, the bound of a search is false
-        value_least, value_most = sorted(by_flow)
-        drawn_least, drawn_most = sorted(by_drawn)
-        secured = below(drawn_least), above(drawn_most)
+        lower, upper = _outward(by_flow)
+        secured = _outward(by_drawn)
         is_proved = are_certain and by_drawn[1] - by_drawn[0] <= LARGEST_GAP * Fraction(self.unit)
         return Equilibrium(
-            lower=below(value_least),
-            upper=above(value_most),
+            lower=lower,
+            upper=upper,
             strategies=(seated(tree, strategies[0], 0), seated(tree, strategies[1], 1)),
             is_proved=is_proved and tree.units.are_one(*secured),
             method=method,
@@ -301,13 +277,8 @@ class Solving:
             seats=tree.seat,
         )
 
-    def _are_one(self, payoffs: Sequence[Fraction]) -> bool:
-        """Whether two payoffs, rounded outward, are written with the same digits."""
-        least, most = sorted(payoffs)
-        return self.tree.units.are_one(below(least), above(most))
-
     def _with_short_fractions(
-        self, player: int, strategy: Strategy, secured: Fraction, other: Side, deadline: Deadline
+        self, player: int, strategy: Strategy, secured: Fraction, deadline: Deadline
     ) -> tuple[Strategy, Fraction]:
         """Round a strategy to short fractions if it then surely secures more than before.
 
@@ -315,59 +286,63 @@ class Solving:
         """
         short = shortened(strategy)
         plan = plan_of(self.forms[player], short)
-        search = self.searches[1 - player]
-        payoff, is_certain = self._secured(player, plan, other, search, deadline)
+        response = self.responses[1 - player]
+        payoff, is_certain = self._secured(player, plan, response, deadline)
         is_better = payoff > secured if player == 0 else payoff < secured
         return (short, payoff) if is_certain and is_better else (strategy, secured)
 
     def _secured(
-        self, player: int, plan: Plan, other: Side, search: SearchBound | None, deadline: Deadline
+        self, player: int, plan: Plan, response: Answer | None, deadline: Deadline
     ) -> tuple[Fraction, bool]:
         """Bound the payoff to player 0 that a plan secures; say whether a theorem proves the bound.
 
         The other player gets no more than with perfect recall, nor than by the whole belief DAG,
-        nor than a search found for nearly the same plan.
+        nor than a search proved of every `response` to nearly the same plan.
         """
+        other = self.sides[1 - player]
         payoffs = Payoffs(self.tree, 1 - player, plan, deadline)
         is_certain = True
         most = payoffs.best_response_bound(remembering(other.form))  # for the other player
         if len(other.form.inflated.shared_rows):
             dag = other.whole_dag
-            if dag is None and search is not None and search.method == INTEGER_PROGRAM:
+            is_by_program = response is not None and response.method == INTEGER_PROGRAM
+            if dag is None and is_by_program:
                 dag = bounding_dag(other.form, deadline)
             if dag is not None:
                 most = min(most, payoffs.best_response_bound(dag))
-            elif search is not None:
-                search_most = payoffs.moved_bound(search.payoffs, self.unit, search.bound)
-                is_certain = search.method != INTEGER_PROGRAM or search_most >= most
+            elif response is not None:
+                search_most = payoffs.moved_bound(response.payoffs, self.unit, response.bound)
+                is_certain = not is_by_program or search_most >= most
                 most = min(most, search_most)
         return (most if player else payoffs.payoff_sum - most), is_certain
 
-    def _weighed(
-        self, sides: Sequence[Side], player: int, drawn: Strategy, deadline: Deadline
-    ) -> tuple[Strategy, SearchBound]:
+    def _weighed(self, player: int, drawn: Strategy, deadline: Deadline) -> tuple[Strategy, Answer]:
         """Give new weights to a part of a mixture, if it secures more with them.
 
         A linear program finds the weights, unless the other player's DAG is too large for one.
-        Returns the strategy, and a bound on the other player's payoff against it.
+        Returns the strategy, and the other player's response to it.
         """
-        other = sides[1 - player]
+        other = self.sides[1 - player]
         dag = drawing(self.forms[player], drawn.policies)
         candidates = [drawn.chances]
         if other.restricted_dag.num_decisions <= MOST_WEIGHED:
             dags = [dag, other.restricted_dag] if player == 0 else [other.restricted_dag, dag]
-            flows = solve_restricted(self.payoffs, dags, deadline.within(MOST_PROGRAM_SECONDS))
-            if flows is not None:
-                candidates.append(Mixed.of(dag, flows[player]).flow[1:])
-        searches: list[SearchBound] = []
+            mixed = solve_restricted(self.payoffs, dags, deadline.within(MOST_PROGRAM_SECONDS))
+            if mixed is not None:
+                candidates.append(mixed[player].flow[1:])
+        responses = []
         for weights in candidates:
             payoffs = against(self.payoffs, dag.plan_matrix @ np.append(1.0, weights), 1 - player)
-            answer = other.best(payoffs, np.inf, deadline.within(RESPONSE_SECONDS))
-            searches.append(SearchBound(payoffs, answer.bound, answer.method))
-        best = int(np.argmin([search.bound for search in searches]))
+            responses.append(other.best(payoffs, np.inf, deadline.within(RESPONSE_SECONDS)))
+        best = int(np.argmin([response.bound for response in responses]))
         weights = candidates[best]
         is_used = weights > 0.0
-        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), searches[best]
+        return Strategy.unchecked(drawn.policies[is_used], weights[is_used]), responses[best]
+
+
+def _outward(payoffs: Sequence[Fraction]) -> tuple[float, float]:
+    """Sort two payoffs, and round them outward."""
+    return below(min(payoffs)), above(max(payoffs))
 
 
 def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns") -> Equilibrium:
@@ -383,12 +358,11 @@ def by_columns(tree: FlatTree, limit: float | Deadline, method: str = "columns")
     Kroupa, "Double oracle algorithm for computing equilibria in continuous games", AAAI 2021).
     """
     solving = Solving(tree, limit)
-    sides = solving.without_dags()
     if method == "dag":
         dags = require_dags(tree, dags_of(tree, deadline=solving.deadline))
         if dags:
-            sides = [*map(Side, solving.forms, dags)]
+            solving.sides = [*map(Side, solving.forms, dags)]
         else:  # there was no time to build them
             method = "columns"
-    solving.columns(sides, solving.deadline)
-    return solving.result(sides, method if solving.is_forgetful else "lp")
+    solving.columns(solving.deadline)
+    return solving.result(method if solving.is_forgetful else "lp")

@@ -88,7 +88,8 @@ def settle(
         payoffs.rescale(loss)
     if form.is_absent_minded and dag is None:  # until both bounds print alike
         solved, least, *_ = settled(payoffs, limit, form.tree.units, finer, begin)
-        answer = Answer(solved.policy, solved.value, solved.bound, BRANCH_AND_BOUND)
+        values = solved.value, solved.bound
+        answer = Answer(payoffs.upper_ends, solved.policy, *values, BRANCH_AND_BOUND)
     else:
         answer = best_response(form, payoffs.upper_ends, limit, begin, dag=dag, deadline=deadline)
         least = proved_payoff(answer.strategy)

@@ -12,7 +12,7 @@ from hogeq.strategies.strategy import Strategy
 from hogeq.support.aliases import Floats
 from hogeq.support.deadline import FOREVER, Deadline
 from hogeq.support.workers import interruptible
-from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag
+from hogeq.trees.beliefs import MOST_DRAWN, BeliefDag, drawing
 from hogeq.trees.integer_program import ENDED, PROGRAM_SCALE, SOLVED
 from hogeq.trees.sequence_payoffs import against
 from hogeq.trees.sequences import SequenceForm
@@ -36,6 +36,13 @@ class Mixed(NamedTuple):
     def plan(self) -> Floats:
         """Weights of sequences, (S,)."""
         return np.asarray(self.dag.plan_matrix @ self.flow)
+
+    def as_policy(self) -> "Mixed":
+        """Average each row over what the player forgets (`played`): the mixture of one policy."""
+        form = self.dag.form
+        policy = played(form, self.plan)
+        draw_of_one = np.ones(2)  # choices of the DAG: the begin of play, and the policy
+        return Mixed.of(drawing(form, policy[None]), draw_of_one)
 
     def strategies(self, deadline: Deadline = FOREVER) -> tuple[Strategy, float]:
         """Decompose the flow into strategies and the probabilities of drawing them.
@@ -76,7 +83,7 @@ def averaged(form: SequenceForm, mixture: Strategy) -> Floats:
 
 def solve_restricted(
     payoffs: csr_array, dags: Sequence[BeliefDag], deadline: Deadline
-) -> tuple[Floats, Floats] | None:
+) -> tuple[Mixed, Mixed] | None:
     """Solve the zero-sum game restricted to the strategies of two belief DAGs.
 
     The first player's flow maximises the least payoff over the second's. By duality that is one
@@ -84,16 +91,18 @@ def solve_restricted(
     of the second pays the first less than v allows; maximise v at the root (Koller, Megiddo and von
     Stengel, 1996). The dual prices are the second player's flow.
 
-    `payoffs`, (S, T), are to the first player, by the sequences of both. Returns the flows of both
-    players, or None if HiGHS fails or is not done in time.
+    `payoffs`, (S, T), are to the first player, by the sequences of both. Returns the mixtures of
+    both players, or None if HiGHS fails or is not done in time.
     """
     first, second = dags
-    if not second.num_decisions:  # the second player decides nothing: its flow is 1 at the root
-        choices = first.respond(against(payoffs, second.plan_matrix @ np.ones(1), 0))[1]
-        return first.flow(choices), np.ones(1)
-    if not first.num_decisions:
-        choices = second.respond(against(payoffs, first.plan_matrix @ np.ones(1), 1))[1]
-        return np.ones(1), second.flow(choices)
+    if not (first.num_decisions and second.num_decisions):
+        # Who decides nothing has one flow, to which the other responds.
+        plans = [Mixed.of(dag, np.zeros(dag.num_choices)).plan for dag in dags]
+        sequence_values = against(payoffs, plans[1], 0), against(payoffs, plans[0], 1)
+        return (
+            Mixed.of(first, first.respond(sequence_values[0])[1]),
+            Mixed.of(second, second.respond(sequence_values[1])[1]),
+        )
     # Products of sparse arrays: for each sequence, entries before it times entries after it.
     size = sum(dag.num_choices + dag.plan_matrix.nnz for dag in dags) + payoffs.nnz
     if deadline.is_over or not deadline.allows(TIME_PER_ENTRY * size):
@@ -134,7 +143,9 @@ def solve_restricted(
             break
     if answer.status != SOLVED:
         return None
+    first_flow = answer.x[: first_equations.shape[1]]
     second_flow = np.zeros(len(allowed))
     second_flow[allowed] = -answer.ineqlin.marginals
-    flows = answer.x[: first_equations.shape[1]], second_flow
-    return flows if all(np.isfinite(flow).all() for flow in flows) else None
+    if not (np.isfinite(first_flow).all() and np.isfinite(second_flow).all()):
+        return None
+    return Mixed.of(first, first_flow), Mixed.of(second, second_flow)

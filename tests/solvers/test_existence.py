@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 import hogeq
-from hogeq.search.branching import ResponseGraph, ResponseSearch, Status
+from hogeq.search.branching import ResponseGraph, Status
+from hogeq.search.matrix_games import PoolGame
 from hogeq.search.rationals import floats, rational, solve_equations
 from hogeq.solvers import existence
 from hogeq.solvers.descent import NEAR, centre
-from hogeq.solvers.responses import matrix_game
 from hogeq.solvers.symmetric import (
     TIE,
-    Oracle,
     SymmetricGame,
     dyadic_weights,
-    equalising_weights,
     minimal_support,
 )
 from hogeq.support.deadline import Deadline
@@ -114,8 +112,7 @@ def test_no_component_can_be_dropped() -> None:
     rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     payoffs = np.block([[rock, rock], [rock, rock]])  # each strategy twice
     every = np.full(6, 1 / 6)
-    search = ResponseSearch(Status.CLOSED, 0.5, 0.5, np.zeros(1, int), np.zeros(0, int))
-    weights = minimal_support(Oracle(np.zeros((6, 1), int), payoffs, every, search))
+    weights = minimal_support(PoolGame(np.zeros((6, 1), int), payoffs, every))
     assert (weights > 0.0).sum() == 3
     assert weights.max() == pytest.approx(1 / 3)
     assert (payoffs @ weights).max() == pytest.approx(0.5)
@@ -172,13 +169,6 @@ def test_small_parts() -> None:
     assert solve_equations([[Fraction(one) for one in line] for line in lines]) == third
     assert solve_equations([[Fraction(0), Fraction(0)]]) is None
     assert solve_equations([[Fraction(1), Fraction(1)], [Fraction(1), Fraction(2)]]) is None
-    rock = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
-    value, rows, columns = matrix_game(rock)
-    assert value == pytest.approx(0.5)
-    np.testing.assert_allclose([columns, rows], 1 / 3, atol=1e-9)
-    np.testing.assert_allclose(
-        equalising_weights(rock, np.array([0.3, 0.3, 0.4])), 1 / 3, atol=1e-12
-    )
     shares = dyadic_weights(np.array([1.0, 2.0, 4.0]))
     assert shares.sum() == 1.0
     assert (shares * 2**40 % 1 == 0).all()

@@ -74,7 +74,7 @@ def test_bounds_hold_in_any_game(games: int) -> None:
             continue
         solving = Solving(tree, FOREVER)
         mix_iterates(solving, FOREVER)
-        found = solving.result(solving.without_dags(), "iterates")
+        found = solving.result("iterates")
         assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9, seed
         gaps.append(found.upper - found.lower)
     assert len(gaps) >= games / 2
@@ -96,7 +96,7 @@ def test_bounds_hold_where_only_one_player_has_a_mixture(
     mix_iterates(solving, FOREVER)
     assert next(begun) == 2  # one round, for the program of player 1 failed
     assert np.isinf(solving.bounds).tolist() == [True, False]
-    found = solving.result(solving.without_dags(), "iterates")
+    found = solving.result("iterates")
     assert found.lower - 1e-9 <= value(payoffs(root)) <= found.upper + 1e-9
 
 

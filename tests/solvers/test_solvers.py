@@ -17,7 +17,6 @@ from hogeq.purification import purify
 from hogeq.rules import rules_from
 from hogeq.search.bounds import full_memory_bound
 from hogeq.solvers import SOLVERS
-from hogeq.solvers.responses import nash_of_matrix
 from tests import toys
 from tests.solvers.family import run
 
@@ -104,16 +103,6 @@ def test_counterfactual_weights_miss_the_best_of_forgetful() -> None:
     solver, state = run(toy, "fsicfr", 150)
     # 0.9 is there to be won; it settles for 0.6 (both by enumeration in test_toys).
     assert toys.seat_value(toy, solver.average(toy, state)) == pytest.approx(0.6, abs=0.02)
-
-
-def test_meta_game_is_solved_exactly() -> None:
-    payoffs = np.array([[0.5, 0.0, 1.0], [1.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
-    assert nash_of_matrix(payoffs) == pytest.approx(1 / 3)
-    random = np.random.default_rng(0).random((8, 8))
-    payoffs = np.triu(random, 1) + np.tril(1.0 - random.T, -1) + np.eye(8) / 2
-    weights = nash_of_matrix(payoffs)
-    assert weights.sum() == pytest.approx(1.0)
-    assert (weights @ payoffs).min() >= 0.5 - 1e-12
 
 
 # --- Hog --------------------------------------------------------------------------------------

@@ -370,10 +370,9 @@ def test_without_time_for_a_search_the_mixture_is_the_policy(
 @pytest.mark.parametrize("left", [1.0, 1e-9])
 def test_a_round_is_begun_if_there_is_time_to_value_it(left: float) -> None:
     solving = Solving(tree_of(Partners(3, 3)), 100.0)
-    sides = solving.without_dags()
-    solving.columns(sides, Deadline(0.0))
+    solving.columns(Deadline(0.0))
     assert solving.iterations == 1
-    solving.columns(sides, Deadline(left, lambda: 0.0))  # a clock that stands still
+    solving.columns(Deadline(left, lambda: 0.0))  # a clock that stands still
     assert (solving.iterations > 1) == (left == 1.0)
 
 
