@@ -111,7 +111,7 @@ class HogEngine(PlainEngine):
         return bool(never_left(self.graph, self._staying, [None, None]))
 
     payoff_per_win_rate = 1.0
-    pays_wins = seats_share_rows = True
+    pays_wins = seats_share_rows = has_scores = True
     seat_rows = slice(None), slice(None)
 
     @cached_property

@@ -169,6 +169,10 @@ class Rows(Hashable, Protocol):
         """Number of actions, K."""
 
     @property
+    def has_scores(self) -> bool:
+        """Whether its rows are pairs of scores, the own and the other one, as in Hog: (G, G)."""
+
+    @property
     def seats_share_rows(self) -> bool:
         """Whether both seats see the same rows, so that one table plays both."""
 
@@ -214,6 +218,8 @@ class Engine(Rows, Protocol):
 
 class PlainEngine:
     """Base of engines without single precision, loops of their own, or play that can be endless."""
+
+    has_scores = False
 
     @property
     def positions_recur(self) -> bool:

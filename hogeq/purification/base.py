@@ -14,7 +14,6 @@ from hogeq.strategies.arrays import (
     as_array,
     check_matrix,
     check_table,
-    has_scores,
     likeliest,
     one_hot,
 )
@@ -112,7 +111,7 @@ def purified(method: str, chosen: Purifier, game: Engine, strategy: StrategyLike
             f"{where}: raised {raised(error)} (HOGEQ_DEBUG=1 shows where)"
         ) from error
     shape = game.shape
-    if has_scores(shape):
+    if game.has_scores:
         return check_matrix(result, shape[0], shape[-1] - 1, where)
     table = as_array(result, where, str(shape[:-1]))
     if table.ndim == len(shape):  # a policy

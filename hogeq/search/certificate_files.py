@@ -283,10 +283,12 @@ def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
 
     `shape` is that of a policy of the game; None allows any shape (R, K), for games other than Hog.
     """
+    has_scores = shape is not None
     if top.policy is not None and top.weights is None and top.parts is None:
-        policy = _array(top.policy, "policy")
-        shape = shape or _nonempty_shape("policy", policy, ("R", "K"))
-        return Strategy("policy", check_policy(policy, shape), np.ones(1), shape)
+        table = _array(top.policy, "policy")
+        shape = shape or _nonempty_shape("policy", table, ("R", "K"))
+        policy = check_policy(table, shape, has_scores=has_scores)
+        return Strategy("policy", policy, np.ones(1), shape, has_scores=has_scores)
     if top.policy is not None or top.weights is None or top.parts is None:
         names = [name for name in ("policy", "weights", "parts") if getattr(top, name) is not None]
         raise CertificateError(refusal("strategy", names, "policy, or weights and parts"))
@@ -295,7 +297,7 @@ def _strategy(top: _Top, shape: tuple[int, ...] | None) -> Strategy:
     if shape and parts.ndim != 1 + len(shape):
         raise CertificateError(f"parts: have shape {parts.shape}; allowed: (n, G, G, K)")
     shape = shape or _nonempty_shape("parts", parts, ("n", "R", "K"))[1:]
-    return strategy_of_shape(shape, Mixture(weights, parts))
+    return strategy_of_shape(shape, Mixture(weights, parts), has_scores=has_scores)
 
 
 def _nonempty_shape(name: str, table: Floats, axes: tuple[str, ...]) -> tuple[int, ...]:

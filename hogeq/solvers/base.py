@@ -143,7 +143,7 @@ class Solver(ABC, Generic[State]):
     @staticmethod
     def checked(game: Engine, policy: Policy, name: str = "policy") -> Policy:
         """Check a result of `average`; `ValueError` unless it is a policy of the game."""
-        return check_policy(policy, game.shape, name)
+        return check_policy(policy, game.shape, name, has_scores=game.has_scores)
 
     def mixture(self, game: Engine, state: State) -> StrategyLike | None:
         """Mixture that a run measures beside the policy; None, unless the solver looks for one."""

@@ -133,7 +133,9 @@ def _cell_fault(value: object, max_dice: int, least: int) -> str:
     return type(value).__name__
 
 
-def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Policy:
+def check_policy(
+    array: Any, shape: tuple[int, ...], name: str = "policy", *, has_scores: bool = False
+) -> Policy:
     """Check the action probabilities of Hog, (G, G, K), or of any other game, and copy them.
 
     Each has to be from 0 to 1, and those of a row to sum to 1, within `ROW_SUM_TOLERANCE`.
@@ -146,7 +148,7 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
     policy = probabilities.astype(np.float64)
     is_probability = (policy >= 0) & (policy <= 1 + ROW_SUM_TOLERANCE)  # False for NaN
     for *row, action in np.argwhere(~is_probability):
-        does = f"rolls {action} dice" if len(row) == 2 else f"takes action {action}"
+        does = f"rolls {action} dice" if has_scores else f"takes action {action}"
         raise StrategyError(
             f"{name}: {_name_row(row)} {does} with probability {policy[*row, action]}; "
             "allowed: 0 to 1"
@@ -160,21 +162,23 @@ def check_policy(array: Any, shape: tuple[int, ...], name: str = "policy") -> Po
     return policy
 
 
-def check_table(array: Any, shape: tuple[int, ...], name: str = "strategy") -> npt.NDArray[Any]:
+def check_table(
+    array: Any, shape: tuple[int, ...], name: str = "strategy", *, has_scores: bool = False
+) -> npt.NDArray[Any]:
     """Check a matrix or a policy of a game, which its number of axes tells apart, and copy it.
 
-    `shape` is that of a policy of the game; `name` begins messages.
+    `shape` is that of a policy of the game, whose rows are pairs of scores if it `has_scores`, as
+    in Hog; `name` begins messages.
     """
     if shape[0] < 1:
         raise StrategyError(f"{name}: has no cells; allowed: {TABLES}, G at least 1")
-    is_hog = has_scores(shape)
-    table = as_array(array, name, TABLES if is_hog else f"{shape} or {shape[:-1]}")
+    table = as_array(array, name, TABLES if has_scores else f"{shape} or {shape[:-1]}")
     is_policy = table.ndim == len(shape)
     if name == "strategy":  # it has no name of its own: messages say which of the two it is
         name = "policy" if is_policy else "matrix"
     if is_policy:
-        return check_policy(table, shape, name)
-    if is_hog:
+        return check_policy(table, shape, name, has_scores=has_scores)
+    if has_scores:
         return check_matrix(table, shape[0], shape[-1] - 1, name)
     has_shape = table.shape == shape[:-1] and table.dtype.kind in "iu"
     if not has_shape or not ((table >= 0) & (table < shape[-1])).all():
@@ -183,11 +187,6 @@ def check_table(array: Any, shape: tuple[int, ...], name: str = "strategy") -> n
         allowed = f"actions {shape[:-1]} from 0 to {shape[-1] - 1}, or probabilities {shape}"
         raise StrategyError(f"{name}: has {fault}; allowed: {allowed}")
     return table.astype(matrix_type(shape[-1]))
-
-
-def has_scores(shape: tuple[int, ...]) -> bool:
-    """Whether the rows of a policy of a shape are pairs of scores, as in Hog: (G, G, K)."""
-    return len(shape) == 3 and shape[0] == shape[1]
 
 
 def name_of_function(function: Rule) -> str:

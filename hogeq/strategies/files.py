@@ -209,7 +209,9 @@ def inspected(
     player_name = table.player_name and table.player_name[:LONGEST_TITLE]
     submission = Submission(len(data), player_name, answered=goal * goal)
     if isinstance(rows, Mixture) or (isinstance(rows, np.ndarray) and rows.ndim > 2):
-        return replace(submission, strategy=strategy_of_shape(shape, rows, name, least)), ""
+        return replace(
+            submission, strategy=strategy_of_shape(shape, rows, name, least, has_scores=True)
+        ), ""
     num_cells = sum(len(row) for row in rows if isinstance(row, list | np.ndarray))
     submission = replace(submission, answered=min(goal * goal, num_cells))
     try:
@@ -217,7 +219,7 @@ def inspected(
     except StrategyError:
         faults = _table_faults(rows, goal, max(most, max_dice), least)
         return replace(submission, faults=tuple(faults)), table.form
-    strategy = strategy_of_shape(shape, matrix, name, least)
+    strategy = strategy_of_shape(shape, matrix, name, least, has_scores=True)
     return replace(submission, strategy=strategy), table.form
 
 

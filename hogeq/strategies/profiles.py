@@ -223,7 +223,7 @@ def read_table(path: Path, rules: Rules) -> Strategy | None:
     with refusals_of(where, StrategyError):
         text = text_of(data)
     policy = read_policy_csv(names, text, where)
-    return strategy_of_shape(names.shape, policy, where, rules.least_answer)
+    return strategy_of_shape(names.shape, policy, where, rules.least_answer, has_scores=True)
 
 
 def read_profile(path: Path, rules: Rules) -> Strategy | None:
@@ -262,7 +262,8 @@ def hog_profile(profile: object, rules: Rules, where: str = "strategy") -> Strat
     names = rows_of(rules)
     policy_and_seat = read_policy_dict(names, profile) if isinstance(profile, Mapping) else None
     if policy_and_seat is not None:
-        return strategy_of_shape(names.shape, policy_and_seat[0], where, rules.least_answer)
+        policy, _ = policy_and_seat
+        return strategy_of_shape(names.shape, policy, where, rules.least_answer, has_scores=True)
     states = _states_of_all_scores(profile, rules)
     if states is None:
         tables = seat_tables(profile, rules, where)

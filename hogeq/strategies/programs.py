@@ -162,7 +162,7 @@ def _make_strategy(rolls: Sequence[int | str], table: _TableSizes) -> Strategy:
     rows = np.array(rolls).reshape(goal, goal)
     matrix = check_matrix(rows, goal, max_dice, "table", choices[0], choices[-1])
     shape = goal, goal, max_dice + 1 - min(choices[0], 0)
-    return strategy_of_shape(shape, matrix, least=choices[0])
+    return strategy_of_shape(shape, matrix, least=choices[0], has_scores=True)
 
 
 def _unique_texts(texts: Iterable[Sequence[str]]) -> tuple[str, ...]:

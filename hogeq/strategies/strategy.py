@@ -23,7 +23,6 @@ from hogeq.strategies.arrays import (
     as_array,
     check_table,
     check_weights,
-    has_scores,
     likeliest,
     name_of_function,
     one_hot,
@@ -93,6 +92,10 @@ class Sized(Protocol):
     def shape(self) -> tuple[int, ...]:
         """Shape of a policy: rows of information sets, and last the number of actions."""
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether its rows are pairs of scores, as in Hog."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strategy:
@@ -120,6 +123,8 @@ class Strategy:
     seat : int, optional
         Seat of a game tree in which it plays alone, 0 or 1: rows of the other seat mean nothing.
         None if it plays in both, as every strategy of Hog does.
+    has_scores : bool
+        Whether its rows are pairs of scores, as in Hog.
 
     Examples
     --------
@@ -143,14 +148,21 @@ class Strategy:
     name: str = ""
     seat: int | None = None
     rows: NamedRows | None = None
+    has_scores: bool = False
 
     @classmethod
     def unchecked(cls, policies: Floats, weights: Floats | None = None) -> "Strategy":
-        """Make a strategy of policies, not checked: one (G, G, K), or n with weights (n,)."""
+        """Make a strategy of policies, not checked: one (G, G, K), or n with weights (n,).
+
+        Its game is not known: a policy of the shape (G, G, K) counts as one of Hog.
+        """
+        shape = policies.shape if weights is None else policies.shape[1:]
+        has_scores = len(shape) == 3 and shape[0] == shape[1]
         if weights is None or len(weights) == 1:
             policy = policies if weights is None else policies[0]
-            return cls("policy", policy.copy(), np.ones(1), policy.shape)
-        return cls("mixture", policies.copy(), weights.copy(), policies.shape[1:])
+            return cls("policy", policy.copy(), np.ones(1), shape, has_scores=has_scores)
+        array, weights = policies.copy(), weights.copy()
+        return cls("mixture", array, weights, shape, has_scores=has_scores)
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -167,7 +179,7 @@ class Strategy:
 
     def _repr_html_(self) -> str | None:
         """Draw the most probable rolls, in a notebook; of other games, write the first rows."""
-        if has_scores(self.shape):
+        if self.has_scores:
             dice = range(self.shape[-1] + min(self.least, 0))
             return html.dice_map(self.likeliest, [*dice, *range(self.least, 0)], repr(self))
         if self.rows is None or self.kind == "mixture":
@@ -382,7 +394,7 @@ class Strategy:
             np.save(file, self.dice)
             return file.getvalue()
         # A matrix of Hog is lines of dice; of another game such lines would lack the names of rows.
-        if self.kind == "policy" or not has_scores(self.shape):
+        if self.kind == "policy" or not self.has_scores:
             writers = {".csv": policy_csv, ".json": policy_json}
             if self.rows is None or suffix not in writers:
                 allowed = ", ".join([".npz", ".npy", *(() if self.rows is None else writers)])
@@ -453,15 +465,23 @@ def strategy_of(game: Sized, strategy: StrategyLike, name: str = "strategy") -> 
         If `game` is none.
     """
     check_game(game)
-    return strategy_of_shape(game.shape, strategy, name, least_choice(game)).whole(name)
+    least = least_choice(game)
+    checked = strategy_of_shape(game.shape, strategy, name, least, has_scores=game.has_scores)
+    return checked.whole(name)
 
 
 def strategy_of_shape(
-    shape: tuple[int, ...] | None, spec: StrategyLike, name: str = "strategy", least: int = 0
+    shape: tuple[int, ...] | None,
+    spec: StrategyLike,
+    name: str = "strategy",
+    least: int = 0,
+    *,
+    has_scores: bool = False,
 ) -> Strategy:
     """Make a checked strategy of a game whose policies have a shape; None: of Hog, of its own size.
 
-    Where `least` is -1, a matrix may hold it for the last action. Dice below `least` become it.
+    A game that `has_scores` is one of Hog. Where `least` is -1, a matrix may hold it for the last
+    action. Dice below `least` become it.
     """
     spec = of_result(spec)
     if isinstance(spec, Strategy):
@@ -469,28 +489,31 @@ def strategy_of_shape(
             raise StrategyError(f"{name}: is of shape {spec.shape}; allowed: {shape}")
         return spec
     if isinstance(spec, Mixture):
-        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least)
+        return _mixed(spec, shape, "mixture" if name == "strategy" else name, least, has_scores)
     if callable(spec) and not hasattr(spec, "__array__"):
-        if shape is None or not has_scores(shape):
+        if shape is None or not has_scores:
             raise StrategyError(f"{name}: is a function of two scores; allowed: in games of Hog")
         table = table_of_function(spec, shape, name, least)
-        strategy = strategy_of_shape(shape, table, name, least)
+        strategy = strategy_of_shape(shape, table, name, least, has_scores=True)
         function_name = name_of_function(spec)
         return strategy if function_name == "<lambda>" else strategy.named(function_name)
     table = as_array(spec, name)
     if table.ndim == 0:
         raise StrategyError(refusal(name, spec, f"{TABLES}, or a function of two scores"))
+    has_scores |= shape is None
     shape = shape or shape_like([table])
     if least < 0 and table.ndim == len(shape) - 1:
         table = np.where(table == least, shape[-1] - 1, table)
-    table = check_table(table, shape, name)
+    table = check_table(table, shape, name, has_scores=has_scores)
     kind: Kind = "policy" if table.ndim == len(shape) else "matrix"
     if kind == "matrix" and least > 0:  # where no action wins, algorithms return action 0
         table = np.maximum(table, np.int8(least))
-    return Strategy(kind, table, np.ones(1), shape, least)
+    return Strategy(kind, table, np.ones(1), shape, least, has_scores=has_scores)
 
 
-def _mixed(mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int) -> Strategy:
+def _mixed(
+    mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: int, has_scores: bool
+) -> Strategy:
     """Check and copy a mixture; if all parts are matrices, they stay so, else all are policies."""
     try:
         parts = list(mixture.parts)
@@ -500,18 +523,22 @@ def _mixed(mixture: Mixture, shape: tuple[int, ...] | None, name: str, least: in
     tables = []
     for number, part in enumerate(parts, 1):
         where = f"{name}, part {number}"
-        unchecked = strategy_of_shape(shape, part, where, least) if callable(part) else part
-        tables.append(as_array(unchecked, where))
+        table = part
+        if callable(part):
+            table = strategy_of_shape(shape, part, where, least, has_scores=has_scores)
+        tables.append(as_array(table, where))
     weights = check_weights(mixture.weights, len(tables), name)
+    has_scores |= shape is None
     shape = shape or shape_like(tables)
     is_pure = all(table.ndim != len(shape) for table in tables)
     size = shape[:-1] if is_pure else shape
     # One by one into the array: there may be many.
     components = np.empty((len(tables), *size), matrix_type(shape[-1]) if is_pure else np.float64)
     for index, table in enumerate(tables):
-        part = strategy_of_shape(shape, table, f"{name}, part {index + 1}", least).array
+        where = f"{name}, part {index + 1}"
+        part = strategy_of_shape(shape, table, where, least, has_scores=has_scores).array
         components[index] = part if part.ndim == len(size) else one_hot(part, shape[-1])
-    return Strategy("mixture", components, weights, shape, least)
+    return Strategy("mixture", components, weights, shape, least, has_scores=has_scores)
 
 
 def joined(seats: NDArray[np.int8], first: Strategy, second: Strategy) -> Strategy:

@@ -109,7 +109,7 @@ def test_the_first_bad_cell_of_a_policy_is_named(row: list[float], says: str) ->
     policy[1, 2] = row
     policy[3, 3] = row
     with pytest.raises(StrategyError, match=says):
-        check_policy(policy, (4, 4, 3))
+        check_policy(policy, (4, 4, 3), has_scores=True)
 
 
 @pytest.mark.parametrize(
