@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hogeq.model.protocol import Engine, WinRate
 from hogeq.purification.base import Purifier, argmax, purifier
 from hogeq.search.counter_search import CROSSED, Trails, new_trails
+from hogeq.search.matrix_games import contains
 from hogeq.search.population import CounterPool, Population, overlooked, read_counters
 from hogeq.search.results import write_rate
 from hogeq.strategies.arrays import likeliest, one_hot
@@ -172,7 +173,10 @@ class IntegerRounding(Purifier):
         """
         policy = policy_of(game, strategy)
         with phase("models of the counters", 3, "steps") as progress:
-            pool, trails = self._initial_counters(game, policy)
+            counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
+            pool = CounterPool(game, counters_of_file)
+            trails = new_trails(game, self.trails, self.life)
+            trails = self._attack(pool, policy, trails, (self.seed, 0))
             progress.step()
             strongest = pool.members[np.sort(pool.strongest(policy, JUDGES))]
             reach = _mean_reach(Population(game, strongest), policy)
@@ -255,13 +259,6 @@ class IntegerRounding(Purifier):
             state = self._with_new_models(game, state)
         return state
 
-    def _initial_counters(self, game: Engine, policy: Floats) -> tuple[CounterPool, Trails]:
-        """Pool of the file of counters and of a first attack on the policy; the attack's trails."""
-        counters_of_file = read_counters(Path(self.counters), game) if self.counters else None
-        pool = CounterPool(game, counters_of_file)
-        trails = new_trails(game, self.trails, self.life)
-        return pool, self._attack(pool, policy, trails, (self.seed, 0))
-
     def _attack(
         self, pool: CounterPool, policy: Floats, trails: Trails, seed: tuple[int, ...]
     ) -> Trails:
@@ -302,7 +299,7 @@ class IntegerRounding(Purifier):
             for candidate in candidates
         ]
         highest_rates = np.maximum(state.worst, new_rates)
-        if not any(np.array_equal(candidate, matrix) for candidate in candidates):
+        if not contains(candidates, matrix):
             rate = pool.rates_against(one_hot(matrix, actions)).max()
             candidates = np.concatenate([candidates, matrix[None]])
             highest_rates = np.append(highest_rates, rate)

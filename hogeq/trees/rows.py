@@ -42,6 +42,7 @@ class Rows:
     names: Sequence[Any]  # (R,), what the player knows there, in the game's words
 
     columns: Final = ("player", "infoset", "action")  # of a table of a policy
+    has_scores = False  # its rows are information sets with names
 
     def digest(self) -> str:
         """Hash of all but the name, in any process; hexadecimal."""

@@ -16,4 +16,6 @@ def game(rules: Any) -> HogEngine:
 def rules_only(rules: Rules) -> HogEngine:
     """Give what a strategy that needs only the rules needs of a game: it waits for no kernels."""
     shape = rules.size, rules.size, rules.max_dice + 1
-    return cast("HogEngine", SimpleNamespace(rules=rules, goal=rules.size, shape=shape))
+    return cast(
+        "HogEngine", SimpleNamespace(rules=rules, goal=rules.size, shape=shape, has_scores=True)
+    )
