@@ -11,13 +11,10 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typer import Typer
-
     from hogeq.cli.application import app
     from hogeq.cli.inputs import Chosen
     from hogeq.cli.options import RulesName, StrategyName, Trust
@@ -27,8 +24,6 @@ else:
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first asked for."""
-        if name == "app":
-            return _app()
         if name in __all__:
             modules = (import_module(f"hogeq.{module}") for module in _MODULES)
             return next(getattr(module, name) for module in modules if hasattr(module, name))
@@ -52,25 +47,12 @@ _MODULES = (
     "cli.options",
     "cli.shell",
     "support.messages",
+    "cli.application",
 )  # where the names live; imported when a name is first needed
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 KEPT_OBJECTS = 500_000  # new objects after which Python's garbage collector runs
-
-
-@cache
-def _app() -> "Typer":
-    """Build the application, with all commands in their groups."""
-    from hogeq.cli.application import app
-    from hogeq.cli.commands import GROUPS, name_of
-
-    for group, commands in GROUPS.items():
-        for command, words in commands.items():
-            name = name_of(command)
-            example = f"Example: hogeq {name} {words}".rstrip()
-            app.command(name, epilog=example, rich_help_panel=group)(command)
-    return app
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -89,7 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from typer.main import get_command
 
-        status: int = get_command(_app()).main(args=words, standalone_mode=False)
+        from hogeq.cli.application import app
+
+        status: int = get_command(app).main(args=words, standalone_mode=False)
     except KeyboardInterrupt:  # commands handle it themselves: this one came during imports
         leave_the_prompt()
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The application: exit statuses, and the list of commands."""
+"""The application, with all commands: exit statuses, and the list of commands."""
 
 import os
 import sys
@@ -12,6 +12,7 @@ from typer.models import CommandFunctionType
 
 from hogeq.cli import INTERRUPTED
 from hogeq.cli.command import Command
+from hogeq.cli.commands import GROUPS, name_of
 from hogeq.cli.shell import DISK_FULL_ERRORS, MAX_MESSAGE_LENGTH, warn
 from hogeq.support.messages import BadInputError, ExplainedError
 
@@ -123,3 +124,10 @@ def _top(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+for _group, _commands in GROUPS.items():
+    for _command, _words in _commands.items():
+        _name = name_of(_command)
+        _example = f"Example: hogeq {_name} {_words}".rstrip()
+        app.command(_name, epilog=_example, rich_help_panel=_group)(_command)

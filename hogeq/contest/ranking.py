@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from hogeq import WinRates
-from hogeq.contest.entries import Entries, Refused, Remark, identical_entries, short_names
+from hogeq.contest.entries import Entries, identical_entries, short_names
 from hogeq.support.files import csv_text
 from hogeq.support.messages import Table, Text, as_dicts, one_line, percent, printable
 
@@ -64,37 +63,6 @@ class Ranked:
         return {**self.to_json(), "name": names[self.index], "lowest_against": rival}
 
 
-class Tournament(NamedTuple):
-    """Result of a tournament."""
-
-    start: tuple[int, int]
-    threshold: float
-    entries: Sequence[str]
-    win_rates: Sequence[Sequence[float]]  # row against column
-    ranking: Sequence[Ranked]  # the best first
-    nash_gap: float
-    identical: Sequence[Sequence[int]]  # groups of indices
-    namesakes: Sequence[Sequence[int]]
-    refused: Sequence[Refused]
-    remarks: Sequence[Remark]
-    tie_break: str | None
-    left_out: int = 0  # entries that a page counts and does not name
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        values = self._asdict()
-        del values["left_out"]
-        if self.tie_break is None:
-            del values["tie_break"]
-        values["ranking"] = [line.to_json() for line in self.ranking]
-        values["refused"] = as_dicts(self.refused)
-        return values | {"remarks": as_dicts(self.remarks)}
-
-    def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the values that tables show of each entry, the best first."""
-        return [line.cells(names) for line in self.ranking]
-
-
 def columns_of(
     ranking: Sequence[Mapping[str, Any]], tie_break: str | None
 ) -> list[tuple[str, str, str]]:
@@ -118,70 +86,69 @@ def _cell(value: Any, kind: str, key: str) -> object:
     return "-" if key == "nash" and not value else percent(value)
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """A field with all win rates, ranked."""
+class Ranking(NamedTuple):
+    """A field in order of rank, with all win rates."""
 
     field: Entries
-    rates: WinRates
-    start: tuple[int, int] = (0, 0)
-    threshold: float = WinRates.WIN
-    goals: list[int] | None = None  # of each entry, if each has its own
-    tie_break: str | None = None  # strategy, or "bytes", by which equals are told apart
-    broken: list[float] | None = None  # value of each entry by it, the higher the better
+    start: tuple[int, int]
+    threshold: float
+    win_rates: Sequence[Sequence[float]]  # row against column
+    ranking: Sequence[Ranked]  # the best first
+    nash_gap: float
+    identical: Sequence[Sequence[int]]  # groups of indices
+    tie_break: str | None  # strategy, or "bytes", by which equals are told apart
+    left_out: int = 0  # entries that a page counts and does not name
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the entries, printable."""
-        return [printable(name) for name in self.field.names]
+    @classmethod
+    def of(
+        cls,
+        field: Entries,
+        rates: WinRates,
+        start: tuple[int, int],
+        threshold: float,
+        goals: Sequence[int] | None,
+        tie_break: str | None,
+        tie_numbers: Sequence[float] | None,
+    ) -> "Ranking":
+        """Rank a field by all its win rates.
 
-    @cached_property
-    def result(self) -> Tournament:
-        """Ranks, win rates and equilibrium."""
-        means = self.rates.means()
-        lowest = self.rates.lowest()  # win rate and rival of each
-        files = short_names(self.field.entries)
-        names = self.field.names
-        weights, gap = self.rates.equilibrium()
+        `goals` has the goal of each entry, if each has its own, and `tie_numbers` a number, if
+        there is a tie-break: of equals the one with the higher number ranks first.
+        """
+        means = rates.means()
+        lowest = rates.lowest()  # win rate and rival of each
+        files = short_names(field.entries)
+        names = field.names
+        weights, gap = rates.equilibrium()
+        shown_numbers = tie_numbers
+        if tie_break == "bytes" and tie_numbers is not None:
+            # The smaller file ranks first, so the numbers are those of bytes with a minus sign.
+            shown_numbers = [int(-number) for number in tie_numbers]
         ranking = [
             Ranked(
                 rank=place,
                 name=names[index],
                 file=files[index],
-                entry=self.field.entries[index],
+                entry=field.entries[index],
                 index=index,
-                goal=None if self.goals is None else self.goals[index],
+                goal=None if goals is None else goals[index],
                 wins=wins,
                 ties=ties,
-                tie_break=self._tie_break(index),
+                tie_break=None if shown_numbers is None else shown_numbers[index],
                 mean_win_rate=means[index],
                 nash=float(weights[index]),
                 lowest_win_rate=lowest[index][0],
                 lowest_against=lowest[index][1],
             )
-            for index, place, wins, ties in self.rates.ranks(self.threshold, self.broken)
+            for index, place, wins, ties in rates.ranks(threshold, tie_numbers)
         ]
-        return Tournament(
-            start=self.start,
-            threshold=self.threshold,
-            entries=self.field.entries,
-            win_rates=self.rates.tolist(),
-            ranking=ranking,
-            nash_gap=gap,
-            identical=identical_entries(self.field.strategies),
-            namesakes=self.field.namesakes,
-            refused=self.field.refused,
-            remarks=self.field.remarks,
-            tie_break=self.tie_break,
-        )
+        identical = identical_entries(field.strategies)
+        return cls(field, start, threshold, rates.tolist(), ranking, gap, identical, tie_break)
 
-    def _tie_break(self, index: int) -> float | None:
-        """Return the value of an entry by which equals are told apart, as tables show it."""
-        if self.broken is None:
-            return None
-        value = self.broken[index]
-        # Fewer bytes are better, so their numbers are negative in `broken`.
-        return int(-value) if self.tie_break == "bytes" else value
+    @property
+    def names(self) -> list[str]:
+        """Names of the entries, printable."""
+        return [printable(name) for name in self.field.names]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values.
@@ -192,7 +159,23 @@ class Ranking:
         ``identical`` and ``namesakes`` (groups of indices), ``refused`` (entry, reason),
         ``remarks`` (entry, remark: files that an entry's code reads, and its vain attempts).
         """
-        return self.result.to_json()
+        values = {
+            "start": self.start,
+            "threshold": self.threshold,
+            "entries": self.field.entries,
+            "win_rates": self.win_rates,
+            "ranking": [line.to_json() for line in self.ranking],
+            "nash_gap": self.nash_gap,
+            "identical": self.identical,
+            "namesakes": self.field.namesakes,
+            "refused": as_dicts(self.field.refused),
+            "remarks": as_dicts(self.field.remarks),
+        }
+        return values if self.tie_break is None else {**values, "tie_break": self.tie_break}
+
+    def cells(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the values that tables show of each entry, the best first."""
+        return [line.cells(names) for line in self.ranking]
 
     def text(self, title: str, remarks: Text) -> Text:
         """Lay out remarks on entries, then those given, the equilibrium and last the ranks."""
@@ -205,8 +188,8 @@ class Ranking:
             return [separator.join(names[index] for index in group) for group in groups]
 
         for heading, lines in (
-            ("the same strategy", join_groups(self.result.identical, " = ")),
-            ("the same name", join_groups(self.result.namesakes, " and ")),
+            ("the same strategy", join_groups(self.identical, " = ")),
+            ("the same name", join_groups(self.field.namesakes, " and ")),
             ("left out", self.field.left_out),
             ("remark", [f"{entry}: {remark}" for entry, remark in self.field.remarks]),
         ):
@@ -214,12 +197,12 @@ class Ranking:
                 text += ["", *(f"{heading}: {line}" for line in lines)]
         if remarks:
             text += ["", *remarks]
-        mixture = [line for line in self.result.ranking if line.nash > 0.0]
+        mixture = [line for line in self.ranking if line.nash > 0.0]
         mixture.sort(key=lambda line: -line.nash)
         shares = [f"{percent(line.nash)} {names[line.index]}" for line in mixture]
         more = f", and {len(shares) - MOST_NAMED} more" if len(shares) > MOST_NAMED else ""
         nash = f"no entry beats the mixture (Nash): {', '.join(shares[:MOST_NAMED])}{more}"
-        return [*text, "", nash, "", self._table(self.result.cells(names))]
+        return [*text, "", nash, "", self._table(self.cells(names))]
 
     def _table(self, ranking: Sequence[Mapping[str, Any]]) -> Table:
         """Lay out the ranks, names cut so that a line has at most `WIDEST` characters."""
@@ -247,7 +230,7 @@ class Ranking:
 
     def ranks_csv(self, pseudonyms: Sequence[str] | None = None) -> str:
         """Write the ranks as a table with a header; with pseudonyms it does not name files."""
-        ranking = self.result.cells(pseudonyms or self.names)
+        ranking = self.cells(pseudonyms or self.names)
         if pseudonyms is not None:
             ranking = [{**line, "file": ""} for line in ranking]
         header = [key for key in ranking[0] if key not in {"entry", "index"}]
@@ -256,5 +239,5 @@ class Ranking:
     def rates_csv(self) -> str:
         """Write all win rates as a table with a header."""
         entries = self.field.entries
-        rows = zip(entries, self.rates.tolist(), strict=True)
+        rows = zip(entries, self.win_rates, strict=True)
         return csv_text(["strategy", *entries], ([entry, *row] for entry, row in rows))

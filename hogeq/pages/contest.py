@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
-from hogeq.contest.ranking import Tournament
+from hogeq.contest.ranking import Ranking
 from hogeq.contest.staff import PUBLIC, STAFF, Contest
 from hogeq.pages import frame
 from hogeq.pages.entrants import LATEST, entrants_pages
@@ -35,7 +35,7 @@ PUBLIC_RANKS: Final = ("goal", "rank", "name", "file", *_FIGURES)
 def write_contest(
     contest: Contest,
     out: Path,
-    tournament: Tournament,
+    tournament: Ranking,
     rules: str,
     *,
     pseudonyms: bool = False,
@@ -51,7 +51,7 @@ def write_contest(
     contest : Contest
     out : Path
         The folder of the contest, which gets one folder for staff and one for everybody.
-    tournament : Tournament
+    tournament : Ranking
         Of the valid entries.
     rules : str
         The name of the rules.
@@ -111,7 +111,7 @@ def _csv(keys: Sequence[str], absent: Collection[str], rows: Sequence[Mapping[st
 
 
 def _staff_rows(
-    contest: Contest, tournament: Tournament, names: Sequence[str]
+    contest: Contest, tournament: Ranking, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Make the rows of the table for staff, one for each entrant, in the order of the ranks.
 

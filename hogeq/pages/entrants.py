@@ -14,7 +14,7 @@ from hogeq import Assessment, Fault, Hog, Submission
 from hogeq.contest import judging
 from hogeq.contest.assessment import Facts, Reference, facts_of, game_to, outcome, results
 from hogeq.contest.judging import Judged
-from hogeq.contest.ranking import Ranked, Tournament
+from hogeq.contest.ranking import Ranked, Ranking
 from hogeq.contest.staff import Contest, hash_of
 from hogeq.contest.submission import contest_notes
 from hogeq.pages import frame
@@ -139,7 +139,7 @@ def entrants_pages(
     contest: Contest,
     folder: Path,
     title: str,
-    tournament: Tournament,
+    tournament: Ranking,
     names: Sequence[str],
     heading: str,
 ) -> dict[str, str | None]:
@@ -278,7 +278,7 @@ def _standing_text(line: Ranked | None, names: Sequence[str]) -> str:
     return f"Rank {line.rank} of {len(names)}: {won}, {mean}."
 
 
-def _matches(line: Ranked, tournament: Tournament, names: Sequence[str]) -> str:
+def _matches(line: Ranked, tournament: Ranking, names: Sequence[str]) -> str:
     """Write the matches of an entrant as an HTML table, those with the lowest win rate first.
 
     `line` is the entrant's line of the ranking, `names` are the public names by index.

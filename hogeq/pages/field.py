@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from hogeq import Rules, describe
-from hogeq.contest.ranking import Ranked, Tournament, columns_of
+from hogeq.contest.ranking import Ranked, Ranking, columns_of
 from hogeq.pages import frame
 from hogeq.support.messages import percent, printable
 
@@ -22,7 +22,7 @@ _NARROW: Final = {"rank", "strategy", "won", "tie-break", "mean win rate"}
 
 
 def field_page(
-    tournament: Tournament,
+    tournament: Ranking,
     names: Sequence[str],
     rules: Rules,
     rules_name: str,
@@ -98,11 +98,11 @@ def _date_and_rules(rules_name: str, num_left_out: int) -> str:
     return html.escape(text)
 
 
-def _notes(tournament: Tournament, names: Sequence[str]) -> str:
+def _notes(tournament: Ranking, names: Sequence[str]) -> str:
     """List the groups of entries with the same strategy, and the entries that are left out."""
     identical = [" = ".join(names[index] for index in group) for group in tournament.identical]
     left_out = []
-    for refused in tournament.refused:
+    for refused in tournament.field.refused:
         # Names of files without their folders, which are on the staff's machine.
         path = refused.entry
         left_out.append(refused.reason.replace(printable(path), printable(PurePath(path).name)))
@@ -114,7 +114,7 @@ def _notes(tournament: Tournament, names: Sequence[str]) -> str:
 
 
 def public_page(
-    tournament: Tournament,
+    tournament: Ranking,
     names: Sequence[str],
     rules: Rules,
     rules_name: str,
@@ -140,7 +140,7 @@ def public_page(
         ranking=ranking,
         win_rates=[[win_rates[row][column] for column in order] for row in order],
         identical=[],
-        refused=[],
-        left_out=len(tournament.refused),
+        field=tournament.field._replace(refused=[]),
+        left_out=len(tournament.field.refused),
     )
     return field_page(public, [names[index] for index in order], rules, rules_name, title)

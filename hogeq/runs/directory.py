@@ -51,12 +51,13 @@ MAX_CHECKPOINT: Final = 1 << 36  # bytes of the largest file read: more than a m
 _STATE_PREFIX: Final = "state."  # of the names of the solver's arrays in a checkpoint
 
 
-class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
+class RunDirectory(contextlib.ExitStack):
     """A run directory held by this process until `close`, or until the process is gone."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
-        self._lock = lock(path)
+        self.enter_context(lock(path))
 
     @classmethod
     def create(cls, root: str | Path, name: str, *, overwrite: bool = False) -> Self:
@@ -101,13 +102,6 @@ class RunDirectory(contextlib.AbstractContextManager["RunDirectory", None]):
         if names and not names & {LOCK_FILE, MANIFEST, CHECKPOINT}:
             raise ResultsError(f"{path} is not a run directory: no {MANIFEST} in it; left as it is")
         return cls(path)
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Release the directory."""
-        self._lock.close()
 
     def remove_leftovers(self) -> None:
         """Remove the files that a killed process had not finished writing."""

@@ -9,7 +9,6 @@ import io
 import math
 import os
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -113,7 +112,6 @@ def is_held(path: str | Path) -> bool:
 _PACKAGES: Final = (
     *("numpy", "numba", "llvmlite", "scipy", "matplotlib", "pydantic", "loky", "open_spiel"),
 )
-_DEVELOPER_EXTRAS: Final = {"dev", "docs"}  # not listed, since users do not need them
 
 
 def now() -> str:
@@ -124,7 +122,7 @@ def now() -> str:
 @functools.cache
 def environment() -> dict[str, Any]:
     """Describe the machine: versions, cores, and the commit if hogeq runs from a checkout."""
-    versions = {package: _version(package) for package in _PACKAGES}
+    versions = {package: version_of(package) for package in _PACKAGES}
     return {
         "hogeq": __version__,
         "python": platform.python_version(),
@@ -135,37 +133,12 @@ def environment() -> dict[str, Any]:
     }
 
 
-@functools.cache
-def extras() -> dict[str, str | None]:
-    """Give the version of the package that each optional extra installs; None if it is missing."""
-    versions: dict[str, str | None] = {}
-    # Without metadata, as in a checkout that is not installed, no extras are known.
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        for requirement in importlib.metadata.requires("hogeq") or ():
-            # Such as: matplotlib>=3.9; extra == "plot"
-            match = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", requirement)
-            if match:
-                package, extra = match.groups()
-                if extra not in _DEVELOPER_EXTRAS:
-                    versions[extra] = _version(package)
-    return versions
-
-
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
     """Version of an installed package; None if it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def vector_bits() -> int:
-    """Give the width of the processor's vectors, which sets the speed of kernels."""
-    from llvmlite import binding
-
-    features = binding.get_host_cpu_features()
-    widths = {"avx512f": 512, "avx": 256, "sse2": 128, "neon": 128}  # the widest first
-    return next((width for feature, width in widths.items() if features.get(feature)), 64)
 
 
 def _git(package: Path) -> dict[str, Any] | None:
@@ -191,33 +164,6 @@ def _git(package: Path) -> dict[str, Any] | None:
         }
     except (OSError, subprocess.SubprocessError):
         return None
-
-
-@dataclasses.dataclass(frozen=True)
-class Manifest:
-    """What a run writes to `manifest.json`."""
-
-    schema: int
-    name: str
-    config_hash: str
-    seed: int
-    started: str
-    resumed_at: list[int]  # iterations
-    environment: dict[str, Any]
-    plugins: list[dict[str, str]]
-    game: dict[str, Any] | None  # its source, and a hash of its tree or positions; None of Hog
-    files: list[dict[str, str]]  # those that parameters of the solver name
-    status: str = "running"
-    ended: str | None = None
-    elapsed_seconds: float = 0.0
-    solver_seconds: float = 0.0
-    iterations: int = 0
-    figures: dict[str, Any] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain values, of Hog without a game."""
-        is_hog = self.game is None
-        return {key: value for key, value in vars(self).items() if key != "game" or not is_hog}
 
 
 MAX_BYTES: Final = 1 << 20  # of the largest manifest read; a run writes some thousand

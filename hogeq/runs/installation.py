@@ -1,83 +1,91 @@
 """The installation: versions, extras, isolation of others' code, and compiled kernels."""
 
+import contextlib
+import importlib.metadata
+import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final
 
 from hogeq import CompiledCode, Hog, compiled_code, warmup
-from hogeq.runs.files import environment, extras, vector_bits
+from hogeq.runs.files import environment, version_of
 from hogeq.support.sandbox import isolation
 
-
-@dataclass(frozen=True)
-class Installation:
-    """The installation at hand, and the compiled kernels of some games."""
-
-    hogeq: str  # versions
-    python: str
-    platform: str
-    packages: Mapping[str, str]
-    cores: int
-    extras: Mapping[str, str | None]  # version of the package of each; None if that is missing
-    vector_bits: int
-    isolation: str  # how the code of others is isolated
-    cache: CompiledCode
-    compiled: Mapping[str, Mapping[str, bool]]  # of each game, which parts are
-
-    @classmethod
-    def of(cls, games: Mapping[str, Hog]) -> "Installation":
-        """Describe this installation, and the compiled kernels of some games by name."""
-        machine = environment()
-        return cls(
-            **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
-            extras=extras(),
-            vector_bits=vector_bits(),
-            isolation=isolation().text,
-            cache=compiled_code(),
-            compiled={name: game.compiled() for name, game in games.items()},
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the facts as plain values."""
-        return {**vars(self), "cache": self.cache.to_json()}
-
-    def rows(self) -> list[tuple[str, object]]:
-        """Lay out the facts as rows of a title and a value, as ``hogeq doctor`` prints them."""
-        kernels = self.cache
-        compiled_rows = []
-        for name, parts in self.compiled.items():
-            missing = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
-            compiled_rows.append((f"for {name}", f"not yet: {missing}" if missing else "all"))
-        return [
-            ("hogeq", self.hogeq),
-            ("Python", f"{self.python}, {self.platform}"),
-            *self.packages.items(),
-            *((f"[{name}]", version or "not installed") for name, version in self.extras.items()),
-            ("cores", f"{self.cores}, vectors of {self.vector_bits} bits"),
-            ("code of others is isolated", self.isolation),
-            ("kernels in", kernels.folder),
-            *([("kernels cannot be kept", kernels.problem)] if kernels.problem else []),
-            ("compiled", f"{kernels.kernels}, {kernels.bytes / 1e6:.1f} MB"),
-            *compiled_rows,
-        ]
+_DEVELOPER_EXTRAS: Final = {"dev", "docs"}  # not listed, since users do not need them
 
 
-class CompiledAhead(NamedTuple):
-    """What was compiled before it was needed."""
+def installation(games: Mapping[str, Hog], kept: CompiledCode) -> dict[str, Any]:
+    """Describe this installation, and the compiled kernels of some games by name, as plain values.
 
-    compiled: int  # kernels now, and ...
-    kernels: int  # ... all that are kept
-    folder: Path
-    seconds: float
+    `kept` are the kernels in the cache.
+    """
+    machine = environment()
+    return {
+        **{key: machine[key] for key in ("hogeq", "python", "platform", "packages", "cores")},
+        "extras": _extras(),
+        "vector_bits": _vector_bits(),
+        "isolation": isolation().text,
+        "cache": kept.to_json(),
+        "compiled": {name: game.compiled() for name, game in games.items()},
+    }
 
 
-def compile_ahead(games: Sequence[Hog], jobs: int | None) -> CompiledAhead:
-    """Compile the kernels of games by `jobs` processes, by default one for each core."""
+def rows(facts: Mapping[str, Any], kept: CompiledCode) -> list[tuple[str, object]]:
+    """Lay out the values of `installation`, as rows of a title and a value."""
+    compiled_rows = []
+    for name, parts in facts["compiled"].items():
+        missing = ", ".join(part for part, is_compiled in parts.items() if not is_compiled)
+        compiled_rows.append((f"for {name}", f"not yet: {missing}" if missing else "all"))
+    return [
+        ("hogeq", facts["hogeq"]),
+        ("Python", f"{facts['python']}, {facts['platform']}"),
+        *facts["packages"].items(),
+        *((f"[{name}]", version or "not installed") for name, version in facts["extras"].items()),
+        ("cores", f"{facts['cores']}, vectors of {facts['vector_bits']} bits"),
+        ("code of others is isolated", facts["isolation"]),
+        ("kernels in", kept.folder),
+        *([("kernels cannot be kept", kept.problem)] if kept.problem else []),
+        ("compiled", f"{kept.kernels}, {kept.bytes / 1e6:.1f} MB"),
+        *compiled_rows,
+    ]
+
+
+def _extras() -> dict[str, str | None]:
+    """Give the version of the package that each optional extra installs; None if it is missing."""
+    versions: dict[str, str | None] = {}
+    # Without metadata, as in a checkout that is not installed, no extras are known.
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for requirement in importlib.metadata.requires("hogeq") or ():
+            # Such as: matplotlib>=3.9; extra == "plot"
+            match = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", requirement)
+            if match:
+                package, extra = match.groups()
+                if extra not in _DEVELOPER_EXTRAS:
+                    versions[extra] = version_of(package)
+    return versions
+
+
+def _vector_bits() -> int:
+    """Give the width of the processor's vectors, which sets the speed of kernels."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    widths = {"avx512f": 512, "avx": 256, "sse2": 128, "neon": 128}  # the widest first
+    return next((width for feature, width in widths.items() if features.get(feature)), 64)
+
+
+def compile_ahead(games: Sequence[Hog], jobs: int | None) -> dict[str, Any]:
+    """Compile the kernels of games by `jobs` processes, by default one for each core.
+
+    Returns the number that was compiled now, that of all in the cache, its folder, and the seconds.
+    """
     start = time.monotonic()
     num_before = compiled_code().kernels
     warmup(games, jobs=jobs)
-    code = compiled_code()
-    seconds = time.monotonic() - start
-    return CompiledAhead(code.kernels - num_before, code.kernels, code.folder, seconds)
+    kept = compiled_code()
+    return {
+        "compiled": kept.kernels - num_before,
+        "kernels": kept.kernels,
+        "folder": kept.folder,
+        "seconds": time.monotonic() - start,
+    }

@@ -35,7 +35,6 @@ from hogeq.runs.files import (
     CHECKPOINT,
     CONFIG,
     SCHEMA,
-    Manifest,
     Metrics,
     ResultsError,
     environment,
@@ -402,8 +401,11 @@ class _Runner:
 
     # --- what is saved -------------------------------------------------------------------------
 
-    def _first_manifest(self, files_read: list[dict[str, str]]) -> Manifest:
-        """Describe the run for its manifest; a resumed run keeps its start and files."""
+    def _first_manifest(self, files_read: list[dict[str, str]]) -> dict[str, Any]:
+        """Describe the run for its manifest, as plain values; a resumed run keeps start and files.
+
+        Of a game other than Hog it has the source, and a hash of its tree or positions.
+        """
         before = self.manifest_before if self.iteration else {}
         started = before.get("started")
         files = before.get("files")
@@ -412,36 +414,34 @@ class _Runner:
             resumed_at = []
         if self.iteration:
             resumed_at = [*resumed_at, self.iteration]
-        game = None
+        manifest = {
+            "schema": SCHEMA,
+            "name": self.config.name,
+            "config_hash": self.fingerprint,
+            "seed": self.config.seed,
+            "started": started if isinstance(started, str) else now(),
+            "resumed_at": resumed_at,  # iterations
+            "environment": environment(),
+            "plugins": plugin_facts(self.config.plugins),
+        }
         if not isinstance(self.game, Hog):
             file = Path(self.config.game)
             is_file = file.is_file() and bool(GameName(file).tree_suffix)
             digest = sha256(file.read_bytes()).hexdigest() if is_file else None
-            game = {**self.game.rows.facts(), "file_sha256": digest}
-        return Manifest(
-            schema=SCHEMA,
-            name=self.config.name,
-            config_hash=self.fingerprint,
-            seed=self.config.seed,
-            started=started if isinstance(started, str) else now(),
-            resumed_at=resumed_at,
-            environment=environment(),
-            plugins=plugin_facts(self.config.plugins),
-            game=game,
-            files=files if isinstance(files, list) else files_read,
-        )
+            manifest["game"] = {**self.game.rows.facts(), "file_sha256": digest}
+        manifest["files"] = files if isinstance(files, list) else files_read
+        return manifest
 
     def _write_manifest(self, status: str, figures: dict[str, Any] | None = None) -> None:
-        manifest = dataclasses.replace(
-            self.manifest,
-            status=status,
-            ended=None if status == "running" else now(),
-            elapsed_seconds=self._elapsed(),
-            solver_seconds=self.seconds,
-            iterations=self.saved_iteration,
-            figures=figures,
-        )
-        self.directory.write_manifest(manifest.to_json())
+        state = {
+            "status": status,
+            "ended": None if status == "running" else now(),
+            "elapsed_seconds": self._elapsed(),
+            "solver_seconds": self.seconds,
+            "iterations": self.saved_iteration,
+            "figures": figures,
+        }
+        self.directory.write_manifest({**self.manifest, **state})
 
     def _restore(self) -> None:
         """Go on from the checkpoint of the folder, if it has one; it has to be of this run."""

@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 
 from hogeq.baselines.simple import always_roll
 from hogeq.cli import app
-from hogeq.contest.ranking import Ranked, Tournament
+from hogeq.contest.entries import Entries
+from hogeq.contest.ranking import Ranked, Ranking
 from hogeq.evaluation.values import belief, hidden_action_values, reach, win_rate
 from hogeq.model.game import HogEngine
 from hogeq.pages.field import field_page
@@ -270,7 +271,8 @@ def test_the_ranks_of_a_tournament_are_written_as_in_the_terminal(
     none = dict.fromkeys(shares, 0.0)
     last = Ranked(2, "two", "two", "", 1, None, 0, 0, None, **none, lowest_against=0)
     rates, names = [[0.5, 1.0], [0.0, 0.5]], ["one", "two"]
-    found = Tournament((0, 0), 0.5, names, rates, [first, last], 0.0, [], [], [], [], None)
+    field = Entries(names, [None, None], [], [], [])
+    found = Ranking(field, (0, 0), 0.5, rates, [first, last], 0.0, [], None)
     path = tmp_path / "field.html"
     path.write_text(field_page(found, names, rules_from("su20"), "su20"), "utf-8")
     page = browser.new_page()

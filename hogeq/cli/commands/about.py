@@ -75,11 +75,12 @@ def doctor(
     Exit status 1 if compiled kernels cannot be kept, so that every command would compile them.
     """
     games = {name: Chosen.hog(name, trust).load_hog() for name in editions or COMPILED}
-    from hogeq.runs.installation import Installation
+    from hogeq import compiled_code
+    from hogeq.runs.installation import installation, rows
 
-    installation = Installation.of(games)
-    status = 0 if installation.cache.is_writable else 1
-    return Result(installation.to_json(), [Table(installation.rows(), left=2)], status)
+    kept = compiled_code()
+    facts = installation(games, kept)
+    return Result(facts, [Table(rows(facts, kept), left=2)], 0 if kept.is_writable else 1)
 
 
 def warmup(
@@ -97,6 +98,6 @@ def warmup(
     from hogeq.runs.installation import compile_ahead
 
     done = compile_ahead(games, jobs)
-    compiled = counted(done.compiled, "kernel")
-    line = f"{compiled} compiled in {done.seconds:.1f} s, {done.kernels} in {done.folder}"
-    return Result({"rules": chosen, **done._asdict()}, [line])
+    compiled = f"{counted(done['compiled'], 'kernel')} compiled in {done['seconds']:.1f} s"
+    line = f"{compiled}, {done['kernels']} in {done['folder']}"
+    return Result({"rules": chosen, **done}, [line])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hogeq import Hog, WinRate
     from hogeq.contest.entries import Entries
     from hogeq.contest.folders import Entrant
-    from hogeq.contest.ranking import Ranking, Tournament
+    from hogeq.contest.ranking import Ranking
     from hogeq.contest.roster import Grades
     from hogeq.contest.staff import Contest
 
@@ -222,15 +222,15 @@ def tournament(
         with refusing():
             rates = contest.play(field)
         tie_numbers = _tie_break_numbers(chosen, contest, field, tie_break, scores)
-        ranking = Ranking(field, rates, scores, threshold, contest.goals, tie_break, tie_numbers)
+        ranking = Ranking.of(field, rates, scores, threshold, contest.goals, tie_break, tie_numbers)
         data = {**chosen.facts, **ranking.to_json()}
         if folder is not None:
             from hogeq.pages.contest import write_contest
 
             lines = write_contest(
-                contest, folder, ranking.result, chosen.title, pseudonyms=pseudonyms, title=title
+                contest, folder, ranking, chosen.title, pseudonyms=pseudonyms, title=title
             )
-            lines += _write_grades(grades, contest, ranking.result, chosen) if grades else []
+            lines += _write_grades(grades, contest, ranking, chosen) if grades else []
     if out is not None and not is_folder:
         is_csv = out.suffix.lower() == ".csv"
         write_whole(out, ranking.rates_csv() if is_csv else f"{json_text(data, 1)}\n")
@@ -262,11 +262,11 @@ def _write_public_files(
 
         make_page = field_page if pseudonyms is None else public_page
         rules = chosen.hog_game.rules
-        write_whole(page, make_page(ranking.result, names, rules, chosen.title, title))
+        write_whole(page, make_page(ranking, names, rules, chosen.title, title))
     if plot is not None:
         from hogeq import figures
 
-        figures.win_rates(ranking.rates, names, plot, chosen.title)
+        figures.win_rates(ranking.win_rates, names, plot, chosen.title)
 
 
 def _have_code_in_folders(entrants: "Sequence[Entrant]") -> bool:
@@ -315,7 +315,7 @@ def _list_entrants(
 
 
 def _write_grades(
-    grades: "Grades", contest: "Contest", tournament: "Tournament", chosen: Chosen
+    grades: "Grades", contest: "Contest", ranking: "Ranking", chosen: Chosen
 ) -> list[str]:
     """Write the sheet of grades if there is a roster; return lines about the submissions."""
     from hogeq.contest.staff import STAFF
@@ -326,7 +326,7 @@ def _write_grades(
     game = chosen.game
     ranks = {}  # by student
     rates = {}  # by student, then by the rival that a rule for points names
-    for line in tournament.ranking:
+    for line in ranking.ranking:
         entry = contest.valid[line.index]
         ranks[entry.entrant.student] = line.rank
         rates[entry.entrant.student] = {
