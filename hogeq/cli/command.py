@@ -190,7 +190,8 @@ class Command(TyperCommand):
                 chosen = Chosen(rules, *settings, trust=values["trust"])
             else:
                 chosen = Chosen.hog(rules, values["trust"], HOG_ALONE.get(str(self.name), ""))
-            chosen.settle(strategies, own_goals=True)
+            chosen.choose(strategies, own_goals=True)
+            chosen.require_names(strategies)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Write arguments by their names, in brackets if they may be left out."""

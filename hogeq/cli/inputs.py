@@ -76,14 +76,7 @@ class Chosen:
         """Choose rules that have been read already, such as those of a file."""
         chosen = cls(rules.name, trust=trust)
         chosen._rules = rules
-        return chosen._build_hog()
-
-    @classmethod
-    def other(cls, game: Any, trust: bool = False) -> "Chosen":
-        """Choose and build the game other than Hog that a certificate is about."""
-        how = {"forget": game.forget, "teams": game.teams}
-        chosen = cls(None, game.name, **how, trust=trust)
-        chosen.load()
+        chosen._build_hog()
         return chosen
 
     @property
@@ -159,9 +152,10 @@ class Chosen:
             for option, score, goal in zip(POSITION, at or (), self.rules.goals, strict=False):
                 if not 0 <= score < goal:
                     raise BadInputError(f"{option}: {score}; allowed: 0 to {goal - 1}")
-        self._require_names(names)
+        self.require_names(names)
         if self.is_hog:
-            self._build_hog().expect(*parts, strategies=names)
+            self._build_hog()
+            self.hog_game.prepare(*parts, strategies=names)
             return self.game
         with refusing():
             from hogeq import Game
@@ -174,38 +168,31 @@ class Chosen:
         self.load(*parts, **more)
         return self.hog_game
 
-    def settle(self, strategies: Sequence[str], *, own_goals: bool = False) -> None:
-        """Settle the game, and check its name and those of strategies; nothing is built."""
-        self.choose(strategies, own_goals=own_goals)
-        self._require_names(strategies)
-
-    def _require_names(self, strategies: Sequence[str]) -> None:
+    def require_names(self, strategies: Sequence[str]) -> None:
         """Raise `BadInputError` for an unknown strategy, or an unknown game other than Hog."""
-        if self.is_hog:
-            _require_known_strategies(strategies)
-            return
+        if self.is_hog and not strategies:
+            return  # before the import, which takes time
         from hogeq import Game
 
         with refusing():
             for name in strategies:
-                Game.require_strategy(name, hog=False)
-            Game.require(self._run or str(self.spec))
+                game = GameName(name).config.get("game")
+                if self.is_hog and game:
+                    line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
+                    raise BadInputError(line)
+                is_pattern = bool(set("*?[") & set(name))
+                if not (self.is_hog and is_pattern):  # the files of a pattern are not looked into
+                    Game.require_strategy(name, hog=self.is_hog)
+            if not self.is_hog:
+                Game.require(self._run or str(self.spec))
 
-    def _build_hog(self) -> "Chosen":
-        """Build the game of the rules, and return the choice."""
+    def _build_hog(self) -> None:
+        """Build the game of the rules."""
         check_numba()
         from hogeq import Hog
 
         with refusing():
             self.game = self.hog_game = Hog(self.rules, trust=self.trust)
-        return self
-
-    def expect(self, *parts: str, strategies: Sequence[str | None] = ()) -> None:
-        """Announce the kernels that a command needs, also for strategies; none is compiled yet.
-
-        Those that are missing are compiled by all cores when the first of them is called.
-        """
-        self.hog_game.prepare(*parts, strategies=strategies)
 
     @property
     def name(self) -> str:
@@ -271,27 +258,6 @@ def _run_among(strategies: Iterable[str | None], trust: bool) -> str | None:
         names = " and ".join(list(run_of.values())[:2])
         raise BadInputError(f"{names}: runs of different {noun}; {option} chooses")
     return next(iter(run_of.values()), None)
-
-
-def _require_known_strategies(strategies: Iterable[str]) -> None:
-    """Raise `BadInputError` for an unknown strategy of Hog, or a run of another game."""
-    for name in strategies:
-        from hogeq import Game
-
-        game = GameName(name).config.get("game")
-        if game:
-            line = f"{name}: plays {one_line(game)}; allowed with --rules: runs of Hog"
-            raise BadInputError(line)
-        if not set("*?[") & set(name):  # patterns of files are not looked into
-            Game.require_strategy(name, hog=True)
-
-
-def solves(spec: str) -> bool:
-    """Whether a text names a built-in strategy that is made by solving the game."""
-    from hogeq import BASELINES
-
-    baseline = BASELINES.get(spec.partition(":")[0])
-    return baseline is not None and baseline.solves
 
 
 def default_rules(*, warns: bool = True) -> str:

@@ -130,23 +130,14 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
 
     Each computes the value that the rules give to a call.
     """
-
-    def no_dice(call: Call) -> int:
-        return rules.points((), call.own, call.other)
-
-    def points(call: Call) -> int:
-        return rules.points(call.faces if call.dice else (), call.own, call.other)
-
-    def update(call: Call) -> int:
-        return rules.landed(call.own + points(call), call.other)
-
+    points = partial(_points, rules)
     functions = {
         "num_factors": RuleFunction(lambda call: _count_factors(call.own), least=1),
         "is_prime": RuleFunction(lambda call: _count_factors(call.own) == 2, least=2),
     }
     for part in rules.part_names("zero_dice"):
         for name in ("free_bacon", _NO_DICE.get(part, part)):
-            functions[name] = RuleFunction(no_dice, OTHER)
+            functions[name] = RuleFunction(points, OTHER)
     for part in rules.part_names("landing"):
         name, gives_gain = _LANDINGS.get(part, ("", 0))
         functions[name] = RuleFunction(partial(_value_of_part, rules, "landing", gives_gain))
@@ -159,12 +150,22 @@ def functions_of(rules: Rules) -> dict[str, RuleFunction]:
         "roll_dice": RuleFunction(points, has_dice=True),
         "take_turn": RuleFunction(points, OTHER, has_dice=True),
         "simple_update": RuleFunction(lambda call: call.own + points(call), has_dice=True),
-        **dict.fromkeys(_UPDATES, RuleFunction(update, has_dice=True)),
+        **dict.fromkeys(_UPDATES, RuleFunction(partial(_score_after, rules), has_dice=True)),
     }
 
 
 def _count_factors(number: int) -> int:
     return sum(number % divisor == 0 for divisor in range(1, number + 1))
+
+
+def _points(rules: Rules, call: Call) -> int:
+    """Return the points of a turn."""
+    return rules.points(call.faces if call.dice else (), call.own, call.other)
+
+
+def _score_after(rules: Rules, call: Call) -> int:
+    """Return the own score after a turn, with the rule on where it lands."""
+    return rules.landed(call.own + _points(rules, call), call.other)
 
 
 def _value_of_part(rules: Rules, field: str, gives_gain: int, call: Call) -> int:
@@ -209,15 +210,12 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) ->
     Scores go beyond the goals; the number of dice is 0.
     """
     sizes = {DICE: 1, OWN: rules.goals[0] + _BEYOND, OTHER: rules.goals[1] + _BEYOND}
-
-    def tabulate(free_parameters: Sequence[str], fixed: dict[str, int]) -> Any:
-        if not free_parameters:
-            return int(rule.value(Call(fixed[DICE], fixed[OWN], fixed[OTHER])))
-        first, *rest = free_parameters
-        return [tabulate(rest, {**fixed, first: number}) for number in range(sizes[first])]
-
-    table_parameters = [field for field in parameters if field != FACES]
-    return tabulate(table_parameters, {DICE: 0, OWN: 0, OTHER: 0})
+    fields = [field for field in parameters if field != FACES]
+    values = []
+    for numbers in product(*(range(sizes[field]) for field in fields)):
+        call = Call(0, 0, 0)._replace(**dict(zip(fields, numbers, strict=True)))
+        values.append(int(rule.value(call)))
+    return np.reshape(values, [sizes[field] for field in fields]).tolist()
 
 
 # --- the project's files --------------------------------------------------------------------------

@@ -48,7 +48,6 @@ class Entry(NamedTuple):
 class Explored:
     """Values, reach and beliefs of a strategy when both players play it, and a response to it."""
 
-    policy: Floats  # (G, G, K)
     values: Floats
     """(G, G, K). Win probability of every roll of the player to move, averaged over the belief; NaN
     at positions that play never reaches, where there is no belief."""
@@ -59,11 +58,6 @@ class Explored:
     search: Response
     """The counter-matrix found, its exact win rate and its bound: that with full memory."""
     cells: Gains  # gains of the cells of the counter-matrix
-
-
-def effort_of(run: Run) -> Budget:
-    """Give the budget of the search behind a run's final figures."""
-    return run.config.measure.final_attack or run.config.measure.attack
 
 
 def entries(
@@ -81,7 +75,7 @@ def entries(
     """
     listed = []
     for run in runs:
-        search_budget = budget or effort_of(run)
+        search_budget = budget or run.config.measure.final_effort
         matrix_budget = search_budget if matrices else None
         listed.append(Entry(f"{run.name}: average policy", run.policy, search_budget))
         listed.append(Entry(f"{run.name}: matrix", run.matrix, matrix_budget))
@@ -221,7 +215,7 @@ def _strategy_data(game: Hog, entry: Entry, explored: Explored | None) -> dict[s
     data: dict[str, Any] = {"name": entry.name, "policy": policy, "explored": None}
     if explored is None:
         return data
-    position_values = (explored.values * explored.policy).sum(axis=2)  # (G, G)
+    position_values = (explored.values * entry.strategy.policy).sum(axis=2)  # (G, G)
     belief = None
     if _has_memory(game):
         # The memory is the first axis: beliefs of neighbouring positions are alike, and compress
@@ -259,7 +253,6 @@ def explore(game: Hog, strategy: Strategy, budget: Budget) -> Explored:
 
     The belief at a position is the distribution of the memory there, given that play reaches it.
     """
-    policy = strategy.policy
     action_values = game.action_values(strategy, weight="belief")
     # Reach probability of each position and memory, (G, G, rows, columns).
     reach_of_states = game.by_memory_axes(game.reach(strategy))
@@ -273,7 +266,6 @@ def explore(game: Hog, strategy: Strategy, budget: Budget) -> Explored:
     )
     response = game.attack(strategy, budget)
     return Explored(
-        policy=policy,
         values=np.where(is_reached[..., None], action_values, np.nan),
         reach=reach_of_positions,
         belief=belief,

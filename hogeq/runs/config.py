@@ -74,6 +74,11 @@ class MeasureConfig:
     attack: Effort = Budget()
     final_attack: Effort | None = None
 
+    @property
+    def final_effort(self) -> Budget:
+        """Effort behind the final figures of a run."""
+        return self.final_attack or self.attack
+
 
 @parameters
 class PurifyConfig:

@@ -34,7 +34,6 @@ class Measured(NamedTuple):
 
     lower: float  # of the best response found
     upper: float  # of a responder with full memory
-    budget: Budget  # effort of the search
     saturation: Saturation | None = None  # of the search; None if there was none, or no need of it
     seats: tuple[float, float] | None = None  # payoffs in each seat, of games other than Hog
 
@@ -62,13 +61,13 @@ def response_interval(
         # In this form a proved value is one number, not the two floats that enclose it.
         values = response.to_json()
         first, second = values["seats"]
-        return Measured(values["attack"], values["bound"], budget, saturation, (first, second))
+        return Measured(values["attack"], values["bound"], saturation, (first, second))
     deadline = Deadline(inf if budget.seconds is None else budget.seconds)
     # A responder who is told which policy of a mixture was drawn: the crudest and fastest bound.
     known_draws = 1 if target.kind == "mixture" else None
     upper = game.bound(target, known_draws) if bounds else 1.0
     search = game.search(target, budget, deadline)
-    return Measured(search.win_rate, upper, budget, search.saturation)
+    return Measured(search.win_rate, upper, search.saturation)
 
 
 def measure_strategies(game: Game, strategies: Strategies, budget: Budget) -> dict[str, float]:
@@ -111,42 +110,42 @@ def measure_at_end(
     matrix are measured again if the config has a final attack, or if the matrix is not that of the
     most probable actions, which `last` has. Intervals are the intersection of both measurements.
     """
-    final_budget = measure.final_attack
-    budget = final_budget or measure.attack
     is_matrix_measured = np.array_equal(matrix, game.strategy(strategies.policy).likeliest)
-
-    def interval(
-        name: str, strategy: Strategy | Policy | Matrix, attack: float, bound: float, renew: bool
-    ) -> Measured:
-        """Interval with ends `attack` and `bound`, if `renew` cut to that of a new search."""
-        if not renew:
-            return Measured(attack, bound, budget)
-        progress.now(f"final attack on the {name}")
-        new = response_interval(game, strategy, budget)
-        # Both searches give valid lower bounds, and the new one may be the worse.
-        return new._replace(lower=max(attack, new.lower), upper=min(bound, new.upper))
-
-    renew = final_budget is not None or not is_matrix_measured
-    average = interval("average policy", strategies.policy, last.attack, last.bound, renew)
+    renew = measure.final_attack is not None or not is_matrix_measured
+    budget = measure.final_effort
+    average = Measured(last.attack, last.bound)
+    if renew:
+        progress.now("final attack on the average policy")
+        average = _cut_to_new(game, strategies.policy, budget, average)
     progress.step()
     matrix_attack = last.purified_attack if is_matrix_measured else -np.inf
-    matrix_interval = interval("matrix", matrix, matrix_attack, game.bound(matrix), renew)
-    mixture_interval = None
+    purified = Measured(matrix_attack, game.bound(matrix))
+    if renew:
+        progress.now("final attack on the matrix")
+        purified = _cut_to_new(game, matrix, budget, purified)
+    mixture = None
     if strategies.mixture is not None:
         progress.now("the mixture")
-        bound = game.bound(strategies.mixture)
-        renew = final_budget is not None
-        mixture_interval = interval(
-            "mixture", strategies.mixture, last.mixture_attack, bound, renew
-        )
+        mixture = Measured(last.mixture_attack, game.bound(strategies.mixture))
+        if measure.final_attack is not None:
+            progress.now("final attack on the mixture")
+            mixture = _cut_to_new(game, strategies.mixture, budget, mixture)
     return {
         "average": average,
-        "matrix": matrix_interval,
-        "mixture": mixture_interval,
-        "budget": budget,
+        "matrix": purified,
+        "mixture": mixture,
         "matrix_against_average": game.value(matrix, strategies.policy).mean,
         "units": game.units,
     }
+
+
+def _cut_to_new(
+    game: Game, strategy: Strategy | Policy | Matrix, budget: Budget, before: Measured
+) -> Measured:
+    """Measure a strategy again, and intersect the interval with that of a measurement before."""
+    new = response_interval(game, strategy, budget)
+    # Both searches give valid lower bounds, and the new one may be the worse.
+    return new._replace(lower=max(before.lower, new.lower), upper=min(before.upper, new.upper))
 
 
 # --- the end --------------------------------------------------------------------------------------
@@ -181,8 +180,6 @@ class RunSummary:
     """The same of the matrix made of it."""
     matrix_against_average: float
     """Exact win rate or payoff of the matrix against the average policy."""
-    budget: Budget
-    """Of the search behind the attacks."""
     seconds: float
     """Spent in the solver."""
     elapsed: float
@@ -193,6 +190,11 @@ class RunSummary:
     """How figures are written: win rates in Hog, payoffs elsewhere."""
     caveat: str = ""
     """Reason why no theorem promises convergence on the game; empty if one does."""
+
+    @property
+    def budget(self) -> Budget:
+        """Effort of the search behind the attacks."""
+        return self.config.measure.final_effort
 
     @property
     def intervals(self) -> dict[str, Measured]:

@@ -250,10 +250,11 @@ def certify(
     upper = None
     if isinstance(certificate.game, Rules):
         chosen = Chosen.of(certificate.game, trust)
-        chosen.expect("certificates")
+        chosen.hog_game.prepare("certificates")
     else:
-        chosen = Chosen.other(certificate.game, trust)
-        upper = chosen.game.units.upper
+        how = {"forget": certificate.game.forget, "teams": certificate.game.teams}
+        chosen = Chosen(None, certificate.game.name, **how, trust=trust)
+        upper = chosen.load().units.upper
     with refusing(), computing():
         if of is not None and not certificate.is_about(chosen.game.strategy(of)):
             raise BadInputError(f"{file}: is about another strategy than {of}")

@@ -81,7 +81,7 @@ def check(
     may_run = trust and file.suffix.lower() == ".py"
     project = Project(game, file, project_files) if may_run else None
     if submission.strategy is not None or (project and project.functions):
-        chosen.expect("matches", "search", "values", strategies=[against or ""])
+        game.prepare("matches", "search", "values", strategies=[against or ""])
         reference = Reference(chosen.table(opponent).named(opponent), game.baselines())
     if project and project.functions and reference:
         is_random = any(fault.kind == "impure" for fault in submission.faults)

@@ -77,7 +77,7 @@ def board(
         from hogeq.pages import board as page
 
         page.check_work(hog)
-        chosen.expect("values", "search", strategies=[*page.OPPONENTS, *opponent_specs])
+        hog.prepare("values", "search", strategies=[*page.OPPONENTS, *opponent_specs])
         strategies = [hog.second.strategy(spec) for spec in opponent_specs]
         names = _opponent_names(opponent_specs, strategies, page.ALWAYS)
         with refusing():
@@ -202,12 +202,14 @@ def report(
         content, figures_on_page = tree_report.make(loaded, rivals)
     else:
         chosen = Chosen.of(config.rules, trust)
-        chosen.expect("matches", *KERNELS, strategies=[*page.BUILT_IN_NAMES, *(against or ())])
+        chosen.hog_game.prepare(
+            "matches", *KERNELS, strategies=[*page.BUILT_IN_NAMES, *(against or ())]
+        )
         facts = chosen.facts
         tables = [(name, chosen.table(name)) for name in against or ()]
         budget = None  # that of each run
         if effort_options:
-            budget = Budget(**plain(page.effort_of(loaded[0])) | effort_options)
+            budget = Budget(**plain(config.measure.final_effort) | effort_options)
         entries = page.entries(game, loaded, tables, matrices=matrices, budget=budget)
         try:
             with computing(None, jobs):
@@ -292,7 +294,7 @@ def show(
     if out is None:
         return Result(data, [heading, *lines])
     if shown.kind != "matrix":
-        chosen.expect("reach", "hidden states")
+        game.prepare("reach", "hidden states")
     with refusing():
         if shown.kind == "mixture":
             entropies = (spread.total, spread.drawn)

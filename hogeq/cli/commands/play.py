@@ -220,7 +220,7 @@ def review_(
     with refusing():
         game_record = read_transcript(transcript, required_rules, required.start(start))
     chosen = Chosen.of(game_record.rules)
-    chosen.expect("full memory")
+    chosen.hog_game.prepare("full memory")
     review = chosen.game.review(game_record)
     # The title is the name that the user gave, or the transcript's, which may be an alias.
     if rules_name:

@@ -59,7 +59,7 @@ def analyze_(
     game = chosen.load_hog(*kernels, strategies=strategies, own_goals=True, at=(score, opponent))
     has_memory = len(game.memories) > 1
     if has_memory:
-        chosen.expect("reach")
+        game.prepare("reach")
     names = ("own_last", "opponent_last", "turn", "extra", "remembered")
     values = (own_last, opponent_last, turn, extra, remembered)
     memory_values = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from hogeq.cli.inputs import Chosen, check_output, solves
+from hogeq.cli.inputs import Chosen, check_output
 from hogeq.cli.options import (
     CODE,
     ENTRIES,
@@ -198,8 +198,8 @@ def tournament(
     if not is_folder:
         check_output(out, (".csv", ".json"), reads=[*entries, *filter(None, [chosen.spec])])
     chosen.choose(entries)
-    solving_kernels = ["full memory"] if any(map(solves, entries)) else []
-    game = chosen.load_hog("matches", *solving_kernels, start=start)
+    game = chosen.load_hog(start=start)
+    game.prepare("matches", strategies=entries)
     from hogeq.contest.ranking import Ranking
     from hogeq.contest.staff import Contest
     from hogeq.support.sandbox import require_isolation
@@ -211,17 +211,19 @@ def tournament(
     with computing(on, jobs), tempfile.TemporaryDirectory(prefix="hogeq-contest-") as unpacked:
         with refusing():
             entrants, grades = _list_entrants(
-                entries, folder, outputs, (Path(unpacked), roster, points)
+                entries, folder, outputs, Path(unpacked), roster, points
             )
             contest = Contest(entrants, game, folder, scores, goals)
-        if chosen.trust and not no_sandbox and _have_code_in_folders(entrants):
+        # Code from a folder may be of many people.
+        has_foreign_code = any(entrant.is_code and entrant.folder for entrant in entrants)
+        if chosen.trust and not no_sandbox and has_foreign_code:
             require_isolation()
         field = contest.judge(chosen.trust, time_limit, skip_bad=skip_bad or is_folder)
         field = grades.count_once(contest) if grades else field
         field.require(skip_bad=skip_bad or is_folder)
         with refusing():
             rates = contest.play(field)
-        tie_numbers = _tie_break_numbers(chosen, contest, field, tie_break, scores)
+        tie_numbers = _tie_break_numbers(chosen, contest, field, tie_break)
         ranking = Ranking.of(field, rates, scores, threshold, contest.goals, tie_break, tie_numbers)
         data = {**chosen.facts, **ranking.to_json()}
         if folder is not None:
@@ -269,22 +271,19 @@ def _write_public_files(
         figures.win_rates(ranking.win_rates, names, plot, chosen.title)
 
 
-def _have_code_in_folders(entrants: "Sequence[Entrant]") -> bool:
-    """Whether any entry is code from a folder, which many people may have written."""
-    return any(entrant.is_code and entrant.folder for entrant in entrants)
-
-
 def _list_entrants(
     entries: Sequence[str],
     folder: Path | None,
     outputs: Sequence[Path],
-    class_files: tuple[Path, Path | None, str | None],
+    unpacked: Path,
+    roster: Path | None,
+    points: str | None,
 ) -> "tuple[list[Entrant], Grades | None]":
     """List the entrants of a tournament, and the grades of a class if it is one.
 
     `entries` are names, files and folders. If `folder`, of the pages of a contest, is given, they
-    are one folder or zip of submissions. `outputs` are never read as entries. `class_files` are a
-    folder to unpack a zip in, the roster if there is one, and the rule for points.
+    are one folder or zip of submissions. `outputs` are never read as entries, a zip is unpacked in
+    the folder `unpacked`, and `points` is the rule for grades.
     """
     from hogeq import Game
     from hogeq.contest.folders import entrants, named_entries
@@ -298,7 +297,6 @@ def _list_entrants(
                 raise BadInputError(f"{entry}: is an archive; --out FOLDER takes that of a class")
         return named_entries(entries, outputs), None
     source = Path(entries[0])
-    unpacked, roster, points = class_files
     if len(entries) == 1 and not source.exists():
         raise BadInputError(f"{source}: no such folder")
     if len(entries) != 1 or not (source.is_dir() or is_zip(source)):
@@ -339,7 +337,7 @@ def _write_grades(
 
 
 def _tie_break_numbers(
-    chosen: Chosen, contest: "Contest", field: "Entries", by: str | None, start: tuple[int, int]
+    chosen: Chosen, contest: "Contest", field: "Entries", by: str | None
 ) -> list[float] | None:
     """Give a number for each entry; of entries with equally many wins the higher ranks first.
 
@@ -358,5 +356,7 @@ def _tie_break_numbers(
     game = chosen.game
     with refusing():
         rival = game.strategy(by)
-        rates = [game.win_rate(strategy, rival, start).win_rate for strategy in field.strategies]
+        rates = [
+            game.win_rate(strategy, rival, chosen.scores).win_rate for strategy in field.strategies
+        ]
     return [round(rate, 12) for rate in rates]  # rates that differ by rounding are a tie
