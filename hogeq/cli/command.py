@@ -20,6 +20,7 @@ from hogeq.cli.options import (
     CODE,
     HOG_ALONE,
     OF_HOG,
+    OF_TREES,
     OPTIMAL,
     OUTPUT,
     TREE_NAME,
@@ -113,7 +114,7 @@ class Command(TyperCommand):
         plugins = [Path(path) for path in values["plugins"] or ()]
         for parameter in self.added_parameters:
             del ctx.params[parameter.name]
-        files = {name: values[name] and Path(values[name]) for name in self.outputs}  # or None
+        files = {name: Path(values[name]) for name in self.outputs if values[name] is not None}
         with _writing_numbers(values["decimals"]):
             with _stdout_for_answer() if values["as_json"] else nullcontext():
                 for path in plugins:
@@ -122,7 +123,8 @@ class Command(TyperCommand):
                 self.check_files(files, values)
                 result = super().invoke(ctx)
             if isinstance(result, Result):
-                show(result.with_files(files), values["as_json"])
+                all_files = {name: files.get(name) for name in self.outputs}
+                show(result.with_files(all_files), values["as_json"])
                 if result.status:
                     raise typer.Exit(result.status)
 
@@ -133,18 +135,23 @@ class Command(TyperCommand):
             for name, parameter in self.parameter_of.items()
             if (source := ctx.get_parameter_source(name)) and source.name == "COMMANDLINE"
         }
-        tree = name_of_tree_game(ctx.params) if "game_name" in self.parameter_of else None
+        uses = [
+            (option, when)
+            for option, conditions in self.conditions_of.items()
+            for when in conditions
+            if option in options_given
+        ]
+        tree = None
+        if "game_name" in self.parameter_of and any(when in {OF_HOG, OF_TREES} for _, when in uses):
+            tree = name_of_tree_game(ctx.params)
         if tree is not None:
             options_given[TREE_NAME] = tree
-        for option, conditions in self.conditions_of.items():
-            if option not in options_given:
-                continue
-            for when in conditions:
-                if not when.holds(options_given):
-                    allowed = f"allowed only {when.words}"
-                    if when is OF_HOG:
-                        allowed += f"; {one_line(tree)} takes {', '.join(self._options_of_trees())}"
-                    raise BadInputError(f"{option}: {allowed}")
+        for option, when in uses:
+            if not when.holds(options_given):
+                allowed = f"allowed only {when.words}"
+                if when is OF_HOG:
+                    allowed += f"; {one_line(tree)} takes {', '.join(self._options_of_trees())}"
+                raise BadInputError(f"{option}: {allowed}")
 
     def _options_of_trees(self) -> list[str]:
         """List the options that apply to games other than Hog, without those that name a game."""
@@ -155,19 +162,19 @@ class Command(TyperCommand):
         names = (parameter.opts[0] for parameter in self.params)
         return [name for name in names if name.startswith("--") and name not in left_out]
 
-    def check_files(self, files: Mapping[str, Path | None], values: Mapping[str, Any]) -> None:
+    def check_files(self, files: Mapping[str, Path], values: Mapping[str, Any]) -> None:
         """Raise `BadInputError` if a file to write has a wrong suffix or cannot be written.
 
-        `files` has the path of each output, or None; `values` the values of all parameters.
+        `files` has the path of each output that is given, `values` the values of all parameters.
         """
-        reads = texts(value for name, value in values.items() if name not in self.outputs)
-        is_tree = "game_name" in self.parameter_of and name_of_tree_game(values) is not None
         try:
-            for name, output in self.outputs.items():
+            for name, path in files.items():
+                output = self.outputs[name]
+                is_tree = output.of_games and name_of_tree_game(values) is not None
                 check_output(
-                    files[name],
-                    (is_tree and output.of_games) or output.suffixes,
-                    reads=reads,
+                    path,
+                    output.of_games if is_tree else output.suffixes,
+                    reads=texts(values[other] for other in values.keys() - self.outputs.keys()),
                     replace=not output.is_kept or values["overwrite"],
                     option=self.parameter_of[name].opts[0],
                 )

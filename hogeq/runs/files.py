@@ -199,14 +199,14 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(figures, dict):
         return {}
     is_payoff = manifest.get("game") is not None
-
-    def is_value(value: Any) -> bool:
-        return isinstance(value, float | int) and (is_payoff or 0 <= value <= 1)
-
     valid: dict[str, Any] = {}
     for name in ("average_policy", "matrix", "mixture"):
         ends = figures.get(name)
-        if isinstance(ends, dict) and is_value(ends.get("attack")) and is_value(ends.get("bound")):
+        if not isinstance(ends, dict):
+            continue
+        attack_and_bound = [ends.get("attack"), ends.get("bound")]
+        are_numbers = all(isinstance(end, float | int) for end in attack_and_bound)
+        if are_numbers and (is_payoff or all(0 <= end <= 1 for end in attack_and_bound)):
             valid[name] = dict(ends)
             if not isinstance(ends.get("effort"), dict):
                 valid[name].pop("effort", None)

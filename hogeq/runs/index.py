@@ -173,17 +173,17 @@ def _record(path: Path, manifest: Mapping[str, Any], config: dict[str, Any]) -> 
 
 def selected(runs: Sequence[RunRecord], where: Sequence[tuple[str, Any]] = ()) -> list[RunRecord]:
     """Select runs whose columns, or keys of their configs, all have the values asked for."""
-
-    def is_same(value: object, wanted: object) -> bool:
-        # The types are compared too, since in Python True == 1.
-        return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
-
     chosen = []
     for run in runs:
         values = run.config | vars(run)
-        if all(key in values and is_same(values[key], wanted) for key, wanted in where):
+        if all(key in values and _is_same(values[key], wanted) for key, wanted in where):
             chosen.append(run)
     return chosen
+
+
+def _is_same(value: object, wanted: object) -> bool:
+    """Whether two values are equal and both or neither are booleans: in Python True == 1."""
+    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 
 def ordered(runs: Sequence[RunRecord], key: str) -> list[RunRecord]:

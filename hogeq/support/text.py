@@ -64,24 +64,10 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
 
     NaN and infinities are allowed with `allow_nan`.
     """
-
-    def make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """Make the dict of an object; a key that stands twice is refused."""
-        entries: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in entries:
-                raise BadInputError(f"key {shown(key)} stands twice; allowed: once")
-            entries[key] = value
-        return entries
-
-    def make_constant(name: str) -> float:
-        if allow_nan:
-            return float(name)
-        raise BadInputError(f"is not JSON: got {name}; allowed: finite numbers")
-
     text = data if isinstance(data, str) else text_of(data)
     try:
-        return json.loads(text, object_pairs_hook=make_object, parse_constant=make_constant)
+        constant = float if allow_nan else _refuse_constant
+        return json.loads(text, object_pairs_hook=_make_object, parse_constant=constant)
     except BadInputError:
         raise
     except RecursionError as error:
@@ -94,6 +80,21 @@ def parse_json(data: bytes | str, *, allow_nan: bool = False) -> Any:
         most_digits = sys.get_int_max_str_digits()
         reason = f"is not JSON: has a number of more than {most_digits} digits; allowed: fewer"
         raise BadInputError(reason) from None
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make the dict of an object of JSON; a key that stands twice is refused."""
+    entries: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in entries:
+            raise BadInputError(f"key {shown(key)} stands twice; allowed: once")
+        entries[key] = value
+    return entries
+
+
+def _refuse_constant(name: str) -> float:
+    """Refuse NaN or an infinity, which Python's parser of JSON allows."""
+    raise BadInputError(f"is not JSON: got {name}; allowed: finite numbers")
 
 
 def csv_rows(text: str) -> Iterator[tuple[int, list[str]]]:
