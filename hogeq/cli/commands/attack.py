@@ -104,8 +104,6 @@ def attack_(
     proof_kernels = [] if certify is None else ["certificates"]
     kernels = "search", "full memory", *proof_kernels
     game = chosen.load(*kernels, strategies=[strategy], own_goals=True)
-    from hogeq import Hog
-
     budget = Budget(
         starts=starts,
         anneal_steps=anneal_steps,
@@ -118,7 +116,7 @@ def attack_(
     )
     with computing(on, jobs), refusing():
         # If each player has a goal, the attacked strategy plays for the second player's.
-        target = (game.second if isinstance(game, Hog) else game).strategy(strategy)
+        target = (chosen.hog_game.second if chosen.is_hog else game).strategy(strategy)
         proof = None
         if certify is not None:
             proof = game.certify(target, certify, str(chosen.spec), **chosen.how)
@@ -132,7 +130,8 @@ def attack_(
         bound_text = at_most(proof.bound, 0.0) if chosen.is_hog else game.units.upper(proof.bound)
         rows.insert(1, ("certified", bound_text, meaning))
     text: Text = [f"against {strategy}, {chosen.title}", "", Table(rows, left=3)]
-    if isinstance(game, Hog):
+    if chosen.is_hog:
+        game = chosen.hog_game
         if not isinstance(game.rules.goal, tuple):  # an even game is 1/2
             gap = between(response.value - 0.5, upper - 0.5, are_one=response.is_proved)
             text += ["", f"exploitability: {gap}"]
@@ -163,10 +162,8 @@ def _best_response(
 
     In a game of teams data and rows also have what each member gains by deviating alone.
     """
-    from hogeq import Hog
-
-    if not isinstance(game, Hog):
-        # Imported only for trees, since the import takes time.
+    # Hog has no tree, and need not wait for the import of the class.
+    if hasattr(game, "tree"):
         from hogeq import TreeGame
 
         if isinstance(game, TreeGame) and game.tree.sides is not None and target.kind != "mixture":
@@ -180,11 +177,11 @@ def _best_response(
 
 def _plot(chosen: Chosen, response: "Response", target: "Strategy", plot: Path) -> None:
     """Draw a response to a file: its gains by position, or, if not in Hog, its search."""
-    from hogeq import Hog, figures
+    from hogeq import figures
 
-    game = chosen.game
     search = response.search
-    if isinstance(game, Hog):
+    if chosen.is_hog:
+        game = chosen.hog_game
         gains = game.gains(response.strategy, target)
         dice_changes = gains.changes(response.matrix, game.rules.choices)
         title = f"counter to {target.name}, {chosen.title}"

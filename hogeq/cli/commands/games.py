@@ -49,13 +49,12 @@ def tablebase(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("full memory", strategies=[against], own_goals=True, start=start)
-    from hogeq import Hog
-
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         with refusing():
             tree_tablebase: Any = game.tablebase()
         text = [f"{chosen.title}, full information", "", tree_tablebase.table()]
         return Result({**chosen.facts, **tree_tablebase.to_json()}, text)
+    game = chosen.hog_game
     has_memory = len(game.memories) > 1
     target = None if against is None else game.second.strategy(against)
     if out is not None and has_memory:
@@ -138,13 +137,11 @@ def equilibrium(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("search", "full memory")
-    from hogeq import Hog
-
-    if policies and isinstance(game, Hog):
+    if policies and chosen.is_hog:
         with refusing(), computing():
-            existence = game.existence(seconds)
+            existence = chosen.hog_game.existence(seconds)
         if out is not None:
-            size = game.rules.size
+            size = chosen.rules.size
             game.strategy(existence.policy.reshape(size, size, -1)).write(out)
         heading = f"{chosen.title}: is there an equilibrium in policies?"
         table = Table(existence.rows(), left=3)
@@ -155,9 +152,7 @@ def equilibrium(
     if out is not None:
         solved.profile.write(out)
     num_components = " and ".join(map(str, solved.effort["components"]))
-    is_pure = isinstance(game, Hog) and all(
-        strategy.kind == "matrix" for strategy in solved.strategies
-    )
+    is_pure = chosen.is_hog and all(strategy.kind == "matrix" for strategy in solved.strategies)
     form = "by one matrix, an equilibrium alone" if is_pure else f"in mixtures of {num_components}"
     figure = f"{solved.units.figure} of {solved.sides[0]}"
     heading = f"{chosen.title}: {figure}, {form}, by {solved.method}"
@@ -193,9 +188,7 @@ def audit_(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load()
-    from hogeq import Hog
-
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         players = game.audit()  # one audit for each
         num_nodes = game.tree.num_nodes
         num_infosets = [len(player.infosets) for player in players]
@@ -205,7 +198,7 @@ def audit_(
         data["players"] = [player.to_json() for player in players]
         return Result(data, [heading, "", *game.audit_text(players)])
     with refusing():
-        audit = game.small_audit(goal, max_dice)
+        audit = chosen.hog_game.small_audit(goal, max_dice)
     return Result({**chosen.facts, **audit.to_json()}, audit.text(chosen.title))
 
 
@@ -238,14 +231,14 @@ def export_game(
     from hogeq import Hog
 
     data: dict[str, Any] = chosen.facts
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         tree = game.tree
         with refusing():
             game.write(out)
         infosets = [int((tree.seat == player).sum()) for player in (0, 1)]
         data |= {"nodes": tree.num_nodes, "infosets": infosets}
         return Result(data, [f"{tree.num_nodes:,} nodes written to {out}"])
-    full_rules = game.rules
+    full_rules = chosen.rules
     with refusing():
         rules = replace(
             full_rules, goal=goal or full_rules.goal, max_dice=max_dice or full_rules.max_dice

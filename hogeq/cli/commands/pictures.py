@@ -268,16 +268,17 @@ def show(
     game = chosen.load(strategies=[strategy])
     with refusing():
         shown = game.strategy(strategy).whole()
-    from hogeq import Hog, figures
+    from hogeq import figures
 
     title = f"{strategy}, {chosen.title}"
     data = {**chosen.facts, "strategy": strategy, "kind": shown.kind}
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         strategy_data, lines = figures.text.infosets(shown, game.rows)
         if shown.kind == "mixture" and hasattr(game, "tree"):
             title += ": each side draws a plan before the game"
             strategy_data["plans"], lines = figures.text.plans_of_sides(shown, game.tree)
         return Result({**data, **strategy_data}, [title, "", *lines])
+    game = chosen.hog_game
     heading = title
     if shown.kind == "mixture":
         spread = game.spread(shown)

@@ -206,12 +206,11 @@ def diff(
     """
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", "search", strategies=[a, b, *(against or [])])
-    from hogeq import Hog
-
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         names = against or [a]
         with refusing():
             return _difference_result(chosen, game.diff(a, b, [*names]), a, b, names)
+    game = chosen.hog_game
     first = game.strategy(a)
     second = game.strategy(b)
     rivals = _load_rivals(game, against)

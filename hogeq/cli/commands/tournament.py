@@ -63,15 +63,14 @@ def compare(
     chosen = Chosen(rules_name, game_name, forget, teams, trust=trust)
     game = chosen.load("matches", strategies=[a, b], own_goals=True, start=start)
     notes: Text = []
-    from hogeq import Hog
-
-    if not isinstance(game, Hog):
+    if not chosen.is_hog:
         with refusing():
             value = game.value(a, b)
         numbers = value.to_json(game.units)
         texts = value.written(game.units)
         names = ("payoff", "as player 0", "as player 1")
     else:
+        game = chosen.hog_game
         rates = _win_rate(game, a, b, None if start is None else chosen.scores)
         names = ("win rate", "moving first", "moving second")
         numbers = dict(zip(("win_rate", "first", "second"), rates, strict=True))
