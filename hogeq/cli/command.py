@@ -120,7 +120,8 @@ class Command(TyperCommand):
                 for path in plugins:
                     load_plugin(path, values["trust"])
                 plugins_given.set(plugins)
-                self.check_files(files, values)
+                if files:
+                    self.check_files(files, values)
                 result = super().invoke(ctx)
             if isinstance(result, Result):
                 all_files = {name: files.get(name) for name in self.outputs}

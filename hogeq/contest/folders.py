@@ -201,15 +201,15 @@ def is_strategy_file(path: PurePath) -> bool:
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Sort names naturally: ``a2`` before ``a10``."""
+    return sorted(names, key=lambda name: (_natural_key(name), name))
 
-    def natural_key(name: str) -> list[tuple[int, str]]:
-        # A number sorts by its value, text, with -1, before all numbers.
-        return [
-            (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
-            for part in re.split(r"([0-9]+)", name)
-        ]
 
-    return sorted(names, key=lambda name: (natural_key(name), name))
+def _natural_key(name: str) -> list[tuple[int, str]]:
+    """Split a name into its numbers, which sort by value, and texts, with -1 before all numbers."""
+    return [
+        (int(part), "") if part.isdecimal() and len(part) < 19 else (-1, part)
+        for part in re.split(r"([0-9]+)", name)
+    ]
 
 
 # --- folders that may change while they are read --------------------------------------------------

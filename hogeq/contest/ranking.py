@@ -183,13 +183,11 @@ class Ranking(NamedTuple):
         start = ", from {}:{}".format(*self.start) if any(self.start) else ""
         matches = f"{len(names) - 1} {'match' if len(names) == 2 else 'matches'}"
         text: Text = [f"{title}, {len(names)} strategies, {matches} each{start}"]
-
-        def join_groups(groups: Sequence[Sequence[int]], separator: str) -> list[str]:
-            return [separator.join(names[index] for index in group) for group in groups]
-
+        identical = [[names[index] for index in group] for group in self.identical]
+        namesakes = [[names[index] for index in group] for group in self.field.namesakes]
         for heading, lines in (
-            ("the same strategy", join_groups(self.identical, " = ")),
-            ("the same name", join_groups(self.field.namesakes, " and ")),
+            ("the same strategy", [" = ".join(group) for group in identical]),
+            ("the same name", [" and ".join(group) for group in namesakes]),
             ("left out", self.field.left_out),
             ("remark", [f"{entry}: {remark}" for entry, remark in self.field.remarks]),
         ):

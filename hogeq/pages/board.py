@@ -151,7 +151,12 @@ def edition_data(
 
 
 def check_work(game: Hog) -> None:
-    """Raise `BoardError` if backward induction in a browser would take too long or much memory."""
+    """Raise `BoardError` if backward induction in a browser would take too long or much memory.
+
+    A way is an action with the dice that scores and memory make of it. A mode has the ways of one
+    action at all scores, and sums up their outcomes once for each of its lanes: classes of memories
+    after which the next mover's memory depends on the turn in the same way.
+    """
     positions = game.rules.size**2
     turns = game.turn_data  # the ways in which turns end, by hidden state and choice
     _require_at_most(game, positions * len(turns["seats"]), MOST_STATES, "hidden states")
@@ -159,7 +164,6 @@ def check_work(game: Hog) -> None:
     work = 0  # outcomes that are summed up at one position, at most
     for modes_of_choice in turns["modes"]:
         for mode in modes_of_choice:
-            # A mode has a list of outcomes for each of its ways, and is used on several lanes.
             most_outcomes = max(outcome_counts[way] for way in mode["ways"])
             work += len(mode["lanes"]) * most_outcomes
     _require_at_most(game, positions * work, MOST_WORK, "outcomes")

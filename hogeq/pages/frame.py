@@ -37,12 +37,13 @@ def part(name: str) -> str:
 
 def fill(template: str, **placeholders: str) -> str:
     """Fill the placeholders of a template with HTML; invisible characters become escapes."""
-
-    def escape(match: re.Match[str]) -> str:
-        return ascii(match[0])[1:-1]  # without the quotes
-
-    visible = {name: _INVISIBLE.sub(escape, text) for name, text in placeholders.items()}
+    visible = {name: _INVISIBLE.sub(_escape, text) for name, text in placeholders.items()}
     return Template(part(template)).substitute(visible)
+
+
+def _escape(match: re.Match[str]) -> str:
+    """Write a character as an escape of Python."""
+    return ascii(match[0])[1:-1]  # without the quotes
 
 
 def page(

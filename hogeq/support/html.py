@@ -25,20 +25,21 @@ def table(
     kinds: Sequence[str] = (),
 ) -> str:
     """Write a table with a caption, or with a head and a body; `kinds` are classes of columns."""
-
-    def row_html(cells: Sequence[object], tag: str) -> str:
-        content = ""
-        for cell, kind in zip(cells, kinds or [""] * len(cells), strict=True):
-            attribute = f' class="{kind}"' if kind else ""
-            text = cell if isinstance(cell, Html) else escape(str(cell))
-            content += f"<{tag}{attribute}>{text}</{tag}>"
-        return f"<tr>{content}</tr>"
-
-    head = row_html(header, "th")
-    body = "".join(row_html(row, "td") for row in rows)
+    head = _row_html(header, "th", kinds)
+    body = "".join(_row_html(row, "td", kinds) for row in rows)
     if caption:
         return f"<table><caption>{escape(caption)}</caption>{head}{body}</table>"
     return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _row_html(cells: Sequence[object], tag: str, kinds: Sequence[str]) -> str:
+    """Write a row of a table, with cells of this tag; `kinds` are their classes, or empty."""
+    content = ""
+    for cell, kind in zip(cells, kinds or [""] * len(cells), strict=True):
+        attribute = f' class="{kind}"' if kind else ""
+        text = cell if isinstance(cell, Html) else escape(str(cell))
+        content += f"<{tag}{attribute}>{text}</{tag}>"
+    return f"<tr>{content}</tr>"
 
 
 def dice_map(actions: NDArray[Any], choices: Sequence[int], caption: str) -> str:
