@@ -124,7 +124,7 @@ class Judge(NamedTuple):
             if entrant.fault:
                 return refused(entrant.fault.removeprefix(f"{entrant.file}: "))
             if folder is not None:
-                return self._judge_copy(folder, path, flat=len(path.parts) == 1)
+                return self._judge_copy(folder, path)
             if is_builtin(entrant.name) or not entrant.name or is_folder(path):
                 return Submission(0, strategy=self.game.strategy(entrant.name))
             return self._inspect(Path(path))
@@ -146,19 +146,18 @@ class Judge(NamedTuple):
         name = None if strategy.name == str(path) else strategy.name  # the path: it has no player
         return Submission(size, name, strategy)
 
-    def _judge_copy(self, folder: Path, path: PurePath, *, flat: bool) -> Submission:
-        """Judge a copy of a file of a folder; `flat` if its neighbours belong to others.
+    def _judge_copy(self, folder: Path, path: PurePath) -> Submission:
+        """Judge a copy of a file of a folder, by its path there.
 
         The copy of a program has copies of its neighbours beside it. In all texts of the verdict
         the temporary folder of the copies is left out.
         """
-        alone = self._is_alone(path, flat=flat)
         files: list[tuple[PurePath, bytes]] = []
         with tempfile.TemporaryDirectory(
             prefix="hogeq-entry-", ignore_cleanup_errors=True
         ) as temporary:
             copy = Path(temporary).resolve()
-            for name, content in contents(folder, path, alone=alone):
+            for name, content in contents(folder, path, alone=self._is_alone(path)):
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 (copy / name).write_bytes(content)
                 files.append((name, content))
@@ -187,15 +186,20 @@ class Judge(NamedTuple):
         """Hash all that a verdict depends on, as `Submission.key`; empty if it cannot be read."""
         if entrant.folder is None or entrant.fault:
             return ""
-        alone = self._is_alone(entrant.path, flat=len(entrant.path.parts) == 1)
+        path = entrant.path
         try:
-            return self._key(entrant.path, contents(entrant.folder, entrant.path, alone=alone))
+            return self._key(path, contents(entrant.folder, path, alone=self._is_alone(path)))
         except StrategyError:
             return ""
 
-    def _is_alone(self, path: PurePath, *, flat: bool) -> bool:
-        """Whether a file is judged without its neighbours: all but programs that are run."""
-        return flat or not self.trust or path.suffix.lower() != ".py"
+    def _is_alone(self, path: PurePath) -> bool:
+        """Whether a file of a folder is judged without its neighbours.
+
+        A program that is run sees those in its student's folder. If it lies in none, its neighbours
+        belong to others.
+        """
+        is_program = self.trust and path.suffix.lower() == ".py"
+        return not is_program or len(path.parts) == 1
 
     def _key(self, path: PurePath, files: Iterable[tuple[PurePath, bytes]]) -> str:
         """Hash the name of a file, all `files` that it may see, and the time limit of code."""
