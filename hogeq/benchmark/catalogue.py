@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import inf
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from hogeq import Budget, Game, Graph, Hog
@@ -166,19 +165,3 @@ def _games() -> Iterator[Entry]:
             about = f"{game}{forgetting}: player {seat} against the uniform strategy"
             yield Entry(f"{name}-seat_{seat}", "tree", about, load, "uniform", seat)
         yield Entry(f"{name}-game", "game", f"{game}{forgetting}: both players", load)
-
-
-class Written(NamedTuple):
-    """An instance that was written to a file."""
-
-    name: str
-    states: int
-    rows: int
-    digest: str
-
-
-def write_instance(folder: Path, entry: Entry) -> Written:
-    """Make an instance and write its arrays to a folder."""
-    instance = entry.make()
-    instance.save(folder / f"{entry.name}.npz")
-    return Written(entry.name, instance.states, instance.rows, instance.digest)

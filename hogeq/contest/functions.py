@@ -213,8 +213,8 @@ def _value_table(rule: RuleFunction, parameters: Sequence[str], rules: Rules) ->
     fields = [field for field in parameters if field != FACES]
     values = []
     for numbers in product(*(range(sizes[field]) for field in fields)):
-        call = Call(0, 0, 0)._replace(**dict(zip(fields, numbers, strict=True)))
-        values.append(int(rule.value(call)))
+        arguments: dict[str, Any] = dict(zip(fields, numbers, strict=True))
+        values.append(int(rule.value(Call(0, 0, 0)._replace(**arguments))))
     return np.reshape(values, [sizes[field] for field in fields]).tolist()
 
 

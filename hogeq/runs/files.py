@@ -204,7 +204,7 @@ def figures_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
         ends = figures.get(name)
         if not isinstance(ends, dict):
             continue
-        attack_and_bound = [ends.get("attack"), ends.get("bound")]
+        attack_and_bound: list[Any] = [ends.get("attack"), ends.get("bound")]
         are_numbers = all(isinstance(end, float | int) for end in attack_and_bound)
         if are_numbers and (is_payoff or all(0 <= end <= 1 for end in attack_and_bound)):
             valid[name] = dict(ends)

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from hogeq import Budget
 from hogeq.cli.options import RUN, SEARCH, argument, option
 from hogeq.cli.shell import Result, refusing
-from hogeq.support.messages import BadInputError, Table, as_dicts, refusal
+from hogeq.support.messages import BadInputError, Table, refusal
 from hogeq.support.progress import phase
 
 if TYPE_CHECKING:
@@ -16,26 +16,6 @@ if TYPE_CHECKING:
 DIGEST_LENGTH = 12  # characters of a digest that are shown
 SECONDS = 5.0  # default time limit of a proof
 MIN_GAP = 1e-6  # with a smaller gap a value counts as proved
-
-
-class SolvedInstance(NamedTuple):
-    """Value of the best strategy found in an instance, and an upper bound on all."""
-
-    name: str
-    value: float
-    bound: float
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """Difference of bound and value."""
-        return self.bound - self.value
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """Row of the table."""
-        gap = f"{self.gap:.1e}" if self.gap >= MIN_GAP else "0"
-        return self.name, f"{self.value:.7f}", f"{self.bound:.7f}", gap, f"{self.seconds:.1f}"
 
 
 def bench_games(
@@ -99,18 +79,21 @@ def bench_games(
 
 def _write_instances(folder: Path, entries: "list[Entry]") -> Result:
     """Write the arrays of instances to a folder, a file each."""
-    from hogeq.benchmark.catalogue import write_instance
-
+    instances: list[dict[str, Any]] = []
     with refusing():
         folder.mkdir(parents=True, exist_ok=True)
-        files = [write_instance(folder, entry) for entry in entries]
+        for entry in entries:
+            graph = entry.make()
+            graph.save(folder / f"{entry.name}.npz")
+            sizes = {"states": graph.states, "rows": graph.rows}
+            instances.append({"name": entry.name, **sizes, "digest": graph.digest})
     rows = [
-        (file.name, f"{file.states:,}", f"{file.rows:,}", file.digest[:DIGEST_LENGTH])
-        for file in files
+        (file["name"], f"{file['states']:,}", f"{file['rows']:,}", file["digest"][:DIGEST_LENGTH])
+        for file in instances
     ]
     table = Table(rows, ("instance", "states", "rows", "digest"))
-    last_line = f"{len(files)} files written to {folder}"
-    return Result({"out": folder, "instances": as_dicts(files)}, [table, "", last_line])
+    last_line = f"{len(instances)} files written to {folder}"
+    return Result({"out": folder, "instances": instances}, [table, "", last_line])
 
 
 def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Result:
@@ -118,17 +101,22 @@ def _solve_instances(entries: "list[Entry]", kicks: int, seconds: float) -> Resu
 
     `kicks` is the effort of the search in Hog, `seconds` the time limit of a proof in a game tree.
     """
-    solved: list[SolvedInstance] = []
+    instances: list[dict[str, Any]] = []
+    rows = []
+    num_proved = 0
     with phase("instances", len(entries)) as progress, refusing():
         for entry in entries:
             progress.now(entry.name)
             start = perf_counter()
             value, bound = entry.solve(kicks, seconds)
-            solved.append(SolvedInstance(entry.name, value, bound, perf_counter() - start))
+            time = perf_counter() - start
+            instances.append({"name": entry.name, "value": value, "bound": bound, "seconds": time})
+            is_proved = bound - value < MIN_GAP
+            num_proved += is_proved
+            gap = "0" if is_proved else f"{bound - value:.1e}"
+            rows.append((entry.name, f"{value:.7f}", f"{bound:.7f}", gap, f"{time:.1f}"))
             progress.step()
-    rows = [instance.row for instance in solved]
     table = Table(rows, ("instance", "value", "bound", "gap", "seconds"))
-    num_proved = sum(instance.gap < MIN_GAP for instance in solved)
-    last_line = f"{num_proved} of {len(solved)} proved: no strategy has more"
-    data = {"kicks": kicks, "seconds": seconds, "instances": as_dicts(solved)}
+    last_line = f"{num_proved} of {len(instances)} proved: no strategy has more"
+    data = {"kicks": kicks, "seconds": seconds, "instances": instances}
     return Result(data, [table, "", last_line])
