@@ -233,6 +233,20 @@ def not_installed(what: str, purpose: str, package: str) -> str:
     return f"{what}: not installed, and needed for {purpose}; pip install {package} brings it"
 
 
+def player_name_fault(name: object) -> str:
+    """Explain why a contest refuses a player's name, or a ``.py`` cannot hold it; else empty."""
+    if not isinstance(name, str) or not name.strip():
+        return f"player name {shown(name)}: allowed: a text that is not blank"
+    if len(name) > LONGEST_NAME:
+        allowed = f"1 to {LONGEST_NAME} characters"
+        return f"player name {shown(name)}: is longer; allowed: {allowed}"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return f"player name {shown(name)}: is not valid Unicode"
+    return ""
+
+
 def _shorten(text: str, most: int) -> str:
     """Make a text printable, and cut it to at most `most` characters, with dots at its end."""
     line = printable(text[: most + 1])
@@ -352,20 +366,6 @@ def counted(number: int, noun: str) -> str:
 
 
 # --- tables ---------------------------------------------------------------------------------------
-
-
-def player_name_fault(name: object) -> str:
-    """Explain why a contest refuses a player's name, or a ``.py`` cannot hold it; else empty."""
-    if not isinstance(name, str) or not name.strip():
-        return f"player name {shown(name)}: allowed: a text that is not blank"
-    if len(name) > LONGEST_NAME:
-        allowed = f"1 to {LONGEST_NAME} characters"
-        return f"player name {shown(name)}: is longer; allowed: {allowed}"
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return f"player name {shown(name)}: is not valid Unicode"
-    return ""
 
 
 class Table(NamedTuple):
